@@ -1,0 +1,98 @@
+"""The loader of the compiled kernels, and what the kernels refuse."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+
+from tgraph import csr, native
+
+
+@pytest.fixture
+def kernels():
+    module = native.load()
+    if module is None:
+        pytest.skip("the compiled kernels are not installed")
+    return module
+
+
+def test_the_environment_turns_the_kernels_off(monkeypatch):
+    monkeypatch.setenv("TGRAPH_NATIVE", "0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert native.load() is None  # on purpose, so without a warning
+
+
+def test_the_kernels_can_be_loaded_from_a_file(monkeypatch, kernels):
+    monkeypatch.setenv("TGRAPH_NATIVE", kernels.__file__)
+    assert native.load().__file__ == kernels.__file__
+
+
+def test_missing_kernels_are_announced_once_and_replaced(monkeypatch):
+    """The import starts afresh, with the compiled module out of reach."""
+    monkeypatch.delenv("TGRAPH_NATIVE", raising=False)
+    monkeypatch.setitem(sys.modules, "tgraph._native", None)
+    native._import_installed.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="without its compiled CPU kernels.*install a C\\+\\+20 compiler"):
+            offset, neighbors, _ = csr.sort_edges(torch.tensor([1, 0]), torch.tensor([0, 1]), 2)
+        assert offset.tolist() == [0, 1, 2] and neighbors.tolist() == [1, 0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert native.load() is None
+    finally:
+        native._import_installed.cache_clear()
+
+
+def test_kernels_follow_the_thread_count_of_torch(kernels):
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        if kernels.thread_count() != 1:
+            pytest.skip("torch and the kernels were built with different OpenMP runtimes")
+        torch.set_num_threads(3)
+        assert kernels.thread_count() == 3
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory map of the process")
+def test_one_openmp_runtime_is_loaded(kernels):
+    script = (
+        "from tgraph import native; native.load();"
+        "print(len({line.split()[-1] for line in open('/proc/self/maps') if 'libgomp' in line}))"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ)
+    assert int(answer.stdout) <= 1
+
+
+def test_kernels_refuse_arrays_of_another_dtype(kernels):
+    offset, neighbors = torch.zeros(3, dtype=torch.int64), torch.empty(1, dtype=torch.int32)
+    for bad in (torch.zeros(1), torch.zeros(1, 1, dtype=torch.int64)):
+        with pytest.raises(TypeError):
+            kernels.sort_edges(bad, bad, offset, neighbors, None, False)
+
+
+def test_kernels_release_the_interpreter(kernels):
+    """A Python thread makes progress while a sort runs."""
+    import threading
+
+    src = torch.randint(2**20, (4_000_000,))
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.0005):
+            ticks.append(None)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = len(ticks)
+    for _ in range(5):
+        csr.sort_edges(src, src, 2**20)
+    during = len(ticks) - before
+    stop.set()
+    thread.join()
+    assert during > 5

@@ -1,0 +1,51 @@
+"""Every error a user can meet. Each message names the argument, the value, its position and the remedy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tgraph.engine import Run
+
+
+class TGraphError(Exception):
+    """Base class of all errors raised on purpose by tgraph."""
+
+
+class ArgumentError(TGraphError, ValueError):
+    """An argument has a value, shape, dtype or device that the call cannot take."""
+
+
+class UnknownVertexError(TGraphError, KeyError):
+    """An original id that names no vertex of the graph."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0])
+
+
+class FileFormatError(TGraphError, ValueError):
+    """A file that cannot be read as the graph it claims to be.
+
+    `path` is the file, `line` the 1-based line at fault (None where a file has no lines).
+    """
+
+    def __init__(self, path, problem: str, remedy: str, line: int | None = None):
+        self.path, self.line = path, line
+        place = f"{path}" if line is None else f"{path}, line {line}"
+        super().__init__(f"{place}: {problem}; {remedy}")
+
+
+class MissingDependencyError(TGraphError, ImportError):
+    """An optional package that the call needs is not installed."""
+
+    def __init__(self, package: str, purpose: str, extra: str | None = None):
+        install = f"tgraph[{extra}]" if extra else package
+        super().__init__(f"{purpose} needs the package {package}; install it with: pip install '{install}'")
+
+
+class NotConvergedError(TGraphError, RuntimeError):
+    """A program reached its iteration limit first. `run` holds the partial result, `residual` the last residual."""
+
+    def __init__(self, message: str, run: Run, residual: float | None = None):
+        self.run, self.residual = run, residual
+        super().__init__(message)

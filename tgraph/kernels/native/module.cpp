@@ -1,0 +1,9 @@
+// The extension module tgraph._native: one bind_* function per file of kernels.
+#include "bindings.hpp"
+#include "parallel.hpp"
+
+NB_MODULE(_native, module) {
+    module.doc() = "Compiled CPU kernels of tgraph.";
+    module.def("thread_count", &tgraph::thread_count, "Threads that the kernels use at most.");
+    tgraph::bind_csr(module);
+}

@@ -1,0 +1,49 @@
+"""The compiled CPU kernels, where they were built."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import warnings
+from types import ModuleType
+
+import torch  # noqa: F401  before the kernels: both then share the OpenMP runtime, and its threads, that torch ships
+
+
+def load() -> ModuleType | None:
+    """The module `tgraph._native`, or None where the portable torch code has to serve.
+
+    It is missing where tgraph was installed without a C++ compiler; the first call then warns. The environment
+    variable TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
+    that file (a build with sanitizers, say).
+    """
+    choice = os.environ.get("TGRAPH_NATIVE", "")
+    if choice == "0":
+        return None
+    return _import_file(choice) if os.sep in choice else _import_installed()
+
+
+@functools.cache
+def _import_installed() -> ModuleType | None:
+    try:
+        return importlib.import_module("tgraph._native")
+    except ImportError as missing:
+        warnings.warn(
+            f"tgraph runs without its compiled CPU kernels ({missing}) and is several times slower on the CPU for it; "
+            "install a C++20 compiler (g++ or clang++) and Python's headers, then reinstall tgraph",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return None
+
+
+@functools.cache
+def _import_file(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tgraph._native", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"TGRAPH_NATIVE={path} is not an extension module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
