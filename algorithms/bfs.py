@@ -1,0 +1,72 @@
+"""Breadth-first search: hops from one source or from several at once.
+
+A relaxation with weight 1: depth[v] = min over arcs u -> v of depth[u] + 1. The engine expands the frontier by push
+while it is small and by pull while it is large (Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first
+search", SC 2012).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms._sources import as_sources, start_at
+
+UNREACHED = torch.iinfo(torch.int32).max
+
+
+class BFS(tg.Relaxation):
+    """Hops from the source: int32 [n], or [n, k] for k sources; -1 where unreached.
+
+    source : a vertex index, or k of them. max_depth : stop after so many hops; None goes as far as there are arcs.
+    """
+
+    reduce, edge, weight = "min", "add", 1
+
+    def __init__(self, source: int | Tensor | list[int], max_depth: int | None = None):
+        if max_depth is not None and max_depth < 0:
+            raise tg.errors.ArgumentError(f"max_depth: must not be negative, got {max_depth}")
+        self.source, self.rounds = source, max_depth
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        return start_at(graph, self.source, UNREACHED, torch.int32)
+
+    def finish(self, values: Tensor) -> Tensor:
+        return values.masked_fill_(values == UNREACHED, -1)
+
+
+def bfs(
+    graph: tg.Graph,
+    source: int | Tensor | list[int],
+    *,
+    parents: bool = False,
+    max_depth: int | None = None,
+    **options: Any,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Hops from `source` along the arcs.
+
+    Parameters: `source`, a vertex index or k of them; `parents`, return the search tree too; `max_depth`, stop after
+    so many hops; `options` go to `tgraph.run` (mode, backend, progress).
+
+    Returns depth, int32 [n] ([n, k] for k sources), -1 where unreached. With `parents` also the parents, int64 of
+    the same shape: of the in-neighbours one hop nearer the one of smallest index, the source itself at the source,
+    -1 where unreached. Raises ArgumentError for a source that is no vertex.
+    """
+    depth = tg.run(BFS(source, max_depth), graph, **options).values
+    return (depth, search_tree(graph, source, depth)) if parents else depth
+
+
+def search_tree(graph: tg.Graph, source: int | Tensor | list[int], depth: Tensor) -> Tensor:
+    """The parents that go with the depths of a search: the nearest in-neighbour, the smallest of equals."""
+    n = graph.num_vertices
+    vertex = torch.arange(n, device=graph.device)
+    far = torch.iinfo(torch.int64).max
+    rank = depth.to(torch.int64) * n + (vertex if depth.dim() == 1 else vertex[:, None])
+    nearest = tg.aggregate(graph, rank.masked_fill_(depth < 0, far), "min")
+    parent = torch.where((depth > 0) & (nearest < far), nearest % max(n, 1), -1)
+    sources = as_sources(graph, source)
+    parent[sources if depth.dim() == 1 else (sources, torch.arange(len(sources)))] = sources
+    return parent

@@ -1,0 +1,49 @@
+"""TGraph: a tensor-centric graph framework on torch.
+
+A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
+"""
+
+from tgraph import errors, generators
+from tgraph.engine import Run, run
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.io import read, write
+from tgraph.operators import aggregate, neighbor_select, reconstruct, update, vertex_select
+from tgraph.program import Program, Relaxation
+from tgraph.subgraph import Received, Subgraph
+from tgraph.trace import Trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Frontier",
+    "Graph",
+    "Program",
+    "Received",
+    "Relaxation",
+    "Run",
+    "Subgraph",
+    "Trace",
+    "aggregate",
+    "algorithms",
+    "errors",
+    "from_edge_index",
+    "from_networkx",
+    "from_pandas",
+    "from_scipy",
+    "generators",
+    "neighbor_select",
+    "read",
+    "reconstruct",
+    "run",
+    "update",
+    "vertex_select",
+    "write",
+]
+
+from_networkx = Graph.from_networkx
+from_scipy = Graph.from_scipy
+from_edge_index = Graph.from_edge_index
+from_pandas = Graph.from_pandas
+
+from tgraph import algorithms  # noqa: E402  written against the names above, as a user would write it

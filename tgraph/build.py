@@ -1,0 +1,94 @@
+"""From what a caller has (edge lists, CSR arrays, in whatever container) to the tensors a Graph stores."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.errors import ArgumentError
+
+Multi = Literal["keep", "first", "sum", "min", "max", "error"]
+SelfLoops = Literal["keep", "drop"]
+IdPolicy = Literal["keep", "compact"]
+Tensors = tuple[Tensor, Tensor, "Tensor | None"]
+
+
+def edges_to_csr(
+    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int, directed: bool, multi: Multi, loops: SelfLoops
+) -> Tensors:
+    """(offset, neighbors, weights) of the arcs src -> dst, and of their reverses where the edges are undirected."""
+    offset, neighbors, order = csr.sort_edges(
+        src, dst, num_vertices, permutation=weights is not None, both_ways=not directed
+    )
+    if weights is not None and order is not None:
+        weights = csr.take(weights, order)
+    if loops == "drop":
+        offset, neighbors, weights = csr.drop_self_loops(offset, neighbors, weights)
+    if multi != "keep":
+        offset, neighbors, weights = csr.merge_parallel(offset, neighbors, weights, multi)
+    return offset, neighbors, weights
+
+
+def as_index(values: Any, name: str) -> Tensor:
+    """A 1-D int32 or int64 tensor of what the caller gave as vertex numbers."""
+    tensor = as_tensor(values, name)
+    if tensor.dim() != 1:
+        raise ArgumentError(f"{name}: expected one dimension, got shape {list(tensor.shape)}; pass {name}.flatten()")
+    if tensor.numel() == 0:
+        return tensor.to(torch.int64)
+    if tensor.dtype not in (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8):
+        raise ArgumentError(f"{name}: vertex numbers are integers, got {tensor.dtype}; convert them to torch.int64")
+    return tensor if tensor.dtype == torch.int32 else tensor.to(torch.int64)
+
+
+def as_weights(values: Any, count: int) -> Tensor | None:
+    """A 1-D numeric tensor with one weight per edge, or None."""
+    if values is None:
+        return None
+    tensor = as_tensor(values, "weights")
+    if tensor.shape != (count,):
+        raise ArgumentError(f"weights: expected one per edge, shape [{count}], got {list(tensor.shape)}")
+    if tensor.is_complex() or tensor.dtype == torch.bool:
+        raise ArgumentError(f"weights: expected an integer or floating dtype, got {tensor.dtype}")
+    return tensor
+
+
+def as_tensor(values: Any, name: str) -> Tensor:
+    if isinstance(values, Tensor):
+        return values
+    try:
+        array = np.asarray(values)
+        if array.dtype == np.uint64:
+            if array.size and array.max() > np.iinfo(np.int64).max:
+                raise ArgumentError(f"{name}: the value {array.max()} does not fit int64; relabel the vertices")
+            array = array.astype(np.int64)
+        elif array.dtype in (np.uint16, np.uint32):
+            array = array.astype(np.int64)
+        if not array.flags.writeable or not array.flags.c_contiguous:
+            array = array.copy()
+        return torch.from_numpy(array)
+    except (TypeError, ValueError) as fault:
+        if isinstance(fault, ArgumentError):
+            raise
+        raise ArgumentError(f"{name}: cannot make a tensor of {type(values).__name__}: {fault}") from fault
+
+
+def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
+    """Raise ArgumentError unless the value is one of the choices."""
+    if value not in choices:
+        raise ArgumentError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}")
+
+
+def count_vertices(src: Tensor, dst: Tensor) -> int:
+    """One more than the largest vertex number. Raises ArgumentError where that number is plainly an arbitrary id."""
+    largest = max((int(ends.max()) for ends in (src, dst) if len(ends)), default=-1)
+    if largest >= 2**32 and largest > 64 * len(src):
+        raise ArgumentError(
+            f"src, dst: the number {largest} would make a graph of {largest + 1} vertices; ids='compact' relabels "
+            "arbitrary ids, num_vertices= says that so many are meant"
+        )
+    return largest + 1

@@ -1,0 +1,201 @@
+"""run(): the loop of TENSORIZE and COMPUTE (TGraph, SIGMOD 2025, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.build import check_choice
+from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.kernels import check_backend
+from tgraph.program import Program, Relaxation
+from tgraph.schedule import DirectionPolicy, NearFar
+from tgraph.subgraph import Mode
+from tgraph.trace import Trace
+
+
+@dataclass
+class Run:
+    """What a run gave.
+
+    values : the vertex data, as the program shapes it.
+    iterations : how many times TENSORIZE and COMPUTE ran.
+    converged : True where no vertex was active any more, the tolerance was met, or the program's rounds are done.
+    residual : the last residual, for a program that has one.
+    trace : what each iteration did, where asked for.
+    """
+
+    values: Any
+    iterations: int
+    converged: bool
+    residual: float | None = None
+    trace: Trace | None = None
+
+
+def run(
+    program: Program,
+    graph: Graph,
+    *,
+    mode: str = "auto",
+    backend: str = "auto",
+    trace: bool = False,
+    progress: bool = False,
+    max_iterations: int | None = None,
+) -> Run:
+    """Run a program on a graph until no vertex is active.
+
+    mode : "push" (active vertices send along their out-arcs), "pull" (vertices read their in-arcs), or "auto",
+        which chooses for each iteration by the work ahead. All three give the same values.
+    backend : which kernels serve the operators: "auto" or a name of `tgraph.kernels.BACKENDS`.
+    trace : record what each iteration did.
+    progress : show a progress bar on stderr.
+    max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
+        own limit, and for a Relaxation n + 1 (2n + 1 where reduce and edge are alike), which only a cycle that improves
+        without end exceeds.
+
+    Raises ArgumentError where `init` or `compute` return something else than vertex data and a Frontier.
+    """
+    check_choice(mode, "mode", ("auto", "push", "pull"))
+    check_backend(backend)
+    values, active = _first(program, graph)
+    policy = DirectionPolicy(graph, mode, settles=_settles(program))
+    order = _order(program, graph, values)
+    limit = _limit(program, graph, max_iterations)
+    result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
+    if order is not None:
+        active = order.next(values, active)
+    with _bar(progress, type(program).__name__) as advance:
+        while len(active) and result.iterations != program.rounds:
+            if result.iterations == limit:
+                result.values = program.finish(result.values)
+                message = _not_converged(program, limit, result.residual, len(active))
+                raise NotConvergedError(message, result, result.residual)
+            before, changed = result.values, _iterate(program, graph, policy.choose(active), backend, result, active)
+            advance(changed)
+            if active.is_everything and _meets_tolerance(program, before, result):
+                break
+            active = changed if order is None else order.next(result.values, changed)
+    result.values, result.converged = program.finish(result.values), True
+    return result
+
+
+def _iterate(program: Program, graph: Graph, direction: Mode, backend: str, result: Run, active: Frontier) -> Frontier:
+    """TENSORIZE and COMPUTE once; returns the frontier that COMPUTE gave."""
+    start = None if result.trace is None else result.trace.clock()
+    sub = program.tensorize(graph, active, direction)
+    sub.backend = backend
+    result.values, changed = _checked(program, graph, program.compute(sub, result.values, active))
+    result.iterations += 1
+    if result.trace is not None and start is not None:
+        result.trace.add(sub.mode, active, changed, start)
+    return changed
+
+
+def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
+    if not isinstance(program, Program):
+        raise ArgumentError(f"program: expected an instance of a Program, got {program!r}; write {program!r}(...)")
+    if not isinstance(graph, Graph):
+        raise ArgumentError(f"graph: expected a tgraph.Graph, got {type(graph).__name__}; see Graph.from_*")
+    values, active = _checked(program, graph, program.init(graph), "init")
+    for name, data in _tensors(values):
+        if data.shape[:1] != (graph.num_vertices,):
+            raise ArgumentError(
+                f"{type(program).__name__}.init: {name} has shape {list(data.shape)}; vertex data has one row per "
+                f"vertex, [{graph.num_vertices}, ...]"
+            )
+        if data.device != graph.device:
+            raise ArgumentError(
+                f"{type(program).__name__}.init: {name} is on {data.device}, the graph on {graph.device}; "
+                "make it with device=graph.device"
+            )
+    return values, active
+
+
+def _checked(program: Program, graph: Graph, result: Any, step: str = "compute") -> tuple[Any, Frontier]:
+    """The pair of vertex data and frontier that `init` and `compute` must return."""
+    if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], Frontier)):
+        raise ArgumentError(
+            f"{type(program).__name__}.{step}: must return (vertex data, Frontier); graph.select(...), "
+            "graph.everything() and tg.update make frontiers"
+        )
+    if result[1].graph.num_vertices != graph.num_vertices:
+        raise ArgumentError(f"{type(program).__name__}.{step}: the frontier belongs to another graph")
+    return result
+
+
+def _tensors(values: Any) -> Iterator[tuple[str, Tensor]]:
+    if isinstance(values, Tensor):
+        yield "the vertex data", values
+    elif isinstance(values, dict):
+        for name, data in values.items():
+            yield f"vertex data {name!r}", data
+    else:
+        raise ArgumentError(f"init: vertex data is a tensor or a dict of tensors, got {type(values).__name__}")
+
+
+def _settles(program: Program) -> bool:
+    """True for hop counts, where the first value to reach a vertex is its last."""
+    return isinstance(program, Relaxation) and program.edge == "add" and isinstance(program.weight, (int, float))
+
+
+def _order(program: Program, graph: Graph, values: Any) -> NearFar | None:
+    if not isinstance(program, Relaxation) or program.delta is None or values.dim() != 1:
+        return None
+    if program.reduce != "min" or program.edge != "add":
+        raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
+    if graph.num_arcs and not program.best_weight(graph) >= 0:
+        raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
+    return NearFar(program.delta, values.dtype)
+
+
+def _limit(program: Program, graph: Graph, max_iterations: int | None) -> int | None:
+    limit = program.max_iterations if max_iterations is None else max_iterations
+    if limit is not None and limit < 0:
+        raise ArgumentError(f"max_iterations: must not be negative, got {limit}")
+    if limit is None and isinstance(program, Relaxation) and program.delta is None:
+        # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
+        return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
+    return limit
+
+
+def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:
+    residual = program.residual(before, run.values)
+    if residual is None:
+        return False
+    run.residual = float(residual)
+    return program.tolerance is not None and run.residual <= program.tolerance
+
+
+def _not_converged(program: Program, limit: int | None, residual: float | None, active: int) -> str:
+    name = type(program).__name__
+    if isinstance(program, Relaxation) and program.max_iterations is None and residual is None:
+        hint = "a cycle may improve without end (a negative one for a min); else raise max_iterations"
+    else:
+        hint = "raise max_iterations" + (" or the tolerance" if residual is not None else "")
+    state = f"residual {residual:.3g}" if residual is not None else f"{active:,} vertices still active"
+    return (
+        f"{name} has not converged after {limit} iterations ({state}); {hint}; the error's .run has the values so far"
+    )
+
+
+@contextmanager
+def _bar(show: bool, name: str):
+    """A function to call after each iteration, which counts it on a tqdm bar."""
+    if not show:
+        yield lambda changed: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=name, unit=" iterations") as bar:
+
+        def advance(changed: Frontier) -> None:
+            bar.set_postfix_str(f"{len(changed):,} active", refresh=False)
+            bar.update()
+
+        yield advance

@@ -1,0 +1,96 @@
+"""A set of active vertices: ids while sparse, a mask while dense."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from tgraph.graph import Graph
+
+
+class Frontier:
+    """The active vertices of one iteration (the paper's actMask), in whichever form costs least.
+
+    Made by `graph.select`, `graph.everything`, `graph.nothing` and by `update`. A frontier made from ids costs
+    O(size), never O(n); one made from a mask costs O(n), which is right for a dense set. `everything` holds
+    neither: no arange, no mask. The other form is derived when asked for and kept.
+    """
+
+    __slots__ = ("_count", "_ids", "_mask", "graph")
+
+    def __init__(self, graph: Graph, *, ids: Tensor | None = None, mask: Tensor | None = None):
+        self.graph, self._ids, self._mask = graph, ids, mask
+        self._count: tuple[int, int] | None = None
+        if ids is None and mask is None:
+            self._count = (graph.num_vertices, graph.num_arcs)
+
+    @classmethod
+    def compact(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> Frontier:
+        """The candidates [c] that are marked in keep [c], size and arcs learnt in one small device-to-host read."""
+        arcs = graph.out_degree.index_select(0, candidates) * keep
+        size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()
+        place = torch.where(keep, keep.cumsum(0) - 1, size)  # those left out fall into one slot behind the others
+        ids = candidates.new_empty(size + 1).scatter_(0, place, candidates)
+        frontier = cls(graph, ids=ids[:size])
+        frontier._count = (size, num_arcs)
+        return frontier
+
+    @property
+    def is_everything(self) -> bool:
+        """True for `graph.everything()`, whose ids and mask are never materialised by the engine."""
+        return self._ids is None and self._mask is None
+
+    @property
+    def ids(self) -> Tensor:
+        """The active vertices as distinct indices, int64 [size]."""
+        if self._ids is None:
+            if self._mask is None:
+                return torch.arange(self.graph.num_vertices, device=self.graph.device)
+            self._ids = self._mask.nonzero().flatten()
+        return self._ids
+
+    @property
+    def mask(self) -> Tensor:
+        """True where active, bool [n]."""
+        if self._mask is None:
+            everything = self._ids is None
+            self._mask = torch.full((self.graph.num_vertices,), everything, device=self.graph.device)
+            if self._ids is not None:
+                self._mask[self._ids] = True
+        return self._mask
+
+    @property
+    def size(self) -> int:
+        """How many vertices are active."""
+        return self.measure()[0]
+
+    @property
+    def num_arcs(self) -> int:
+        """How many arcs leave the active vertices: the work of a push."""
+        return self.measure()[1]
+
+    def measure(self) -> tuple[int, int]:
+        """(size, num_arcs) by one small device-to-host read, kept."""
+        if self._count is None:
+            degree = self.graph.out_degree
+            if self._ids is not None:
+                self._count = (len(self._ids), int(degree.index_select(0, self._ids).sum()))
+            else:
+                size, arcs = torch.stack((self.mask.sum(), (degree * self.mask).sum())).tolist()
+                self._count = (size, arcs)
+        return self._count
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __contains__(self, vertex: int) -> bool:
+        if self._mask is not None:
+            return bool(self._mask[vertex])
+        return self._ids is None or bool((self._ids == vertex).any())
+
+    def __repr__(self) -> str:
+        form = "everything" if self.is_everything else "ids" if self._mask is None else "mask"
+        return f"Frontier({self.size:,} of {self.graph.num_vertices:,} vertices, {self.num_arcs:,} arcs, {form})"

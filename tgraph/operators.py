@@ -1,0 +1,188 @@
+"""The five graph operators of the tensor-centric model (TGraph, SIGMOD 2025, sections 4.2 and 4.4).
+
+    vertex_select    which vertices are active
+    neighbor_select  where their arcs are stored
+    reconstruct      those arcs as a Subgraph
+    aggregate        reduce what neighbours send
+    update           write what was received, and find out who is active next
+
+TENSORIZE is the first three, COMPUTE the last two. All are pure functions on tensors; `update` alone may write into
+the vertex data it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import overload
+
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.kernels import backend_for
+from tgraph.kernels.reductions import check_edge_operation, reduction_of
+from tgraph.rows import gather_rows
+from tgraph.subgraph import Mode, Received, Subgraph, whole
+
+Selection = tuple[Tensor, Tensor, "Tensor | None"]
+
+
+def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
+    """The active vertices as indices int64 [k], or None for all of them, which are never written out."""
+    _check_frontier(graph, active)
+    return None if active.is_everything else active.ids
+
+
+def neighbor_select(
+    graph: Graph, vertices: Tensor | None, *, num_arcs: int | None = None, width: int | None = None
+) -> Selection:
+    """(offset [k + 1], neighbors [e], positions [e]) of the rows of the given vertices [k] (paper, Algorithm 4).
+
+    `positions` says where each arc is stored, for the data of arcs. For all vertices (None) these are the stored
+    tensors, with no copy, and positions is None. `num_arcs`, where e is known, spares a device-to-host read;
+    `width` takes at most so many arcs of each row, the first ones. Costs O(k + e).
+    """
+    if vertices is None and width is None:
+        return graph.offset, graph.neighbors, None
+    offset, positions = gather_rows(graph.offset, vertices, num_arcs=num_arcs, width=width)
+    return offset, graph.neighbors.index_select(0, positions), positions
+
+
+def reconstruct(
+    graph: Graph, active: Frontier, vertices: Tensor | None, selection: Selection, mode: Mode = "push"
+) -> Subgraph:
+    """The selected rows as a Subgraph in which the `active` vertices send.
+
+    In a push the rows are those of `graph`, in a pull those of `graph.transpose()`.
+    """
+    offset, neighbors, positions = selection
+    return Subgraph(graph, active, mode, vertices, offset, neighbors, positions, mirrored=mode == "pull")
+
+
+@overload
+def aggregate(
+    sub: Subgraph, data: Tensor, reduce: str = ..., *, edge: str = ..., weights: Tensor | float | None = ...
+) -> Received: ...
+@overload
+def aggregate(
+    sub: Graph, data: Tensor, reduce: str = ..., *, edge: str = ..., weights: Tensor | float | None = ...
+) -> Tensor: ...
+
+
+def aggregate(
+    sub: Subgraph | Graph,
+    data: Tensor,
+    reduce: str = "sum",
+    *,
+    edge: str = "copy",
+    weights: Tensor | float | None = None,
+) -> Received | Tensor:
+    """Reduce, for every receiving vertex, the messages of its active in-neighbours (paper, Algorithm 5).
+
+    Along an arc u -> v of weight w travels `edge`(data[u], w).
+
+    sub : the arcs of this iteration, or a whole Graph, whose every vertex then sends and receives.
+    data : [n] or [n, ...], any integer or floating dtype.
+    reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
+        the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean.
+    edge : "copy" (no weights), "add", "mul", "min" or "max".
+    weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
+        graph's own.
+
+    Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
+    bool, the mean of integers is floating, a sum of bools counts. Differentiable in floating data and weights.
+    Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
+    """
+    graph, backend = (sub, "auto") if isinstance(sub, Graph) else (sub.graph, sub.backend)
+    selected = whole(graph, graph.everything(), "pull") if isinstance(sub, Graph) else sub
+    reduction = reduction_of(reduce)
+    check_edge_operation(edge)
+    _check_data(graph, data)
+    kernels = backend_for(backend, data.device, data.dtype)
+    received: Received = kernels.aggregate(selected, data, reduction, edge, arc_weights(selected, data, edge, weights))
+    return received.values if isinstance(sub, Graph) else received
+
+
+def update(
+    values: Tensor,
+    active: Frontier,
+    received: Received,
+    function: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> tuple[Tensor, Frontier]:
+    """Write function(old, received) at the vertices that received, and return (values, who is active next).
+
+    values : [n, ...], the vertex data so far. Written in place where only some vertices received and no gradient is
+        recorded, so that the cost follows the frontier; otherwise the result is a new tensor.
+    active : the frontier of this iteration. While everything is active, everything stays so until nothing changes
+        at all (power iterations); otherwise the vertices whose data changed come next.
+    function : of the old values [r, ...] and the received ones [r, ...], gives the new ones; by default the received.
+        A vertex to which only inactive vertices could send gets the identity of the reduction in a pull and is left
+        out in a push: the two agree where function(old, identity) = old.
+    """
+    old = values if received.vertices is None else values.index_select(0, received.vertices)
+    new = received.values if function is None else function(old, received.values)
+    if new.shape != old.shape:
+        raise ArgumentError(f"function: must keep the shape {list(old.shape)} of its arguments, gave {list(new.shape)}")
+    new = new.to(values.dtype)
+    changed = _differs(new.detach(), old.detach())
+    if active.is_everything:
+        following = active if bool(changed.any()) else active.graph.nothing()
+    elif received.vertices is None:
+        following = Frontier(active.graph, mask=changed)
+    else:
+        following = Frontier.compact(active.graph, received.vertices, changed)
+    if received.vertices is None:
+        return new, following
+    if new.requires_grad or values.requires_grad:
+        return values.index_copy(0, received.vertices, new), following
+    return values.index_copy_(0, received.vertices, new), following
+
+
+def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Tensor | float | None:
+    """The second argument of the edge operation for each arc of `sub`: [e], [e, ...], a number, or None for "copy"."""
+    if edge == "copy":
+        return None
+    if weights is None or weights is sub.graph.weights:
+        held = sub.weights()
+        if held is None:
+            raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")
+        return held
+    if not isinstance(weights, Tensor) or weights.dim() == 0:
+        return weights
+    fits = weights.dim() <= max(1, data.dim()) and all(
+        1 in (wide, given) or wide == given for wide, given in zip(data.shape[1:], weights.shape[1:], strict=False)
+    )
+    if len(weights) != sub.graph.num_arcs or not fits:
+        raise ArgumentError(
+            f"weights: expected [{sub.graph.num_arcs}] or [{sub.graph.num_arcs}, ...] with the leading dimensions of "
+            f"data {list(data.shape)}, got {list(weights.shape)}"
+        )
+    return sub.arc_data(weights)
+
+
+def _differs(new: Tensor, old: Tensor) -> Tensor:
+    """Where a vertex changed, bool [r]. NaN equals NaN, so that a NaN cannot keep a program running."""
+    differs = new != old
+    if new.is_floating_point():
+        differs &= ~(new.isnan() & old.isnan())
+    return differs if differs.dim() == 1 else differs.flatten(1).any(1)
+
+
+def _check_frontier(graph: Graph, active: Frontier) -> None:
+    if active.graph.num_vertices != graph.num_vertices:
+        raise ArgumentError(
+            f"active: a frontier over {active.graph.num_vertices} vertices does not fit a graph of "
+            f"{graph.num_vertices}; make it with graph.select"
+        )
+
+
+def _check_data(graph: Graph, data: Tensor) -> None:
+    if data.shape[:1] != (graph.num_vertices,):
+        raise ArgumentError(
+            f"data: expected one row per vertex, [{graph.num_vertices}, ...], got shape {list(data.shape)}"
+        )
+    if data.is_complex():
+        raise ArgumentError(f"data: expected an integer, floating or bool dtype, got {data.dtype}")
+    if data.device != graph.device:
+        raise ArgumentError(f"data: on {data.device} while the graph is on {graph.device}; use data.to or graph.to")

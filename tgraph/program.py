@@ -1,0 +1,138 @@
+"""Program and Relaxation: what a user writes. The engine that runs them is `tgraph.run`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.kernels import backend_for
+from tgraph.kernels.portable import across
+from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
+from tgraph.operators import arc_weights, neighbor_select, reconstruct, vertex_select
+from tgraph.subgraph import Mode, Subgraph, whole
+
+
+class Program:
+    """A graph program: INIT, then TENSORIZE and COMPUTE until no vertex is active (paper, Algorithm 1).
+
+    Vertex data is a tensor [n] or [n, ...], or a dict of them. A subclass writes `init` and `compute`; TENSORIZE is
+    supplied and may be overridden. A program that stops at a tolerance writes `residual` and sets `tolerance`.
+
+    rounds : the program is complete after so many iterations by its own definition (k hops, a fixed number of power
+        iterations); None where it runs until no vertex is active or the tolerance is met.
+    max_iterations : beyond so many iterations `run` raises NotConvergedError; None for no limit.
+    """
+
+    rounds: int | None = None
+    max_iterations: int | None = None
+    tolerance: float | None = None
+
+    def init(self, graph: Graph) -> tuple[Any, Frontier]:
+        """The first vertex data (fresh tensors, the run may write into them) and the first active vertices."""
+        raise NotImplementedError(f"{type(self).__name__}.init")
+
+    def tensorize(self, graph: Graph, active: Frontier, mode: Mode) -> Subgraph:
+        """The arcs of this iteration (paper, Algorithm 2).
+
+        `mode` is what the engine chose: a "push" holds the rows of the active vertices, O(their arcs); a "pull" holds
+        all rows of the transpose.
+        """
+        if mode == "pull":
+            return whole(graph, active, "pull")
+        vertices = vertex_select(graph, active)
+        selection = neighbor_select(graph, vertices, num_arcs=active.num_arcs)
+        return reconstruct(graph, active, vertices, selection)
+
+    def compute(self, sub: Subgraph, values: Any, active: Frontier) -> tuple[Any, Frontier]:
+        """New vertex data and the next active vertices, from the `values` so far, by `aggregate` on `sub` and `update`."""
+        raise NotImplementedError(f"{type(self).__name__}.compute")
+
+    def residual(self, before: Any, after: Any) -> Tensor | None:
+        """How far an iteration moved the vertex data, a scalar tensor; None where there is no such measure.
+
+        With a `tolerance` the run ends once the residual is at most that. Asked only after iterations in which
+        everything was active, where `before` and `after` are different tensors.
+        """
+        return None
+
+    def finish(self, values: Any) -> Any:
+        """The result that the user sees, from the last `values`; by default the same."""
+        return values
+
+
+class Relaxation(Program):
+    """A monotone fixpoint, declared as a semiring: value[v] = reduce over arcs u -> v of edge(value[u], weight).
+
+    reduce : "min" or "max".
+    edge : "copy", "add", "mul", "min" or "max".
+    weight : a number for every arc, a tensor [m] in stored arc order, or None for the graph's weights.
+    delta : with reduce "min", relax in the order of buckets of this width (near-far, a form of delta-stepping; Meyer
+        and Sanders 2003, Davidson et al. 2014); None relaxes whatever has changed.
+
+    A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
+    vertices. A value that is the identity of `reduce` (infinity, or the largest value of an integer dtype, for a min)
+    means "not reached" and is never sent.
+    """
+
+    reduce: ClassVar[str] = "min"
+    edge: ClassVar[str] = "add"
+    weight: Tensor | float | None = None
+    delta: float | None = None
+
+    @property
+    def reduction(self) -> Reduction:
+        """The reduction of that name. Raises ArgumentError unless it is min or max."""
+        check_edge_operation(self.edge)
+        reduction = reduction_of(self.reduce)
+        if reduction.name not in ("min", "max"):
+            raise ArgumentError(f"reduce: a Relaxation is a 'min' or a 'max', not {self.reduce!r}; write a Program")
+        return reduction
+
+    def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
+        """Aggregate and update in one: improvements are written into `values`."""
+        weights = arc_weights(sub, values, self.edge, self.weight)
+        _check_dtype(values, weights, self.edge)
+        backend = backend_for(sub.backend, values.device, values.dtype)
+        bound = self.bound(sub, values, active) if sub.mode == "pull" else None
+        return values, backend.relax(sub, values, self.reduction, self.edge, weights, bound)
+
+    def bound(self, sub: Subgraph, values: Tensor, active: Frontier) -> Tensor | None:
+        """The best message that the active vertices can send: [] or [k]; None where it is not known.
+
+        The operations but "mul" never fall when the value or the weight grows, so the best value over the best
+        weight bounds them all.
+        """
+        if self.edge == "mul" or not len(active) or not sub.graph.num_arcs:
+            return None
+        reduction = self.reduction
+        sent = values if active.is_everything else values.index_select(0, active.ids)
+        best = sent.amin(0) if reduction.name == "min" else sent.amax(0)
+        if self.edge == "copy":
+            return best
+        bound = across(best, self.edge, self.best_weight(sub.graph)).to(values.dtype)
+        identity = reduction.identity(values.dtype)
+        return torch.where(best == identity, identity, bound)
+
+    def best_weight(self, graph: Graph) -> float | Tensor:
+        """The weight of an arc that no other weight beats, for graphs with arcs; NaN where one is NaN."""
+        if isinstance(self.weight, Tensor) and self.weight.dim():
+            return self.reduction.best(self.weight)
+        if self.weight is not None:
+            return self.weight
+        smallest, largest = graph.weight_range
+        return smallest if self.reduction.name == "min" else largest
+
+
+def _check_dtype(values: Tensor, weights: Tensor | float | None, edge: str) -> None:
+    """A relaxation writes messages into `values`: their dtype must hold them."""
+    if weights is not None and torch.result_type(values, weights) != values.dtype:
+        kind = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
+        raise ArgumentError(
+            f"values: {values.dtype} cannot hold edge={edge!r} with weights of {kind}; "
+            f"let init return {torch.result_type(values, weights)}"
+        )

@@ -1,0 +1,51 @@
+"""Selecting rows of a CSR structure without a loop over rows (the paper's Algorithm 4)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def gather_rows(
+    offset: Tensor, rows: Tensor | None, *, num_arcs: int | None = None, width: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Where the arcs of the given rows (None: of all) are stored, row after row.
+
+    `offset` is int64 [n + 1], `rows` an index tensor [k]. Returns the offsets of the selection, int64 [k + 1], and
+    the stored position of each selected arc, int64 [e]. Costs O(k + e). `num_arcs`, where the caller knows e, spares
+    a device-to-host read; `width` takes at most so many arcs of each row.
+    """
+    first = offset[:-1] if rows is None else offset.index_select(0, rows)
+    degree = (offset[1:] if rows is None else offset.index_select(0, rows + 1)) - first
+    if width is not None:
+        degree = degree.clamp(max=width)
+    selected = torch.zeros(len(first) + 1, dtype=torch.int64, device=offset.device)
+    torch.cumsum(degree, 0, out=selected[1:])
+    total = int(selected[-1]) if num_arcs is None else num_arcs
+    # arc j of the selection, in row i, is stored at first[i] + (j - selected[i])
+    shift = torch.repeat_interleave(first - selected[:-1], degree, output_size=total)
+    return selected, shift + torch.arange(total, device=offset.device)
+
+
+def distinct(index: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """(keep, slot) for indices [e] below `size`: `keep` marks the first occurrence of each distinct index, and `slot`
+    says which of the kept ones, in order, each element equals. O(e): see `_first_position`."""
+    position = torch.arange(len(index), device=index.device)
+    first = _first_position(index, position, size)
+    keep = first == position
+    return keep, (keep.cumsum(0) - 1).index_select(0, first)
+
+
+def first_marked(index: Tensor, marked: Tensor, size: int) -> Tensor:
+    """The first marked occurrence of each distinct index, bool [e]. O(e)."""
+    position = torch.arange(len(index), device=index.device)
+    return _first_position(index, torch.where(marked, position, len(index)), size) == position
+
+
+def _first_position(index: Tensor, position: Tensor, size: int) -> Tensor:
+    """For each element the least position at which its index occurs, [e]. The table of `size` entries is never filled:
+    only the entries that `index` names are written and read, so that the cost is O(e) whatever the size."""
+    first = torch.empty(size, dtype=torch.int64, device=index.device)
+    first[index] = len(index)
+    first.scatter_reduce_(0, index, position, "amin")
+    return first.index_select(0, index)

@@ -1,0 +1,105 @@
+"""When to do what: the direction of an iteration, and the order in which a relaxation takes its vertices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.rows import distinct
+from tgraph.subgraph import Mode
+
+
+class DirectionPolicy:
+    """Push or pull by the work ahead, with hysteresis (direction-optimising BFS; Beamer, Asanovic, Patterson 2012).
+
+    A push costs the arcs of the frontier. A pull costs a look at every vertex and up to all arcs into those that can
+    still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
+    end early: pull once the frontier's arcs exceed 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
+    arcs, and pays once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
+    everything is active, pull: it adds in a fixed order.
+    """
+
+    ALPHA, BETA, FLOOR = 4, 18, 8
+
+    def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False):
+        self.num_vertices, self.unexplored = graph.num_vertices, graph.num_arcs
+        self.fixed: Mode | None = None if mode == "auto" else mode  # type: ignore[assignment]
+        self.settles = settles
+        self.alpha = self.ALPHA if settles else 1
+        self.direction: Mode = "push"
+        self._last_size = 0
+
+    def choose(self, active: Frontier) -> Mode:
+        """The direction of the iteration that starts with this frontier."""
+        size, arcs = active.measure()
+        if self.fixed is not None:
+            self.direction = self.fixed
+        elif active.is_everything:
+            self.direction = "pull"
+        elif self.direction == "push":
+            if arcs * self.alpha > self.unexplored and arcs * self.FLOOR > self.num_vertices:
+                self.direction = "pull"
+        elif size * self.BETA < self.num_vertices and size < self._last_size:
+            self.direction = "push"
+        if self.settles:
+            self.unexplored = max(0, self.unexplored - arcs)
+        self._last_size = size
+        return self.direction
+
+
+class NearFar:
+    """Relax in the order of buckets of width delta: near vertices now, far ones when the near are exhausted.
+
+    A two-bucket form of delta-stepping (Meyer and Sanders 2003; Davidson, Baxter, Garland, Owens 2014). The far pile
+    holds each vertex at the value it had when it was put there; entries that have since moved below the threshold
+    are stale, for they were near at that time.
+    """
+
+    def __init__(self, delta: float, dtype: torch.dtype):
+        if not delta > 0:
+            raise ArgumentError(f"delta: must be positive, got {delta}")
+        limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+        self._largest = limits.max
+        self.delta = delta if dtype.is_floating_point else max(1, round(min(delta, self._largest)))
+        self.dtype = dtype
+        self.threshold = -math.inf if dtype.is_floating_point else limits.min
+        self._far: list[Tensor] = []
+
+    def next(self, values: Tensor, changed: Frontier) -> Frontier:
+        """The vertices to relax next, given those that have just changed; empty when nothing is left."""
+        ids = changed.ids
+        near = values.index_select(0, ids) < self.threshold
+        close, far = ids[near], ids[~near]
+        if len(far):
+            self._far.append(far)
+        return Frontier(changed.graph, ids=close) if len(close) else self._advance(values, changed.graph)
+
+    def _advance(self, values: Tensor, graph: Graph) -> Frontier:
+        if not self._far:
+            return graph.nothing()
+        pile = torch.cat(self._far)
+        pile = pile[values.index_select(0, pile) >= self.threshold]
+        self._far.clear()
+        if not len(pile):
+            return graph.nothing()
+        keep, _ = distinct(pile, graph.num_vertices)
+        pile = pile[keep]
+        value = values.index_select(0, pile)
+        self.threshold = self._border_above(value.min())
+        near = value < self.threshold
+        if bool((~near).any()):
+            self._far.append(pile[~near])
+        return Frontier(graph, ids=pile[near])
+
+    def _border_above(self, lowest: Tensor) -> float:
+        """The bucket border above a value, exact in the dtype of the values, and never equal to the value."""
+        border = min((lowest.item() // self.delta + 1) * self.delta, self._largest)
+        if not self.dtype.is_floating_point:
+            return border
+        just_above = torch.nextafter(lowest, torch.full_like(lowest, math.inf))
+        return torch.maximum(torch.full_like(lowest, border), just_above).item()

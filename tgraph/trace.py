@@ -1,0 +1,167 @@
+"""What each iteration of a run did, as a table and as a picture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.subgraph import Mode
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+# Colours that remain apart for the colour-blind (Okabe and Ito).
+COLOURS = {"push": "#e69f00", "pull": "#56b4e9"}
+SERIES: dict[str, dict[str, Any]] = {
+    "active_edges": {"color": "#000000", "linewidth": 1.4},
+    "active_vertices": {"color": "#0072b2", "linewidth": 1.4},
+    "changed_vertices": {"color": "#d55e00", "linewidth": 1.4, "linestyle": "--"},
+}
+LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One iteration: its direction, the frontier it began with, what changed, and how long it took."""
+
+    iteration: int
+    direction: Mode
+    active_vertices: int
+    active_edges: int
+    changed_vertices: int
+    milliseconds: float
+
+
+class Trace:
+    """The iterations of one run, in order."""
+
+    def __init__(self, graph: Graph, name: str = ""):
+        self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
+        self.iterations: list[Iteration] = []
+        self._device = graph.device
+
+    def clock(self) -> float:
+        """The time in seconds, once the device has finished what it was given."""
+        if self._device.type != "cpu":
+            torch.accelerator.synchronize()
+        return time.perf_counter()
+
+    def add(self, direction: Mode, active: Frontier, changed: Frontier, start: float) -> None:
+        """An iteration is done: its `direction`, what was `active`, what `changed`, and the clock at its `start`."""
+        milliseconds = (self.clock() - start) * 1e3
+        size, arcs = active.measure()
+        self.iterations.append(Iteration(len(self.iterations), direction, size, arcs, changed.size, milliseconds))
+
+    @property
+    def switches(self) -> int:
+        """How many times the direction changed."""
+        directions = [step.direction for step in self.iterations]
+        return sum(a != b for a, b in pairwise(directions))
+
+    @property
+    def milliseconds(self) -> float:
+        """The time of all iterations together."""
+        return sum(step.milliseconds for step in self.iterations)
+
+    def __len__(self) -> int:
+        return len(self.iterations)
+
+    def __repr__(self) -> str:
+        return f"Trace({self.name}: {len(self)} iterations, {self.switches} switches, {self.milliseconds:.1f} ms)"
+
+    def frame(self) -> pandas.DataFrame:
+        """One row per iteration, with the fields of `Iteration` as columns."""
+        import pandas
+
+        names = [field.name for field in fields(Iteration)]
+        return pandas.DataFrame([asdict(step) for step in self.iterations], columns=names)
+
+    def plot(self, path: str | Any) -> None:
+        """Draw the run into a picture file: the frontier of each iteration, its direction, and its time."""
+        plot({self.name or "run": self}, path)
+
+
+def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
+    """Draw several runs into one picture file, a row for each: frontier and changes on the left, time on the right.
+
+    `traces` maps the name of each row to its trace, `path` names a .png, .svg or .pdf file, `title` stands on top.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 1.3 + 2.2 * len(traces)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(len(traces), 2, squeeze=False, width_ratios=(3, 2))
+    for (name, trace), (left, right) in zip(traces.items(), axes, strict=True):
+        _draw_frontier(left, name, trace)
+        _draw_time(right, trace)
+    for axis in axes[-1]:
+        axis.set_xlabel("iteration")
+    figure.legend(handles=_legend(), title=title, loc="outside upper center", ncols=6, frameon=False, title_fontsize=12)
+    figure.savefig(path, dpi=130)
+
+
+def _legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    lines = [Line2D([], [], **style, label=name.replace("_", " ")) for name, style in SERIES.items()]
+    limit = Line2D([], [], **LIMIT, label="all edges")
+    return [*lines, limit, *(Patch(color=colour, alpha=0.6, label=name) for name, colour in COLOURS.items())]
+
+
+def _draw_frontier(axis: Axes, name: str, trace: Trace) -> None:
+    """How much was active and how much changed, on a logarithmic scale, over the direction as a background."""
+    steps = trace.iterations
+    for direction, first, last in _stretches(steps):
+        axis.axvspan(first - 0.5, last + 0.5, color=COLOURS[direction], alpha=0.18, linewidth=0)
+    marker = "o" if len(steps) <= 60 else None
+    for column, style in SERIES.items():
+        axis.plot([getattr(step, column) for step in steps], **style, marker=marker, markersize=3.5)
+    axis.axhline(trace.num_arcs, **LIMIT)
+    axis.set_yscale("symlog", linthresh=1)
+    axis.set_ylim(0, 5 * max(trace.num_arcs, trace.num_vertices, 1))
+    axis.set_ylabel("count", fontsize=9)
+    _finish(axis, steps, f"{name}: {_counted(len(steps), 'iteration')}, {_counted(trace.switches, 'direction switch')}")
+
+
+def _draw_time(axis: Axes, trace: Trace) -> None:
+    """The time of each iteration in the colour of its direction."""
+    steps = trace.iterations
+    edges = [i - 0.5 for i in range(len(steps) + 1)]
+    for direction, colour in COLOURS.items():
+        heights = [step.milliseconds if step.direction == direction else 0 for step in steps]
+        axis.stairs(heights, edges, fill=True, color=colour, alpha=0.8)
+    axis.set_ylim(bottom=0)
+    axis.set_ylabel("milliseconds", fontsize=9)
+    _finish(axis, steps, f"{trace.milliseconds:,.1f} ms in all")
+
+
+def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_title(title, fontsize=10, loc="left")
+    axis.set_xlim(-0.5, max(len(steps), 1) - 0.5)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _stretches(steps: list[Iteration]) -> Iterator[tuple[Mode, int, int]]:
+    """(direction, first, last) for every stretch of iterations in one direction."""
+    for direction, group in groupby(steps, key=lambda step: step.direction):
+        stretch = list(group)
+        yield direction, stretch[0].iteration, stretch[-1].iteration
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("ch") else "s")
+    return f"{count:,} {noun if count == 1 else plural}"

@@ -1,0 +1,48 @@
+"""Checks of CSR tensors: that a Graph can be made of them, and that every entry of one is sound."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+
+
+def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+    """Shapes, dtypes, devices and lengths, in O(1). Raises ArgumentError."""
+    if offset.dim() != 1 or offset.dtype != torch.int64 or not len(offset):
+        raise ArgumentError(f"offset: expected int64 [n + 1], got {offset.dtype} {list(offset.shape)}")
+    if neighbors.dim() != 1 or neighbors.dtype not in (torch.int32, torch.int64):
+        raise ArgumentError(f"neighbors: expected int32 or int64 [m], got {neighbors.dtype} {list(neighbors.shape)}")
+    if int(offset[-1]) != len(neighbors):
+        raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {int(offset[-1])}")
+    if weights is not None and weights.shape != neighbors.shape:
+        raise ArgumentError(f"weights: expected one per arc, [{len(neighbors)}], got {list(weights.shape)}")
+    devices = {str(tensor.device) for tensor in (offset, neighbors, weights) if tensor is not None}
+    if len(devices) > 1:
+        raise ArgumentError(f"offset, neighbors, weights: on different devices {sorted(devices)}; use .to()")
+
+
+def check_entries(offset: Tensor, neighbors: Tensor) -> None:
+    """Offsets rise from 0 and neighbours are vertices, in O(n + m). Raises ArgumentError with the first position."""
+    if int(offset[0]) != 0:
+        raise ArgumentError(f"offset: must begin with 0, begins with {int(offset[0])}")
+    falls = (offset.diff() < 0).nonzero()
+    if len(falls):
+        raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
+    num_vertices = len(offset) - 1
+    bad = ((neighbors < 0) | (neighbors >= num_vertices)).nonzero()
+    if len(bad):
+        position = int(bad[0])
+        raise ArgumentError(
+            f"neighbors: {int(neighbors[position])} at position {position} is no vertex number below {num_vertices}"
+        )
+
+
+def rows_ascend(offset: Tensor, neighbors: Tensor) -> bool:
+    """True where the neighbours of every vertex come in ascending order."""
+    fall = neighbors[1:] < neighbors[:-1]
+    boundary = offset[1:-1]
+    inner = boundary[(boundary > 0) & (boundary < len(neighbors))]
+    fall[inner - 1] = False  # the step from one row to the next may fall
+    return not bool(fall.any())
