@@ -1,0 +1,91 @@
+"""Choosing a format, and the real graphs through `tgraph.read` against the loader that comes with them."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from io_samples import DATA, loader, needs_data
+
+import tgraph
+from tgraph.errors import ArgumentError
+from tgraph.io import FORMATS
+
+ONE = {"directed": False}
+REAL = {  # graph: (file, options)
+    "CollegeMsg": ("CollegeMsg.txt.gz", {"weights": False}),
+    "MIT8": ("MIT8.edgelist.gz", ONE),
+    "blogcatalog": ("edges.csv.gz", ONE),
+    "ca-GrQc": ("ca-GrQc.txt.gz", {"directed": False, "skip": 1}),
+    "ca-HepPh": ("CA-HepPh.txt.gz", ONE),
+    "cit-HepTh": ("arxiv-cit-hep-th.jlg", {"format": "edgelist", "skip": 1}),
+    "ego-Facebook": ("facebook_combined.txt.gz", ONE),
+    "email-Enron": ("email-Enron.txt.gz", ONE),
+    "soc-Epinions1": ("soc-Epinions1.txt.gz", {}),
+    "sx-mathoverflow": ("sx-mathoverflow.txt.gz", {"weights": False}),
+    "wiki-Vote": ("wiki-Vote.txt.gz", {}),
+    "USA-road-BAY": ("BAY.gr.xz", {}),
+    "USA-road-d.NY": ("USA-road-d.NY.gr.gz", {}),
+    "planetoid-cora": ("cora.clean.npz", {}),
+    "planetoid-citeseer": ("citeseer.clean.npz", {}),
+    "planetoid-pubmed": ("pubmed.clean.npz", {}),
+    "amazon-photo": ("amazon-photo.clean.npz", {}),
+    "coauthor-cs": ("coauthor-cs.clean.npz", {}),
+}
+
+
+@needs_data
+@pytest.mark.parametrize("name", REAL)
+def test_real_graphs(name):
+    file, options = REAL[name]
+    graph = tgraph.read(DATA / name / file, **options)
+    expected = loader().load(name)
+    src, dst = expected["src"], expected["dst"]
+    mirrored = not graph.directed and np.array_equal(np.sort(src * 2**32 + dst), np.sort(dst * 2**32 + src))
+    loops = int((src == dst).sum())
+    assert graph.num_edges == ((len(src) + loops) // 2 if mirrored else len(src))
+    named = len(np.union1d(src, dst))
+    if graph.vertices is None:  # isolated vertices count too
+        assert graph.num_vertices >= named and int((graph.out_degree + graph.in_degree > 0).sum()) == named
+    else:
+        assert graph.num_vertices == named and np.array_equal(graph.vertices.numpy(), np.union1d(src, dst))
+    if expected["weight"] is not None:
+        assert int(graph.weights.sum()) == int(expected["weight"].sum())
+    graph.validate()
+
+
+@needs_data
+@pytest.mark.slow
+def test_web_graphs():
+    assert tgraph.read(DATA / "cnr-2000" / "cnr-2000.csr.npz").num_edges == 3216152
+    graph = tgraph.read(DATA / "web-NotreDame" / "web-NotreDame.txt.gz")
+    assert (graph.num_vertices, graph.num_edges) == (325729, 1497134)
+
+
+def test_unknown_extension(tmp_path):
+    with pytest.raises(ArgumentError, match=r"'graph.dat' has the unknown extension '.dat'.*\.mtx.*format=edgelist"):
+        tgraph.read(tmp_path / "graph.dat")
+    with pytest.raises(ArgumentError, match="format: 'xml' is not one of edgelist"):
+        tgraph.read(tmp_path / "graph.dat", format="xml")
+    with pytest.raises(ArgumentError, match="unknown extension"):
+        tgraph.write(tgraph.Graph.from_edges([0], [1]), tmp_path / "graph")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_of_the_table_reads_what_it_writes(tmp_path, format):
+    graph = tgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [5, 6, 7], directed=False)
+    for extension in FORMATS[format]:
+        path = tmp_path / f"Graph{extension.upper() if format != 'graphalytics' else extension}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tgraph.write(graph, path)
+        takes_direction = format != "tg"
+        found = tgraph.read(path, **(ONE if takes_direction else {}))
+        assert not found.directed and found.num_edges == 3 and found.weights.tolist() == graph.weights.tolist()
+
+
+def test_importing_is_light():
+    code = "import sys, tgraph.io; print([m for m in ('pyarrow', 'pandas', 'scipy', 'networkx') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"

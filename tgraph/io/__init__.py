@@ -1,0 +1,108 @@
+"""Reading and writing graphs: `read` and `write` choose the format by the extension of the file.
+
+| extension | format | module |
+|---|---|---|
+| .txt .el .wel .edges .edgelist .ncol, KONECT's out.* | edge list | edgelist |
+| .csv .tsv | columns by name | csv |
+| .parquet .pq | columns by name | parquet |
+| .mtx | MatrixMarket | matrixmarket |
+| .graph .metis | METIS | metis |
+| .gr .dimacs .col | DIMACS | dimacs |
+| .e .v .properties | LDBC Graphalytics | graphalytics |
+| .npz | numpy, scipy.sparse | npz |
+| .tg | memory-mapped container | tg |
+
+Text files may be compressed: .gz, .zst, .bz2 and .xz.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tgraph.errors import ArgumentError
+from tgraph.io.stream import PathLike, stem
+
+if TYPE_CHECKING:
+    from tgraph.graph import Graph
+
+# Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
+FORMATS: dict[str, tuple[str, ...]] = {
+    "edgelist": (".txt", ".el", ".wel", ".edges", ".edgelist", ".ncol"),
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet", ".pq"),
+    "matrixmarket": (".mtx",),
+    "metis": (".graph", ".metis"),
+    "dimacs": (".gr", ".dimacs", ".col"),
+    "graphalytics": (".e", ".v", ".properties"),
+    "npz": (".npz",),
+    "tg": (".tg",),
+}
+
+
+def read(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Graph:
+    """Read a graph from a file.
+
+    `format` names one of `FORMATS`; without it the extension decides. `progress=True` shows a bar over the bytes of a
+    text file. Every format takes those of the following options that make sense for it; see the `read` of its module.
+
+    directed : True or False; None lets the file decide, and where it cannot say, the graph is directed. With False
+        every line is one undirected edge, unless the file lists all edges in both directions (with equal weights):
+        that is recognised, and nothing is doubled. True takes the edges of an undirected file as arcs.
+    weights : None reads weights where the file has them (the third column of an edge list; the column weight of a
+        table; the values of a matrix). False leaves them out: do so where that column is a timestamp. A number from 3
+        upwards names another column of an edge list. Integers become int64, anything else float64.
+    multi : what becomes of parallel edges, "keep", "first", "sum", "min", "max" or "error", as in Graph.from_edges.
+    self_loops : "keep" or "drop".
+    ids : "auto" takes integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
+        order and kept in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
+        numbers 0..largest; "compact" demands integers; "text" takes all ids as text.
+    source, target, weight : names of columns, for tables; else source, src, from, u and target, dst, to, v and
+        weight, w are recognised.
+    delimiter : the character between columns, for edge lists and CSV; else the first line tells.
+    skip : how many lines on top to ignore, for edge lists and CSV.
+
+    Raises FileFormatError, which names the file, the line at fault and the remedy; ArgumentError for an unknown
+    extension or option; OSError where the file cannot be opened.
+    """
+    module = _module(path, format)
+    known = inspect.signature(module.read).parameters
+    for name in options:
+        if name not in known or name == "path":
+            listed = ", ".join(list(known)[1:])
+            short = module.__name__.rpartition(".")[2]
+            raise ArgumentError(f"{name}: no option of the format {short}; its options are: {listed}")
+    if progress and "progress" in known:
+        options["progress"] = True
+    return module.read(path, **options)
+
+
+def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
+    """Write a graph to a file, whole or not at all.
+
+    `format` names one of `FORMATS`; without it the extension decides. .tg and .npz keep everything; formats that
+    cannot hold isolated vertices or original ids warn where there are some to lose.
+    Raises ArgumentError for an unknown extension, and for a graph that the format cannot hold.
+    """
+    _module(path, format).write(graph, path)
+
+
+def _module(path: PathLike, format: str | None) -> ModuleType:
+    if format is None:
+        plain = stem(path)
+        extension = plain.suffix.lower()
+        format = next((name for name, extensions in FORMATS.items() if extension in extensions), None)
+        if format is None and plain.name.startswith("out."):
+            format = "edgelist"
+        if format is None:
+            known = ", ".join(extension for extensions in FORMATS.values() for extension in extensions)
+            raise ArgumentError(
+                f"path: {Path(path).name!r} has the unknown extension {extension!r}; known are {known}; "
+                f"or name the format: format={'|'.join(FORMATS)}"
+            )
+    elif format not in FORMATS:
+        raise ArgumentError(f"format: {format!r} is not one of {', '.join(FORMATS)}")
+    return import_module(f"tgraph.io.{format}")

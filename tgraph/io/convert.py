@@ -1,0 +1,183 @@
+"""To and from networkx, scipy, PyG's edge_index and pandas; vertex order, ids and weights survive both ways."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+from tgraph.io.edges import edges_of
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import scipy.sparse
+
+
+def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
+    """The graph of a networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
+
+    Vertices come in the order of G's nodes, isolated ones included; node names are kept as ids unless they are
+    0..n-1 in order. `weight` names the edge attribute that becomes `weights`: int64 where all values are integers,
+    else float64, 1 for edges without it, None where no edge has it (or `weight=None`).
+    Raises ArgumentError for a weight that is not a number.
+    """
+    nodes = list(G)
+    index = {node: i for i, node in enumerate(nodes)}
+    count = G.number_of_edges()
+    flat = itertools.chain.from_iterable(G.edges())
+    ends = np.fromiter((index[node] for node in flat), dtype=np.int64, count=2 * count)
+    weights = None if weight is None else _networkx_weights(G, weight)
+    plain = all(type(node) is int and node == i for i, node in enumerate(nodes))
+    vertices = None if plain else nodes
+    return Graph.from_edges(
+        torch.from_numpy(ends[0::2].copy()),
+        torch.from_numpy(ends[1::2].copy()),
+        weights,
+        num_vertices=len(nodes),
+        directed=G.is_directed(),
+        vertices=vertices,
+    )
+
+
+def _networkx_weights(G: networkx.Graph, weight: str) -> Tensor | None:
+    values = [value for _, _, value in G.edges(data=weight)]
+    if all(value is None for value in values):
+        return None
+    for (u, v), value in zip(((u, v) for u, v, _ in G.edges(data=weight)), values, strict=True):
+        if value is not None and (isinstance(value, (str, bytes)) or not np.isscalar(value) or np.iscomplexobj(value)):
+            raise ArgumentError(f"weight={weight!r}: the edge {u!r} - {v!r} has {value!r}, which is not a number")
+    filled = [1 if value is None else value for value in values]
+    whole = all(isinstance(value, (int, np.integer)) for value in filled)
+    try:
+        return torch.from_numpy(np.array(filled, dtype=np.int64 if whole else np.float64))
+    except OverflowError as fault:
+        raise ArgumentError(f"weight={weight!r}: a value does not fit int64; convert the weights to float") from fault
+
+
+def to_networkx(graph: Graph) -> networkx.Graph:
+    """A networkx Graph or DiGraph, or the Multi version where there are parallel edges.
+
+    Nodes are the original ids in the order of the vertices; `weights` become the edge attribute "weight".
+    """
+    import networkx as nx
+
+    src, dst, weights = edges_of(graph)
+    parallel = len(src) > 1 and bool(((src[1:] == src[:-1]) & (dst[1:] == dst[:-1])).any())  # rows are sorted
+    kinds = {(False, True): nx.Graph, (False, False): nx.MultiGraph, (True, True): nx.DiGraph}
+    G = kinds.get((graph.directed, not parallel), nx.MultiDiGraph)()
+    names = range(graph.num_vertices) if graph.vertices is None else graph.vertices.tolist()
+    G.add_nodes_from(names)
+    pairs = ((names[u], names[v]) for u, v in zip(src.tolist(), dst.tolist(), strict=True))
+    if weights is None:
+        G.add_edges_from(pairs)
+    else:
+        G.add_weighted_edges_from((u, v, w) for (u, v), w in zip(pairs, weights.tolist(), strict=True))
+    return G
+
+
+def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
+    """The graph of a square sparse matrix or array: entry (i, j) is the arc i -> j, its value the weight.
+
+    Explicit zeros are arcs. A boolean matrix has no weights, nor has any with `weighted=False`. `directed=False` says
+    that the matrix is symmetric. CSR arrays with sorted rows are taken without a copy where their dtypes fit.
+    Raises ArgumentError for another shape, and for an asymmetric matrix with `directed=False`.
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ArgumentError(f"matrix: a graph needs a square matrix, got shape {list(matrix.shape)}")
+    rows = matrix.tocsr()
+    weights = rows.data if weighted and rows.data.dtype.kind != "b" else None
+    return Graph.from_csr(rows.indptr, rows.indices, weights, directed=directed)
+
+
+def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
+    """The adjacency matrix as a csr_array [n, n] of the weights, or of True where there are none.
+
+    Index and value arrays are shared with the graph where dtypes allow. Call `.astype(float)` before multiplying
+    boolean matrices, whose sums saturate at True.
+    """
+    import scipy.sparse
+
+    neighbors = graph.neighbors.cpu().numpy()
+    offset = graph.offset.cpu().numpy()
+    data = np.ones(len(neighbors), dtype=bool) if graph.weights is None else graph.weights.detach().cpu().numpy()
+    matrix = scipy.sparse.csr_array((data, neighbors, offset), shape=(graph.num_vertices,) * 2)
+    matrix.has_sorted_indices = True
+    return matrix
+
+
+def from_edge_index(
+    edge_index: Tensor, edge_weight: Tensor | None = None, num_nodes: int | None = None, *, directed: bool = True
+) -> Graph:
+    """The graph of a PyG edge_index, integer [2, m], and its edge_weight, [m] or None.
+
+    `num_nodes` counts isolated vertices too; without it n is one more than the largest index. `directed=False` says
+    that both arcs of every edge are in edge_index, as PyG stores undirected graphs.
+    Raises ArgumentError for another shape, and where an undirected edge lacks its reverse.
+    """
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        raise ArgumentError(f"edge_index: expected shape [2, m], got {list(edge_index.shape)}; transpose it if [m, 2]")
+    arcs = Graph.from_edges(edge_index[0], edge_index[1], edge_weight, num_vertices=num_nodes)
+    if directed:
+        return arcs
+    return Graph(arcs.offset, arcs.neighbors, arcs.weights, directed=False).validate()
+
+
+def to_edge_index(graph: Graph) -> Tensor:
+    """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, which is its edge_weight."""
+    return torch.stack((csr.expand_rows(graph.offset), graph.neighbors.to(torch.int64)))
+
+
+def from_pandas(
+    frame: pandas.DataFrame,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = None,
+    *,
+    directed: bool = True,
+) -> Graph:
+    """The graph of a frame with one row per edge, whose ends are in the columns `source` and `target`.
+
+    Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance; both are kept as
+    `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
+    Raises ArgumentError for a column that is not there and for missing values.
+    """
+    for argument, name in (("source", source), ("target", target), ("weight", weight)):
+        if name is not None and name not in frame.columns:
+            listed = ", ".join(map(repr, frame.columns))
+            raise ArgumentError(f"{argument}: the frame has no column {name!r}; its columns are {listed}")
+        if name is not None and frame[name].isna().any():
+            row = frame.index[frame[name].isna()][0]
+            raise ArgumentError(f"{argument}: the row {row!r} of column {name!r} has no value; fill or drop such rows")
+    weights = None if weight is None else frame[weight].to_numpy()
+    ends = frame[source], frame[target]
+    if all(column.dtype.kind in "iu" for column in ends):
+        src, dst = (column.to_numpy(dtype=np.int64) for column in ends)
+        return Graph.from_edges(src, dst, weights, directed=directed, ids="compact")
+    src, dst, names = _number(*ends)
+    return Graph.from_edges(src, dst, weights, directed=directed, vertices=names)
+
+
+def _number(source: pandas.Series, target: pandas.Series) -> tuple[np.ndarray, np.ndarray, Any]:
+    import pandas
+
+    numbers, names = pandas.factorize(pandas.concat((source, target), ignore_index=True))
+    return numbers[: len(source)], numbers[len(source) :], np.asarray(names, dtype=object)
+
+
+def to_pandas(graph: Graph) -> pandas.DataFrame:
+    """A frame with one row per edge (an undirected one once): source, target and, where there are weights, weight."""
+    import pandas
+
+    src, dst, weights = edges_of(graph)
+    if graph.vertices is not None:
+        names = graph.vertices.cpu().numpy() if isinstance(graph.vertices, Tensor) else graph.vertices
+        src, dst = names[src], names[dst]
+    columns = {"source": src, "target": dst} | ({} if weights is None else {"weight": weights})
+    return pandas.DataFrame(columns)

@@ -1,0 +1,80 @@
+"""CSV with named columns; without a header line it is an edge list."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tgraph.build import Multi, SelfLoops
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.graph import Graph
+from tgraph.io import edgelist
+from tgraph.io.columns import Layout, first_lines, read_columns
+from tgraph.io.edges import Ids, Rules, named_edges, printable
+from tgraph.io.names import find_columns
+from tgraph.io.stream import PathLike, create_bytes
+
+_NUMBER = re.compile(rb"-?[\d.]+([eE][-+]?\d+)?")
+
+
+def read(
+    path: PathLike,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    directed: bool | None = None,
+    weights: bool | int | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+    delimiter: str | None = None,
+    skip: int = 0,
+    progress: bool = False,
+) -> Graph:
+    """Read columns by name; every argument is explained in `tgraph.read`.
+
+    A first line with a number in it is no header: the file is then read as an edge list, columns 1 and 2.
+    Fields may be quoted with ". Raises FileFormatError, ArgumentError for a column that is not there.
+    """
+    _, data = first_lines(path, edgelist.COMMENTS, skip)
+    if not data:
+        raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
+    number, line = data[0]
+    delimiter = delimiter or next((mark for mark in ",;\t" if mark.encode() in line), ",")
+    split = Layout((), delimiter, quoted=True).split
+    header = split(line)
+    named = source is not None or target is not None or weight is not None
+    if not named and any(map(_NUMBER.fullmatch, header)):
+        return edgelist.read(
+            path, directed=directed, weights=weights, multi=multi, self_loops=self_loops, ids=ids, skip=skip,
+            progress=progress,
+        )  # fmt: skip
+    if weights not in (None, True, False):
+        raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
+    names = [field.decode("utf-8", "replace") for field in header]
+    found = find_columns(path, names, source, target, weight, weights is not False)
+    rules = Rules(directed is not False, multi, self_loops, ids)
+    if len(data) == 1:
+        return rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+    row = split(data[1][1])
+    ends = [row[names.index(name)] if names.index(name) < len(row) else b"" for name in found[:2]]
+    kind = edgelist.id_kind(path, [(data[1][0], ends)], ids)
+    kinds = {found[0]: kind, found[1]: kind} | ({found[2]: "number"} if found[2] else {})
+    layout = Layout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
+    arrays = dict(zip(names, read_columns(path, layout, progress), strict=True))
+    return rules.build(arrays[found[0]], arrays[found[1]], arrays[found[2]] if found[2] else None)
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write the columns source, target and, where there are weights, weight; an undirected edge once."""
+    from pyarrow import csv
+
+    columns = named_edges(graph, "a table of edges")
+    if isinstance(graph.vertices, np.ndarray):
+        for label in graph.vertices:
+            if "\n" in label or "\r" in label or label != label.strip():
+                raise ArgumentError(f"graph.vertices: the label {label!r} cannot stand in CSV; write .parquet instead")
+    with create_bytes(path) as file:
+        csv.write_csv(printable(columns), file, csv.WriteOptions(quoting_style="needed"))

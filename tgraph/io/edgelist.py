@@ -1,0 +1,142 @@
+"""Edge lists: one edge per line, `source target [weight ...]` (SNAP, KONECT, GAPBS, networkx)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from tgraph.build import Multi, SelfLoops
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.graph import Graph
+from tgraph.io.columns import BLANKS, Layout, first_lines, read_columns
+from tgraph.io.edges import Ids, Rules, named_edges, printable
+from tgraph.io.stream import PathLike, create_bytes
+
+COMMENTS = "#%"
+_INTEGER = re.compile(rb"-?\d+")
+_UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
+_KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
+_UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
+
+
+def read(
+    path: PathLike,
+    *,
+    directed: bool | None = None,
+    weights: bool | int | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+    delimiter: str | None = None,
+    skip: int = 0,
+    progress: bool = False,
+) -> Graph:
+    """Read an edge list; every argument is explained in `tgraph.read`.
+
+    Fields are separated by blanks, tabs, commas or semicolons, told by the first data line unless `delimiter` names
+    the character. Lines that begin with # or % are comments wherever they stand; `skip` lines on top are ignored.
+    Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
+    Raises FileFormatError.
+    """
+    notes, data = first_lines(path, COMMENTS, skip)
+    if not data:
+        raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
+    delimiter = delimiter or guess_delimiter(data[0][1])
+    blank = " " if b" " in data[0][1].strip() else "\t"
+    layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS)
+    rows = [(number, layout.split(line)) for number, line in data]
+    kind = id_kind(path, rows, ids)
+    width = len(rows[0][1])
+    if width < 2:
+        raise FileFormatError(
+            path,
+            f"short line, only {width} column where an edge needs 2 at least",
+            f"skip={rows[0][0]} ignores the lines down to this one, delimiter= names what separates columns",
+            line=rows[0][0],
+        )
+    fields = [kind, kind] + ["skip"] * (width - 2)
+    column = weight_column(path, width, weights, rows[0][0])
+    if column is not None:
+        fields[column] = "number"
+    arrays = read_columns(path, replace(layout, fields=tuple(fields)), progress)
+    rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
+    return rules.build(arrays[0], arrays[1], None if column is None else arrays[column])
+
+
+def guess_delimiter(line: bytes) -> str:
+    """The delimiter of a data line. Integers between blanks settle it; else ; before , before tab before blanks."""
+    head = line.split()[:2]
+    if len(head) == 2 and all(_INTEGER.fullmatch(field) for field in head):
+        return BLANKS
+    return next((mark for mark in ";,\t" if mark.encode() in line.strip()), BLANKS)
+
+
+def id_kind(path: PathLike, rows: list[tuple[int, list[bytes]]], ids: Ids) -> str:
+    """Whether the ids in the first rows are integers ("id") or text ("label")."""
+    if ids == "text":
+        return "label"
+    integers = [all(_INTEGER.fullmatch(field) for field in fields[:2]) for _, fields in rows]
+    if integers[0] or ids in ("compact", "keep"):
+        return "id"
+    if any(integers) and len(rows[0][1]) >= 2:
+        line, fields = rows[0]
+        shown = b" ".join(fields[:2]).decode("utf-8", "replace")
+        raise FileFormatError(
+            path,
+            f"{shown!r} stands where the next line has integer ids",
+            f'skip={line} ignores it if it is a header, ids="text" reads all ids as labels',
+            line=line,
+        )
+    return "label"
+
+
+def weight_column(path: PathLike, width: int, weights: bool | int | None, line: int) -> int | None:
+    """The 0-based column of the weights, or None: the third one where there is one, unless the caller says else."""
+    if weights is False or (weights is None and width < 3):
+        return None
+    column = 3 if weights is None or weights is True else weights
+    if not isinstance(column, int) or column < 3:
+        raise ArgumentError(f"weights: expected False or the number of a column from 3 upwards, got {weights!r}")
+    if column > width:
+        problem = f"weights={weights} asks for column {column}, the first data line has {width}"
+        raise FileFormatError(path, problem, "name a column that is there, or pass weights=False", line=line)
+    return column - 1
+
+
+def _directed(path: PathLike, notes: list[bytes], directed: bool | None) -> bool:
+    """The caller's word, else that of a KONECT or SNAP header, else directed."""
+    header = next((match[1] for match in map(_KONECT.match, notes) if match), None)
+    if header == b"bip" and directed is None:
+        problem = "a bipartite KONECT list, whose left and right vertices share the same numbers"
+        raise FileFormatError(path, problem, "number the right vertices apart, or pass directed= to read it as it is")
+    if directed is not None:
+        return directed
+    # SNAP's "Directed graph (each unordered pair of nodes is saved once)" means neither: only "undirected" counts
+    return header != b"sym" and not any(map(_UNDIRECTED.match, notes))
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write `source target [weight]` lines under the original ids, an undirected edge once.
+
+    Isolated vertices cannot be written (a warning says how many). Labels made of digits are read back as integers
+    unless `ids="text"` says else. Raises ArgumentError for labels that would not be read back: with blanks, commas,
+    semicolons or quotes, empty, or like a comment.
+    """
+    from pyarrow import csv
+
+    columns = named_edges(graph, "an edge list")
+    if isinstance(graph.vertices, np.ndarray):
+        _check_labels(graph.vertices)
+    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    with create_bytes(path) as file:
+        csv.write_csv(printable(columns), file, options)
+
+
+def _check_labels(labels: np.ndarray) -> None:
+    for label in labels:
+        if _UNSAFE.search(label):
+            raise ArgumentError(
+                f"graph.vertices: the label {label!r} cannot stand in an edge list; write .csv or .parquet instead"
+            )

@@ -1,0 +1,151 @@
+"""Between columns of edges and graphs: what every edge-by-edge format shares."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.build import Multi, SelfLoops, check_choice
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Ids = Literal["auto", "compact", "keep", "text"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a caller wants done with the edges of a file: see `tgraph.read`."""
+
+    directed: bool = True
+    multi: Multi = "keep"
+    self_loops: SelfLoops = "keep"
+    ids: Ids = "keep"
+    num_vertices: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.ids, "ids", ("auto", "compact", "keep", "text"))
+        check_choice(self.multi, "multi", ("keep", "first", "sum", "min", "max", "error"))
+        check_choice(self.self_loops, "self_loops", ("keep", "drop"))
+
+    def build(self, src: Any, dst: Any, weights: Any = None) -> Graph:
+        """The graph of the edges src[i], dst[i]: two integer arrays [m], or two arrow columns of labels [m]."""
+        labels = None
+        if not isinstance(src, (np.ndarray, Tensor)):
+            src, dst, labels = number_labels(src, dst)
+        src, dst = torch.as_tensor(src), torch.as_tensor(dst)
+        weights = None if weights is None else torch.as_tensor(weights)
+        compact = labels is None and self.ids != "keep"
+        same: dict[str, Any] = {"ids": "compact" if compact else "keep", "vertices": labels}
+        if self.num_vertices is not None:
+            same["num_vertices"] = self.num_vertices
+        if not self.directed and _may_mirror(src, dst):
+            arcs = Graph.from_edges(src, dst, weights, **same)
+            if arcs.is_symmetric:
+                if self.multi == "keep" and self.self_loops == "keep":
+                    return Graph(arcs.offset, arcs.neighbors, arcs.weights, arcs.vertices, directed=False)
+                once = src <= dst
+                src, dst, weights = src[once], dst[once], None if weights is None else weights[once]
+        same |= {"directed": self.directed, "multi": self.multi, "self_loops": self.self_loops}
+        return Graph.from_edges(src, dst, weights, **same)
+
+
+def _may_mirror(src: Tensor, dst: Tensor) -> bool:
+    """False where the edges surely do not all stand in both directions: three sums instead of a sort."""
+    if int(src.sum()) != int(dst.sum()):
+        return False
+    return int((src < dst).sum()) == int((src > dst).sum())
+
+
+def number_labels(src: pyarrow.ChunkedArray, dst: pyarrow.ChunkedArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels as numbers 0..n-1 in order of first appearance, sources first: (src, dst, object array of labels [n])."""
+    import pyarrow as pa
+
+    coded = pa.chunked_array([*src.chunks, *dst.chunks], type=src.type).dictionary_encode().combine_chunks()
+    coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
+    numbers = coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    return numbers[: len(src)], numbers[len(src) :], coded.dictionary.to_numpy(zero_copy_only=False)
+
+
+def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """(src, dst, weights) as numpy arrays, an undirected edge once with src <= dst."""
+    dst = graph.neighbors.cpu()
+    src = csr.expand_rows(graph.offset.cpu(), dst.dtype)
+    weights = None if graph.weights is None else graph.weights.detach().cpu()
+    if not graph.directed:
+        once = src <= dst
+        src, dst, weights = src[once], dst[once], None if weights is None else weights[once]
+    return src.numpy(), dst.numpy(), None if weights is None else weights.numpy()
+
+
+def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
+    """The edges under their original ids, an undirected one once: numpy arrays "source", "target" and "weight"."""
+    src, dst, weights = edges_of(graph)
+    warn_of_isolated(graph, purpose)
+    vertices = graph.vertices
+    if vertices is not None:
+        names = vertices.cpu().numpy() if isinstance(vertices, Tensor) else text_labels(vertices)
+        src, dst = names[src], names[dst]
+    columns = {"source": src, "target": dst}
+    return columns if weights is None else columns | {"weight": weights}
+
+
+def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
+    """The labels, all of which must be text, for no file can hold an arbitrary Python object."""
+    for label in vertices:
+        if not isinstance(label, str):
+            raise ArgumentError(
+                f"graph.vertices: a file holds integer ids or text, not the label {label!r}; "
+                "build the graph with labels that are all of type str"
+            )
+    return np.asarray(vertices, dtype=object)
+
+
+def printable(columns: dict[str, Any]) -> pyarrow.Table:
+    """The columns for arrow's text writer, which prints 2.0 as 2: where all weights would look like integers, ".0"
+    is appended, so that they are read back as the floats they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = pa.table(columns)
+    if "weight" in columns and columns["weight"].dtype.kind == "f":
+        text = table.column("weight").cast(pa.string())
+        if pc.all(pc.match_substring_regex(text, r"^-?\d+$")).as_py():
+            return table.set_column(2, "weight", pc.binary_join_element_wise(text, ".0", ""))
+    return table
+
+
+def warn_of_isolated(graph: Graph, purpose: str) -> None:
+    """Warn where the graph has vertices that a list of edges does not mention."""
+    touched = torch.zeros(graph.num_vertices, dtype=torch.bool)
+    touched[graph.neighbors.cpu().to(torch.int64)] = True
+    isolated = int((~touched & (graph.offset.cpu().diff() == 0)).sum())
+    if isolated:
+        warnings.warn(
+            f"{purpose} holds edges only: {isolated} isolated vertices are left out; .tg, .npz and .mtx keep them",
+            stacklevel=4,
+        )
+
+
+def warn_of_ids(graph: Graph, purpose: str) -> None:
+    """Warn where the format numbers vertices 1..n and original ids are lost."""
+    if graph.vertices is not None:
+        warnings.warn(f"{purpose} numbers vertices 1..n: the original ids are left out; .tg keeps them", stacklevel=3)
+
+
+def integer_weights(graph: Graph, purpose: str) -> None:
+    """Raise ArgumentError where the weights are fractional and the format takes integers."""
+    if graph.weights is not None and graph.weights.is_floating_point():
+        raise ArgumentError(
+            f"graph.weights: {purpose} takes integer weights, these are {graph.weights.dtype}; "
+            "write .tg, .mtx or .wel, or convert the weights"
+        )

@@ -1,0 +1,27 @@
+"""Text labels as two arrays, so that binary formats can hold them without pickle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tgraph.io.edges import text_labels
+
+
+def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(UTF-8 bytes of all labels, uint8; where each begins, int64 [n + 1]). Raises ArgumentError for other labels."""
+    encoded = [label.encode() for label in text_labels(vertices)]
+    offset = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(label) for label in encoded], out=offset[1:])
+    return np.frombuffer(bytearray().join(encoded), dtype=np.uint8), offset
+
+
+def unpack(text: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """The labels as an object array [n]. Raises ValueError where the arrays do not fit each other."""
+    if not len(offset) or offset[0] != 0 or offset[-1] != len(text) or (np.diff(offset) < 0).any():
+        raise ValueError("the offsets of the labels do not fit their text")
+    data = text.tobytes()
+    labels = np.empty(len(offset) - 1, dtype=object)
+    labels[:] = [data[a:b].decode() for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]
+    return labels

@@ -1,0 +1,91 @@
+"""numpy archives (.npz): our arrays, or the layout of scipy.sparse.save_npz. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.graph import Graph
+from tgraph.io import labels
+from tgraph.io.stream import PathLike, replacing
+
+_OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
+_SCIPYS = ("indptr", "indices", "data", "shape", "format")
+_KNOWN = "offset, neighbors [, weights, vertices, directed], or indptr, indices [, data, shape]"
+
+
+def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None) -> Graph:
+    """Read CSR arrays: ours (offset, neighbors, weights, vertices, directed) or scipy's (indptr, indices, data, shape).
+
+    scipy's data are the weights, unless they are boolean. `directed` overrules what the file says (scipy's says
+    nothing and is directed); an undirected graph must hold both arcs of every edge. `weights=False` drops the weights.
+    Raises FileFormatError.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in (*_OURS, *_SCIPYS) if name in archive.files}
+    except Exception as fault:  # damaged bytes make zipfile, zlib and numpy raise almost anything
+        if isinstance(fault, OSError) and fault.errno is not None:
+            raise
+        problem = f"not a whole numpy archive of plain arrays ({fault})"
+        raise FileFormatError(path, problem, "save it again with numpy.savez or tgraph.write") from fault
+    try:
+        fields = _from_ours(arrays) if "offset" in arrays else _from_scipy(path, arrays)
+        if weights is False:
+            fields["weights"] = None
+        if directed is not None:
+            fields["directed"] = directed
+        return Graph.from_csr(**fields)
+    except (KeyError, ValueError, IndexError, TypeError) as fault:
+        if isinstance(fault, FileFormatError):
+            raise
+        missing = f"the array {fault} is missing" if isinstance(fault, KeyError) else str(fault)
+        raise FileFormatError(path, missing, f"the archive must hold {_KNOWN}") from fault
+
+
+def _from_ours(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    vertices = arrays.get("vertices")
+    if "vertex_text" in arrays:
+        vertices = labels.unpack(arrays["vertex_text"], arrays["vertex_text_offset"])
+    return {
+        "offset": arrays["offset"],
+        "neighbors": arrays["neighbors"],
+        "weights": arrays.get("weights"),
+        "vertices": vertices,
+        "directed": bool(arrays.get("directed", True)),
+    }
+
+
+def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    kind = arrays["format"].item() if "format" in arrays else b"csr"
+    if kind not in (b"csr", "csr"):
+        raise FileFormatError(path, f"a sparse matrix of format {kind!r}", "save matrix.tocsr() instead")
+    offset, neighbors = arrays["indptr"], arrays["indices"]
+    shape = arrays["shape"].tolist() if "shape" in arrays else [len(offset) - 1] * 2
+    if shape[0] != shape[1]:
+        raise FileFormatError(path, f"a rectangular matrix {shape[0]} x {shape[1]}", "a graph needs a square one")
+    data = arrays.get("data")
+    weighted = data is not None and data.dtype.kind != "b"
+    return {"offset": offset, "neighbors": neighbors, "weights": data if weighted else None}
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for other labels."""
+    arrays = {"offset": graph.offset, "neighbors": graph.neighbors, "weights": graph.weights}
+    plain: dict[str, Any] = {}
+    for name, tensor in arrays.items():
+        if tensor is not None:
+            try:
+                plain[name] = tensor.detach().cpu().numpy()
+            except TypeError as fault:  # bfloat16
+                raise ArgumentError(f"graph.{name}: numpy has no {tensor.dtype}; convert it or write .tg") from fault
+    if isinstance(graph.vertices, torch.Tensor):
+        plain["vertices"] = graph.vertices.cpu().numpy()
+    elif graph.vertices is not None:
+        plain["vertex_text"], plain["vertex_text_offset"] = labels.pack(graph.vertices)
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        np.savez_compressed(file, **plain, directed=np.array(graph.directed))

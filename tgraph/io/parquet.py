@@ -1,0 +1,114 @@
+"""Parquet tables with one row per edge."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tgraph.build import Multi, SelfLoops
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.graph import Graph
+from tgraph.io.edges import Ids, Rules, named_edges
+from tgraph.io.names import find_columns
+from tgraph.io.stream import PathLike, replacing
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_DIRECTED = b"tgraph.directed"
+
+
+def read(
+    path: PathLike,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    directed: bool | None = None,
+    weights: bool | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+) -> Graph:
+    """Read the columns of sources, targets and weights only; every argument is explained in `tgraph.read`.
+
+    Ids are integers or strings. Without `directed`, what `write` noted in the file counts, else directed.
+    Raises FileFormatError for another file, a missing value or a column of another type.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        schema = parquet.read_schema(path)
+        found = find_columns(path, schema.names, source, target, weight, weights is not False)
+        wanted = [name for name in found if name]
+        table = parquet.read_table(path, columns=wanted, memory_map=True, page_checksum_verification=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as fault:
+        if isinstance(fault, OSError) and fault.errno is not None:
+            raise
+        raise FileFormatError(path, f"not a whole Parquet file ({fault})", "write or fetch it again") from fault
+    if directed is None:
+        directed = (schema.metadata or {}).get(_DIRECTED) != b"false"
+    src, dst = (_ids(path, table.column(name), name, ids) for name in found[:2])
+    if isinstance(src, np.ndarray) != isinstance(dst, np.ndarray):
+        problem = f"column {found[0]!r} is {table.column(found[0]).type}, {found[1]!r} is {table.column(found[1]).type}"
+        raise FileFormatError(path, problem, 'give both the same type, or read both as labels: ids="text"')
+    values = None if found[2] is None else _weights(path, table.column(found[2]), found[2])
+    return Rules(directed, multi, self_loops, ids).build(src, dst, values)
+
+
+def _ids(path: PathLike, column: pyarrow.ChunkedArray, name: str, ids: Ids) -> Any:
+    import pyarrow as pa
+
+    _refuse_missing(path, column, name)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_integer(kind):
+        if ids == "text":
+            return column.cast(pa.string()).cast(pa.large_string())
+        try:
+            numbers = column.cast(pa.int64()).to_numpy()
+        except pa.ArrowInvalid as fault:
+            raise FileFormatError(path, f"column {name!r}: {fault}", 'read labels instead: ids="text"') from fault
+        if numbers.size and numbers.min() < 0:
+            row = int((numbers < 0).argmax())
+            problem = f"column {name!r} row {row}: the id {numbers[row]} is negative"
+            raise FileFormatError(path, problem, 'correct it, or read labels: ids="text"')
+        return _writable(numbers)
+    if str(kind) in ("string", "large_string", "string_view"):
+        if ids in ("keep", "compact"):
+            raise ArgumentError(f"ids: column {name!r} of {path} holds text, which ids={ids!r} cannot take")
+        return column.cast(pa.large_string())
+    raise FileFormatError(path, f"column {name!r} is of type {kind}", "ids are integers or strings, convert the column")
+
+
+def _weights(path: PathLike, column: pyarrow.ChunkedArray, name: str) -> np.ndarray:
+    import pyarrow as pa
+
+    _refuse_missing(path, column, name)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        problem = f"column {name!r} is of type {column.type}"
+        raise FileFormatError(path, problem, "weights are numbers: convert the column or pass weights=False")
+    return _writable(column.to_numpy())
+
+
+def _refuse_missing(path: PathLike, column: pyarrow.ChunkedArray, name: str) -> None:
+    if column.null_count:
+        row = column.is_null().index(True).as_py()
+        raise FileFormatError(path, f"column {name!r} row {row} has no value", "fill or drop the rows that miss one")
+
+
+def _writable(numbers: np.ndarray) -> np.ndarray:
+    return numbers if numbers.flags.writeable else numbers.copy()
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write the columns source, target and, where there are weights, weight; an undirected edge once."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table(named_edges(graph, "a table of edges"))
+    table = table.replace_schema_metadata({_DIRECTED: b"true" if graph.directed else b"false"})
+    with replacing(path) as temporary:
+        parquet.write_table(table, os.fspath(temporary), write_page_checksum=True)

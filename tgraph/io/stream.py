@@ -1,0 +1,118 @@
+"""Files as bytes: decompressed, counted by a progress bar, cut at line ends; written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tgraph.errors import FileFormatError
+
+PathLike = str | os.PathLike[str]
+
+CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+_MAGIC = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "bz2": re.compile(rb"BZh\d1AY&SY"),
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+}
+
+
+@contextmanager
+def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
+    """The decompressed content, as a stream with `read(size)`.
+
+    The compression is told by the first bytes, so a wrong extension does no harm. Faults of the compressed data
+    met inside the `with` become a FileFormatError.
+    """
+    with open(path, "rb") as file:
+        head = file.read(16)
+    codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+    try:
+        with ExitStack() as stack:
+            yield _decompressed(path, codec, progress, stack)
+    except (OSError, EOFError, lzma.LZMAError) as fault:
+        if getattr(fault, "errno", None) is not None:  # the operating system's, such as a disk that fails
+            raise
+        problem = f"the {codec} data cannot be decompressed ({fault})"
+        raise FileFormatError(path, problem, "the file is truncated or damaged, fetch it again") from fault
+
+
+def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: ExitStack) -> Any:
+    import pyarrow
+
+    raw = stack.enter_context(pyarrow.OSFile(os.fspath(path), "rb"))
+    if progress:
+        from tqdm import tqdm
+
+        total, name = os.path.getsize(path), os.path.basename(path)
+        raw = stack.enter_context(tqdm.wrapattr(raw, "read", total=total, desc=name))
+    if codec == "xz":
+        return stack.enter_context(lzma.LZMAFile(raw))
+    if codec is not None:
+        return stack.enter_context(pyarrow.CompressedInputStream(raw, codec))
+    return stack.enter_context(pyarrow.PythonFile(raw, "r")) if progress else raw
+
+
+def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:
+    """The stream in pieces of about `size` bytes, each of which ends where a line ends."""
+    rest: list[bytes] = []
+    while piece := stream.read(size):
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield b"".join((*rest, piece[:end]))
+            rest = []
+        rest.append(piece[end:])
+    if last := b"".join(rest):
+        yield last
+
+
+def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
+    """(1-based number, line without its end) for every line. Slow: only for headers and for explaining faults."""
+    number = 0
+    for block in blocks(stream, size):
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            number += 1
+            yield number, line.removesuffix(b"\r")
+
+
+def stem(path: PathLike) -> Path:
+    """The path without the suffix that names its compression."""
+    path = Path(path)
+    return path.with_suffix("") if path.suffix.lower() in CODECS else path
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends, and vanishes when it fails."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def create_bytes(path: PathLike) -> Iterator[Any]:
+    """A stream with `write(bytes)` to a new file, compressed as the suffix of `path` says."""
+    import pyarrow
+
+    codec = CODECS.get(Path(path).suffix.lower())
+    with replacing(path) as temporary, ExitStack() as stack:
+        name = os.fspath(temporary)
+        if codec == "gzip":  # arrow's level is 9, which takes several times longer for a few percent
+            yield stack.enter_context(gzip.open(name, "wb", compresslevel=6))
+        elif codec == "xz":
+            yield stack.enter_context(lzma.open(name, "wb"))
+        elif codec is not None:
+            yield stack.enter_context(pyarrow.CompressedOutputStream(name, codec))
+        else:
+            yield stack.enter_context(pyarrow.OSFile(name, "wb"))

@@ -1,0 +1,107 @@
+"""The container of TGraph (.tg): a safetensors file that is mapped into memory, not read.
+
+Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph has them weights [m], vertices
+int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels. The metadata say format, version,
+directed and num_vertices. The data begin at a page boundary, so any safetensors reader can map them too.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.graph import Graph
+from tgraph.io import labels
+from tgraph.io.stream import PathLike, replacing
+
+VERSION = 1
+_PAGE = 4096
+_DTYPES = {
+    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+}  # fmt: skip
+_REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
+
+
+def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None) -> Graph:
+    """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
+
+    Only the header and both ends of `offset` are checked; `graph.validate()` checks every entry. Labels are decoded
+    at once. `weights=False` leaves the weights out. `directed` overrules the file, at the price of checking that an
+    undirected graph holds both arcs of every edge.
+    Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            notes = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, RuntimeError) as fault:
+        raise FileFormatError(path, f"not a whole safetensors file ({fault})", _REMEDY) from fault
+    if notes.get("format") != "tgraph":
+        remedy = "name its tensors to Graph.from_csr, or write it with tgraph.write"
+        raise FileFormatError(path, "a safetensors file that holds no graph", remedy)
+    if int(notes.get("version", "0")) > VERSION:
+        raise FileFormatError(path, f"format version {notes['version']} is newer than {VERSION}", "upgrade tgraph")
+    if weights is False:
+        tensors.pop("weights", None)
+    try:
+        graph = Graph(
+            tensors["offset"],
+            tensors["neighbors"],
+            tensors.get("weights"),
+            _vertices(tensors),
+            directed=notes["directed"] == "true" if directed is None else directed,
+        )
+        if int(notes["num_vertices"]) != graph.num_vertices or int(graph.offset[0]) != 0:
+            raise ValueError(f"{notes['num_vertices']} vertices declared, {graph.num_vertices} found")
+    except (KeyError, ValueError) as fault:
+        raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
+    return graph.validate() if directed is False and notes["directed"] == "true" else graph
+
+
+def _vertices(tensors: dict[str, Tensor]) -> Any:
+    if "vertex_text" in tensors:
+        return labels.unpack(tensors["vertex_text"].numpy(), tensors["vertex_text_offset"].numpy())
+    return tensors.get("vertices")
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write the tensors as they are, without copying them. Raises ArgumentError for labels that are not text."""
+    tensors: dict[str, Tensor] = {"offset": graph.offset, "neighbors": graph.neighbors}
+    if graph.weights is not None:
+        tensors["weights"] = graph.weights
+    if isinstance(graph.vertices, Tensor):
+        tensors["vertices"] = graph.vertices
+    elif graph.vertices is not None:
+        text, offset = map(torch.from_numpy, labels.pack(graph.vertices))
+        tensors |= {"vertex_text_offset": offset, "vertex_text": text}
+    # widest first, so that every tensor is aligned to its own element size without gaps
+    ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "format": "tgraph",
+            "version": str(VERSION),
+            "directed": str(graph.directed).lower(),
+            "num_vertices": str(graph.num_vertices),
+        }
+    }
+    end = 0
+    for name, tensor in ordered:
+        if tensor.dtype not in _DTYPES:
+            raise ArgumentError(f"graph.{name}: no .tg file holds {tensor.dtype}; convert it to torch.float32")
+        begin, end = end, end + tensor.nbytes
+        header[name] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    head = json.dumps(header).encode()
+    head += b" " * (-(8 + len(head)) % _PAGE)
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(struct.pack("<Q", len(head)) + head)
+        for _, tensor in ordered:
+            plain = tensor.detach().cpu().contiguous()
+            file.write(plain.view(torch.uint8).numpy().data)
