@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms._power import change, wide
 
 
 class HITS(tg.Program):
     """Hub and authority scores: a dict of two tensors [n], each of sum 1 (0 where the graph has no arcs).
 
     tol : stop once an iteration changes the hub scores by at most this in all (L1); None does `max_iterations`
-    rounds. weighted : arcs count by their weights.
+    rounds. weighted : arcs count by their weights. dtype : of the scores.
     """
 
     def __init__(
@@ -36,17 +37,17 @@ class HITS(tg.Program):
         return {"hub": even, "authority": even.clone()}, graph.everything()
 
     def compute(self, sub: tg.Subgraph, score: dict[str, Tensor], active: tg.Frontier):
-        authority = scaled(tg.aggregate(sub, score["hub"], "sum", edge=self.edge).values.to(self.dtype))
-        hub = scaled(tg.aggregate(sub.reverse(), authority, "sum", edge=self.edge).values.to(self.dtype))
-        return {"hub": hub, "authority": authority}, active
+        authority = scaled(tg.aggregate(sub, wide(score["hub"]), "sum", edge=self.edge).values)
+        hub = scaled(tg.aggregate(sub.reverse(), authority, "sum", edge=self.edge).values)
+        return {"hub": hub.to(self.dtype), "authority": authority.to(self.dtype)}, active
 
     def residual(self, before: dict[str, Tensor], after: dict[str, Tensor]) -> Tensor:
-        return (after["hub"] - before["hub"]).detach().abs().sum(dtype=torch.float64)
+        return change(before["hub"], after["hub"])
 
 
 def scaled(score: Tensor) -> Tensor:
     """The scores divided by their sum."""
-    total = score.sum(dtype=torch.float64).to(score.dtype)
+    total = score.sum()
     return score / torch.where(total == 0, 1, total)
 
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms._power import change, wide
 
 
 class PageRank(tg.Program):
@@ -55,19 +56,23 @@ class PageRank(tg.Program):
         return rank, graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        received = tg.aggregate(sub, rank * self.per_arc, "sum", edge=self.edge).values.to(self.dtype)
+        rank = wide(rank)
+        received = tg.aggregate(sub, rank * self.per_arc, "sum", edge=self.edge).values
         jumping: Tensor | float = 1 - self.damping
         if self.redistribute:
-            jumping = jumping + self.damping * (rank * self.dangling).sum(dtype=torch.float64).to(self.dtype)
-        return received + jumping * self.jump, active
+            jumping = jumping + self.damping * (rank * self.dangling).sum()
+        return (received + jumping * self.jump).to(self.dtype), active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor:
-        return (after - before).detach().abs().sum(dtype=torch.float64)
+        return change(before, after)
 
     def strength(self, graph: tg.Graph) -> Tensor:
-        """The weight that leaves each vertex, [n]: its degree, or the sum over its arcs."""
+        """The weight that leaves each vertex, [n]: its degree, or the sum over its arcs.
+
+        Raises ArgumentError for a weight that is negative or NaN.
+        """
         if not self.weighted:
-            return graph.out_degree.to(self.dtype)
+            return wide(graph.out_degree)
         smallest, largest = graph.weight_range
         if not 0 <= smallest <= largest < math.inf:
             raise tg.errors.ArgumentError(
@@ -75,19 +80,19 @@ class PageRank(tg.Program):
                 f"{largest}; replace the others"
             )
         arcs = self.tensorize(graph, graph.everything(), "push").reverse()
-        ones = torch.ones(graph.num_vertices, dtype=self.dtype, device=graph.device)
-        return tg.aggregate(arcs, ones, "sum", edge="mul").values.to(self.dtype)
+        ones = wide(torch.ones(graph.num_vertices, device=graph.device))
+        return tg.aggregate(arcs, ones, "sum", edge="mul").values
 
     def destination(self, graph: tg.Graph) -> Tensor | float:
-        """Where a jump leads: probabilities [n], or 1/n."""
+        """Where a jump leads: probabilities [n], or 1/n. Raises ArgumentError for a personalization that is none."""
         wanted = self.personalization
         if wanted is None:
             return 1 / max(graph.num_vertices, 1)
         if isinstance(wanted, Mapping):
-            weights = torch.zeros(graph.num_vertices, dtype=self.dtype, device=graph.device)
-            weights[graph.index(list(wanted))] = torch.tensor(list(wanted.values()), dtype=self.dtype)
+            weights = wide(torch.zeros(graph.num_vertices, device=graph.device))
+            weights[graph.index(list(wanted))] = weights.new_tensor(list(wanted.values()))
         else:
-            weights = torch.as_tensor(wanted, dtype=self.dtype, device=graph.device)
+            weights = wide(torch.as_tensor(wanted, device=graph.device))
         if weights.shape != (graph.num_vertices,) or not bool((weights >= 0).all()) or not 0 < weights.sum() < math.inf:
             raise tg.errors.ArgumentError(
                 f"personalization: expected [{graph.num_vertices}] finite weights, none negative or NaN, not all zero"
@@ -109,8 +114,8 @@ def pagerank(
 ) -> Tensor:
     """PageRank of every vertex, [n], which sums to 1 (unless dangling="ignore").
 
-    The parameters are those of `PageRank`; `options` go to `tgraph.run`. Ranks are kept in `dtype`, the change
-    between iterations is summed in float64. Raises NotConvergedError, with the ranks so far, where `tol` is not met
+    The parameters are those of `PageRank`; `options` go to `tgraph.run`. Ranks are kept in `dtype`, sums are
+    taken in float64. Raises NotConvergedError, with the ranks so far, where `tol` is not met
     within `max_iterations`; ArgumentError for arguments out of range.
     """
     program = PageRank(

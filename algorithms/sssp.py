@@ -77,8 +77,6 @@ def check_weights(graph: tg.Graph) -> None:
 
 def bucket_width(graph: tg.Graph) -> float | None:
     """A width at which a bucket holds enough work for one pass: the mean weight, wider where degrees are small."""
-    smallest, largest = graph.weight_range
-    if not graph.num_arcs or largest == 0:
+    if not graph.num_arcs or not graph.mean_weight > 0:
         return None
-    mean_degree = graph.num_arcs / graph.num_vertices
-    return max(1.0, 32 / mean_degree) * (smallest + min(largest, 1e30)) / 2
+    return graph.mean_weight * max(1.0, 32 * graph.num_vertices / graph.num_arcs)

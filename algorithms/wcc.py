@@ -50,7 +50,10 @@ def apart(graph: tg.Graph, label: Tensor, lowest: tg.Received, highest: tg.Recei
     """The vertices with a neighbour of another label: only their arcs can still join components."""
     own = label if lowest.vertices is None else label.index_select(0, lowest.vertices)
     crossing = (lowest.values < own) | (highest.values > own)
-    return graph.select(crossing if lowest.vertices is None else lowest.vertices[crossing])
+    if lowest.vertices is None:
+        return graph.select(crossing)
+    mask = torch.zeros(len(label), dtype=torch.bool, device=label.device)
+    return graph.select(mask.index_copy_(0, lowest.vertices, crossing))
 
 
 def outside_largest(graph: tg.Graph, label: Tensor) -> tg.Frontier:

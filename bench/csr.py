@@ -2,13 +2,16 @@
 
     python bench/csr.py [--scale 20] [--edges 32000000] [--rounds 5]
 
-Prints the median time of each and how many times faster tgraph is. The results are compared first: both must be the
-same matrix. scipy also adds up parallel edges; it is timed as users call it.
+Prints the median time of each, how many times faster tgraph is, and the peak of memory while it runs as a multiple of
+the edge list (src and dst as int64), results included. The results are compared first: both must be the same matrix.
+scipy also adds up parallel edges; it is timed as users call it.
 """
 
 import argparse
+import re
 import statistics
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -42,11 +45,14 @@ def main() -> None:
         return coo_array((weights.numpy(), (src.numpy(), dst.numpy())), shape=(n, n)).tocsr()
 
     verify(tgraph_structure(), tgraph_weighted(), tgraph_merged(), scipy_tocsr())
-    medians = interleaved([scipy_tocsr, tgraph_structure, tgraph_weighted, tgraph_merged], arguments.rounds)
+    functions = [scipy_tocsr, tgraph_structure, tgraph_weighted, tgraph_merged]
+    peaks = {function.__name__: peak_memory(function) / (src.nbytes + dst.nbytes) for function in functions}
+    medians = interleaved(functions, arguments.rounds)
     kernels = "compiled kernels" if native.load() else "torch only"
     print(f"{arguments.edges:,} edges, {n:,} vertices, {torch.get_num_threads()} threads, {kernels}")
     for name, seconds in medians.items():
-        print(f"{name:20} {seconds:7.3f} s   {medians['scipy_tocsr'] / seconds:5.1f} x scipy")
+        ratio = medians["scipy_tocsr"] / seconds
+        print(f"{name:20} {seconds:7.3f} s   {ratio:5.1f} x scipy   peak {peaks[name]:.2f} x the edge list")
 
 
 def interleaved(functions, rounds: int) -> dict[str, float]:
@@ -59,6 +65,21 @@ def interleaved(functions, rounds: int) -> dict[str, float]:
             times[function.__name__].append(time.perf_counter() - start)
             del result
     return {name: statistics.median(values) for name, values in times.items()}
+
+
+def peak_memory(function) -> float:
+    """Bytes that the process holds at most, above what it held before, while the function runs; NaN but on Linux."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from the present
+    except OSError:
+        return float("nan")
+    before = _resident("VmRSS")
+    function()
+    return _resident("VmHWM") - before
+
+
+def _resident(field: str) -> int:
+    return 1024 * int(re.search(rf"{field}:\s+(\d+)", Path("/proc/self/status").read_text())[1])
 
 
 def verify(structure, weighted, merged, expected: csr_array) -> None:

@@ -161,7 +161,9 @@ def compact(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Relabel arbitrary int32 or int64 ids, [m] each, to 0..n-1 in ascending order of id.
 
     Returns (ids, src, dst): `ids`, int64 [n] ascending, are the different ids of both ends, and the new ends, int32 or
-    int64, satisfy `ids[new_src] == src`; they are the given ones where those are 0..n-1 already. O(m) through a table where the ids are dense enough, else by
+    int64, satisfy `ids[new_src] == src`; they are the given ones where those are 0..n-1 already.
+
+    O(m) through a table where the ids are dense enough, else by
     torch.unique.
     """
     src, dst = _check_ends(src, dst)

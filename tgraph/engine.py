@@ -64,6 +64,8 @@ def run(
     check_choice(mode, "mode", ("auto", "push", "pull"))
     check_backend(backend)
     values, active = _first(program, graph)
+    if isinstance(program, Relaxation):
+        program.check_weights(graph)
     policy = DirectionPolicy(graph, mode, settles=_settles(program))
     order = _order(program, graph, values)
     limit = _limit(program, graph, max_iterations)
@@ -179,9 +181,7 @@ def _not_converged(program: Program, limit: int | None, residual: float | None, 
     else:
         hint = "raise max_iterations" + (" or the tolerance" if residual is not None else "")
     state = f"residual {residual:.3g}" if residual is not None else f"{active:,} vertices still active"
-    return (
-        f"{name} has not converged after {limit} iterations ({state}); {hint}; the error's .run has the values so far"
-    )
+    return f"{name} has not converged after {limit} iterations ({state}); {hint}"
 
 
 @contextmanager

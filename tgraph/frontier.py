@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from tgraph.rows import partition
+
 if TYPE_CHECKING:
     from tgraph.graph import Graph
 
@@ -29,14 +31,18 @@ class Frontier:
 
     @classmethod
     def compact(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> Frontier:
-        """The candidates [c] that are marked in keep [c], size and arcs learnt in one small device-to-host read."""
+        """The candidates [c], distinct vertices where kept, that are marked in keep [c]."""
+        return cls.split(graph, candidates, keep)[0]
+
+    @classmethod
+    def split(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> tuple[Frontier, Tensor]:
+        """The candidates [c] marked in keep [c] as a frontier, and the others; one small device-to-host read."""
         arcs = graph.out_degree.index_select(0, candidates) * keep
         size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()
-        place = torch.where(keep, keep.cumsum(0) - 1, size)  # those left out fall into one slot behind the others
-        ids = candidates.new_empty(size + 1).scatter_(0, place, candidates)
-        frontier = cls(graph, ids=ids[:size])
+        kept, others = partition(candidates, keep, size)
+        frontier = cls(graph, ids=kept)
         frontier._count = (size, num_arcs)
-        return frontier
+        return frontier, others
 
     @property
     def is_everything(self) -> bool:
@@ -49,7 +55,11 @@ class Frontier:
         if self._ids is None:
             if self._mask is None:
                 return torch.arange(self.graph.num_vertices, device=self.graph.device)
-            self._ids = self._mask.nonzero().flatten()
+            if self._count is None:
+                self._ids = self._mask.nonzero().flatten()
+            else:  # the size is known: no need to wait for it again
+                vertices = torch.arange(self.graph.num_vertices, device=self.graph.device)
+                self._ids = partition(vertices, self._mask, self._count[0])[0]
         return self._ids
 
     @property

@@ -39,8 +39,8 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = F
     """A scale-free graph of 2**scale vertices and about edge_factor * 2**scale edges, vertex ids shuffled.
 
     R-MAT (Chakrabarti, Zhan and Faloutsos, SDM 2004) with a, b, c = 0.57, 0.19, 0.19: the graphs called "kron" in
-    GAP and Graph500. Weights, if wanted, are int32 in 1..255. Raises ArgumentError for a scale outside 0..31 or a
-    negative edge_factor.
+    GAP and Graph500. Another `seed` gives another graph; `directed` edges point one way; `weighted` ones have int32
+    weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a negative edge_factor.
     """
     count = _count_edges(scale, edge_factor)
     key = _key(seed, EDGES)
@@ -59,8 +59,9 @@ def uniform(
 ) -> Graph:
     """A graph of 2**scale vertices and about edge_factor * 2**scale edges with uniformly random ends (GAP's "urand").
 
-    Erdős and Rényi, "On random graphs I", 1959. Weights, if wanted, are int32 in 1..255. Raises ArgumentError for a
-    scale outside 0..31 or a negative edge_factor.
+    Erdős and Rényi, "On random graphs I", 1959. Another `seed` gives another graph; `directed` edges point one way;
+    `weighted` ones have int32 weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a negative
+    edge_factor.
     """
     count = _count_edges(scale, edge_factor)
     key = _key(seed, EDGES)
@@ -71,8 +72,8 @@ def uniform(
 def grid2d(rows: int, columns: int, *, seed: int = 0, weighted: bool = False) -> Graph:
     """The undirected grid in which vertex row * columns + column is joined to its up to four neighbours.
 
-    Its diameter is rows + columns - 2, which makes it the opposite of a random graph. Weights, if wanted, are int32
-    in 1..255, drawn from `seed`. Raises ArgumentError for a negative number of rows or columns.
+    Its diameter is rows + columns - 2, which makes it the opposite of a random graph. `weighted` edges have int32
+    weights in 1..255, drawn from `seed`. Raises ArgumentError for a negative number of rows or columns.
     """
     if rows < 0 or columns < 0:
         raise ArgumentError(f"rows, columns: {rows} x {columns} is no grid; both must be 0 or more")

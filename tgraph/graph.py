@@ -311,6 +311,13 @@ class Graph:
         return smallest.item(), largest.item()
 
     @derived
+    def mean_weight(self) -> float:
+        """The mean weight; 1 without weights or arcs."""
+        if self.weights is None or not self.num_arcs:
+            return 1.0
+        return float(self.weights.detach().mean(dtype=torch.float64))
+
+    @derived
     def is_symmetric(self) -> bool:
         """True where every arc has its reverse of equal weight; always so for an undirected graph."""
         return not self.directed or self._equal_arcs(self.transpose())
@@ -343,7 +350,10 @@ class Graph:
         return {name: getattr(value, "nbytes", 0) for name, value in self._cache.items() if value is not self}
 
     def drop_caches(self, *names: str) -> None:
-        """Free the named derived tensors, or all of them; they are computed again when needed."""
+        """Free the derived tensors of these `names`, or all of them; they are computed again when needed.
+
+        Raises ArgumentError for a name that is not among the `caches`.
+        """
         for name in names or tuple(self._cache):
             if name not in self._cache:
                 raise ArgumentError(f"names: {name!r} is not cached; cached now: {', '.join(self._cache) or 'nothing'}")
@@ -460,7 +470,8 @@ class Graph:
     def subgraph(self, vertices: Any) -> Graph:
         """The graph induced by the given vertices (indices, or a bool mask [n]), renumbered in the order given.
 
-        Original ids stay: vertex i of the result is `self.ids(vertices[i])`.
+        Original ids stay: vertex i of the result is `self.ids(vertices[i])`. Raises ArgumentError for a vertex that
+        stands twice or is none.
         """
         mask = isinstance(vertices, Tensor) and vertices.dtype == torch.bool
         chosen = self.select(vertices).ids if mask else self._as_vertices(vertices, "vertices")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import overload
 
+import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
@@ -52,9 +53,9 @@ def neighbor_select(
 def reconstruct(
     graph: Graph, active: Frontier, vertices: Tensor | None, selection: Selection, mode: Mode = "push"
 ) -> Subgraph:
-    """The selected rows as a Subgraph in which the `active` vertices send.
+    """The rows of a `selection` as a Subgraph in which the `active` vertices send.
 
-    In a push the rows are those of `graph`, in a pull those of `graph.transpose()`.
+    `mode` says whose rows they are: in a "push" those of `graph`, in a "pull" those of `graph.transpose()`.
     """
     offset, neighbors, positions = selection
     return Subgraph(graph, active, mode, vertices, offset, neighbors, positions, mirrored=mode == "pull")
@@ -91,7 +92,8 @@ def aggregate(
         graph's own.
 
     Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
-    bool, the mean of integers is floating, a sum of bools counts. Differentiable in floating data and weights.
+    bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
+    floating data and weights.
     Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
     """
     graph, backend = (sub, "auto") if isinstance(sub, Graph) else (sub.graph, sub.backend)
@@ -119,11 +121,15 @@ def update(
     function : of the old values [r, ...] and the received ones [r, ...], gives the new ones; by default the received.
         A vertex to which only inactive vertices could send gets the identity of the reduction in a pull and is left
         out in a push: the two agree where function(old, identity) = old.
+
+    Raises ArgumentError for a function that changes the shape.
     """
     old = values if received.vertices is None else values.index_select(0, received.vertices)
     new = received.values if function is None else function(old, received.values)
     if new.shape != old.shape:
         raise ArgumentError(f"function: must keep the shape {list(old.shape)} of its arguments, gave {list(new.shape)}")
+    if not torch.can_cast(new.dtype, values.dtype):
+        raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
     new = new.to(values.dtype)
     changed = _differs(new.detach(), old.detach())
     if active.is_everything:

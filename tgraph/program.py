@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -49,7 +50,7 @@ class Program:
         return reconstruct(graph, active, vertices, selection)
 
     def compute(self, sub: Subgraph, values: Any, active: Frontier) -> tuple[Any, Frontier]:
-        """New vertex data and the next active vertices, from the `values` so far, by `aggregate` on `sub` and `update`."""
+        """New vertex data and the next active vertices, by `aggregate` on `sub` and `update` of the `values` so far."""
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
     def residual(self, before: Any, after: Any) -> Tensor | None:
@@ -75,8 +76,8 @@ class Relaxation(Program):
         and Sanders 2003, Davidson et al. 2014); None relaxes whatever has changed.
 
     A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
-    vertices. A value that is the identity of `reduce` (infinity, or the largest value of an integer dtype, for a min)
-    means "not reached" and is never sent.
+    vertices, which must be all those that have something to send. A value that is the identity of `reduce` (infinity,
+    or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
     """
 
     reduce: ClassVar[str] = "min"
@@ -98,11 +99,11 @@ class Relaxation(Program):
         weights = arc_weights(sub, values, self.edge, self.weight)
         _check_dtype(values, weights, self.edge)
         backend = backend_for(sub.backend, values.device, values.dtype)
-        bound = self.bound(sub, values, active) if sub.mode == "pull" else None
+        bound = partial(self.bound, sub, values, active)
         return values, backend.relax(sub, values, self.reduction, self.edge, weights, bound)
 
     def bound(self, sub: Subgraph, values: Tensor, active: Frontier) -> Tensor | None:
-        """The best message that the active vertices can send: [] or [k]; None where it is not known.
+        """The best message that the active vertices of `sub` can send: [] or [k]; None where it is not known.
 
         The operations but "mul" never fall when the value or the weight grows, so the best value over the best
         weight bounds them all.
@@ -126,6 +127,14 @@ class Relaxation(Program):
             return self.weight
         smallest, largest = graph.weight_range
         return smallest if self.reduction.name == "min" else largest
+
+    def check_weights(self, graph: Graph) -> None:
+        """Raise ArgumentError for a NaN weight: what it does to a min or max would depend on the direction."""
+        if self.edge == "copy" or not graph.num_arcs or (best := self.best_weight(graph)) == best:
+            return
+        weights = graph.weights if self.weight is None else self.weight
+        place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
+        raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
 
 
 def _check_dtype(values: Tensor, weights: Tensor | float | None, edge: str) -> None:

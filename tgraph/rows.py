@@ -27,6 +27,15 @@ def gather_rows(
     return selected, shift + torch.arange(total, device=offset.device)
 
 
+def partition(items: Tensor, keep: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The items [e] that are marked in keep [e], `count` of them, and the others, each in order; no host read."""
+    kept = keep.cumsum(0)
+    position = torch.arange(len(items), device=items.device)
+    place = torch.where(keep, kept - 1, count + position - kept)
+    ordered = torch.empty_like(items).scatter_(0, place, items)
+    return ordered[:count], ordered[count:]
+
+
 def distinct(index: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """(keep, slot) for indices [e] below `size`: `keep` marks the first occurrence of each distinct index, and `slot`
     says which of the kept ones, in order, each element equals. O(e): see `_first_position`."""

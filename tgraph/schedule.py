@@ -20,7 +20,7 @@ class DirectionPolicy:
     A push costs the arcs of the frontier. A pull costs a look at every vertex and up to all arcs into those that can
     still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
     end early: pull once the frontier's arcs exceed 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
-    arcs, and pays once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
+    arcs, and pays only once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
     everything is active, pull: it adds in a fixed order.
     """
 
@@ -42,7 +42,7 @@ class DirectionPolicy:
         elif active.is_everything:
             self.direction = "pull"
         elif self.direction == "push":
-            if arcs * self.alpha > self.unexplored and arcs * self.FLOOR > self.num_vertices:
+            if arcs * self.alpha >= self.unexplored and arcs * self.FLOOR > self.num_vertices:
                 self.direction = "pull"
         elif size * self.BETA < self.num_vertices and size < self._last_size:
             self.direction = "push"
@@ -72,12 +72,11 @@ class NearFar:
 
     def next(self, values: Tensor, changed: Frontier) -> Frontier:
         """The vertices to relax next, given those that have just changed; empty when nothing is left."""
-        ids = changed.ids
-        near = values.index_select(0, ids) < self.threshold
-        close, far = ids[near], ids[~near]
+        near = values.index_select(0, changed.ids) < self.threshold
+        close, far = Frontier.split(changed.graph, changed.ids, near)
         if len(far):
             self._far.append(far)
-        return Frontier(changed.graph, ids=close) if len(close) else self._advance(values, changed.graph)
+        return close if len(close) else self._advance(values, changed.graph)
 
     def _advance(self, values: Tensor, graph: Graph) -> Frontier:
         if not self._far:
@@ -91,10 +90,10 @@ class NearFar:
         pile = pile[keep]
         value = values.index_select(0, pile)
         self.threshold = self._border_above(value.min())
-        near = value < self.threshold
-        if bool((~near).any()):
-            self._far.append(pile[~near])
-        return Frontier(graph, ids=pile[near])
+        close, far = Frontier.split(graph, pile, value < self.threshold)
+        if len(far):
+            self._far.append(far)
+        return close
 
     def _border_above(self, lowest: Tensor) -> float:
         """The bucket border above a value, exact in the dtype of the values, and never equal to the value."""

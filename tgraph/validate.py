@@ -9,7 +9,7 @@ from tgraph.errors import ArgumentError
 
 
 def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
-    """Shapes, dtypes, devices and lengths, in O(1). Raises ArgumentError."""
+    """Shapes, dtypes, devices and lengths, in O(1), and the range of int64 neighbours. Raises ArgumentError."""
     if offset.dim() != 1 or offset.dtype != torch.int64 or not len(offset):
         raise ArgumentError(f"offset: expected int64 [n + 1], got {offset.dtype} {list(offset.shape)}")
     if neighbors.dim() != 1 or neighbors.dtype not in (torch.int32, torch.int64):
@@ -18,6 +18,8 @@ def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> 
         raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {int(offset[-1])}")
     if weights is not None and weights.shape != neighbors.shape:
         raise ArgumentError(f"weights: expected one per arc, [{len(neighbors)}], got {list(weights.shape)}")
+    if neighbors.dtype == torch.int64 and len(offset) <= 2**31 and len(neighbors):
+        check_range(neighbors, len(offset) - 1)  # they are about to become int32
     devices = {str(tensor.device) for tensor in (offset, neighbors, weights) if tensor is not None}
     if len(devices) > 1:
         raise ArgumentError(f"offset, neighbors, weights: on different devices {sorted(devices)}; use .to()")
@@ -30,7 +32,11 @@ def check_entries(offset: Tensor, neighbors: Tensor) -> None:
     falls = (offset.diff() < 0).nonzero()
     if len(falls):
         raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
-    num_vertices = len(offset) - 1
+    check_range(neighbors, len(offset) - 1)
+
+
+def check_range(neighbors: Tensor, num_vertices: int) -> None:
+    """Raise ArgumentError for the first neighbour that is no vertex."""
     bad = ((neighbors < 0) | (neighbors >= num_vertices)).nonzero()
     if len(bad):
         position = int(bad[0])

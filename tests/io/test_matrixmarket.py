@@ -50,7 +50,7 @@ def test_symmetric_is_undirected(file):
     text = HEADER + "integer symmetric\n% comment\n\n4 4 3\n2 1 5\n\n3 3 6\n% between\n3 1 7\n"
     graph = tgraph.read(file(text))
     assert not graph.directed and graph.num_edges == 3 and graph.num_vertices == 4
-    assert arcs(graph) == [(0, 1, 5), (0, 2, 7), (1, 0, 5), (2, 0, 7), (2, 2, 6)]
+    assert arcs(graph) == [(1, 2, 5), (1, 3, 7), (2, 1, 5), (3, 1, 7), (3, 3, 6)]
     assert tgraph.read(file(text), directed=True).num_edges == 5
     assert tgraph.read(file(text), weights=False).weights is None
 
@@ -62,15 +62,15 @@ def test_general_as_undirected(file):
 
 def test_skew_symmetric(file):
     graph = tgraph.read(file(HEADER + "real skew-symmetric\n2 2 1\n2 1 -.5\n"))
-    assert graph.directed and arcs(graph) == [(0, 1, 0.5), (1, 0, -0.5)]
+    assert graph.directed and arcs(graph) == [(1, 2, 0.5), (2, 1, -0.5)]
 
 
 @pytest.mark.parametrize(
     ("symmetry", "values", "expected"),
     [
-        ("general", "1 0 2 3", [(0, 0, 1.0), (0, 1, 2.0), (1, 1, 3.0)]),
-        ("symmetric", "1 2 0", [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0)]),
-        ("skew-symmetric", "4", [(0, 1, -4.0), (1, 0, 4.0)]),
+        ("general", "1 0 2 3", [(1, 1, 1.0), (1, 2, 2.0), (2, 2, 3.0)]),
+        ("symmetric", "1 2 0", [(1, 1, 1.0), (1, 2, 2.0), (2, 1, 2.0)]),
+        ("skew-symmetric", "4", [(1, 2, -4.0), (2, 1, 4.0)]),
     ],
 )
 def test_array(file, symmetry, values, expected):

@@ -29,13 +29,13 @@ def test_round_trip(tmp_path_factory, graph):
 def test_all_kinds_of_numbers(file):
     # fmt 111 and ncon 2: a size, two vertex weights, then neighbours with weights
     graph = tgraph.read(file("% top\n3 2 111 2\n9 1 1 2 5\n% between\n 9 1 1\t1 5 3 6\r\n9 1 1 2 6\n\n\n"))
-    assert not graph.directed and arcs(graph) == [(0, 1, 5), (1, 0, 5), (1, 2, 6), (2, 1, 6)]
+    assert not graph.directed and arcs(graph) == [(1, 2, 5), (2, 1, 5), (2, 3, 6), (3, 2, 6)]
     assert tgraph.read(file("2 1 1\n2 5\n1 5\n"), weights=False).weights is None
 
 
 def test_blank_lines_are_isolated_vertices(file):
     graph = tgraph.read(file("4 1\n\n3\n2\n\n"))
-    assert graph.num_vertices == 4 and arcs(graph) == [(1, 2, None), (2, 1, None)]
+    assert graph.num_vertices == 4 and arcs(graph) == [(2, 3, None), (3, 2, None)]
 
 
 def test_blocks_end_anywhere(tmp_path):

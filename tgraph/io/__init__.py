@@ -68,7 +68,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     Raises FileFormatError, which names the file, the line at fault and the remedy; ArgumentError for an unknown
     extension or option; OSError where the file cannot be opened.
     """
-    module = _module(path, format)
+    module = format_module(path, format)
     known = inspect.signature(module.read).parameters
     for name in options:
         if name not in known or name == "path":
@@ -87,10 +87,14 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     cannot hold isolated vertices or original ids warn where there are some to lose.
     Raises ArgumentError for an unknown extension, and for a graph that the format cannot hold.
     """
-    _module(path, format).write(graph, path)
+    format_module(path, format).write(graph, path)
 
 
-def _module(path: PathLike, format: str | None) -> ModuleType:
+def format_module(path: PathLike, format: str | None = None) -> ModuleType:
+    """The module that reads and writes a format: the one named, or that of the file's extension.
+
+    Raises ArgumentError for an unknown extension or format.
+    """
     if format is None:
         plain = stem(path)
         extension = plain.suffix.lower()

@@ -8,7 +8,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.columns import Layout, last_line_before_data, read_columns
-from tgraph.io.edges import Rules, edges_of, integer_weights, warn_of_ids
+from tgraph.io.edges import Rules, edges_of, integer_weights, numbered_from_one, warn_of_ids
 from tgraph.io.stream import PathLike, create_bytes, lines, open_bytes
 
 
@@ -38,7 +38,7 @@ def read(
     """Read a DIMACS file; arguments are explained in `tgraph.read`.
 
     `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
-    `p edge n m` lines `e source target`, both undirected. Vertices 1..n become 0..n-1.
+    `p edge n m` lines `e source target`, both undirected. Vertices keep the ids 1..n.
     Raises FileFormatError.
     """
     line, kind, n, m = _read_problem(path)
@@ -52,7 +52,7 @@ def read(
     src -= 1
     dst -= 1
     rules = Rules(kind.directed if directed is None else directed, multi, self_loops, num_vertices=n)
-    return rules.build(src, dst, arrays[2] if len(arrays) == 3 else None)
+    return numbered_from_one(rules.build(src, dst, arrays[2] if len(arrays) == 3 else None))
 
 
 def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:

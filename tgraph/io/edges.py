@@ -136,10 +136,18 @@ def warn_of_isolated(graph: Graph, purpose: str) -> None:
         )
 
 
+def numbered_from_one(graph: Graph) -> Graph:
+    """The graph with the ids 1..n, as the formats count that number vertices from 1."""
+    ids = torch.arange(1, graph.num_vertices + 1)
+    return Graph(graph.offset, graph.neighbors, graph.weights, ids, graph.directed)
+
+
 def warn_of_ids(graph: Graph, purpose: str) -> None:
-    """Warn where the format numbers vertices 1..n and original ids are lost."""
-    if graph.vertices is not None:
-        warnings.warn(f"{purpose} numbers vertices 1..n: the original ids are left out; .tg keeps them", stacklevel=3)
+    """Warn where the format numbers vertices 1..n and other original ids are lost."""
+    ids = graph.vertices
+    if ids is None or (isinstance(ids, Tensor) and torch.equal(ids.cpu(), torch.arange(1, graph.num_vertices + 1))):
+        return
+    warnings.warn(f"{purpose} numbers vertices 1..n: the original ids are left out; .tg keeps them", stacklevel=3)
 
 
 def integer_weights(graph: Graph, purpose: str) -> None:

@@ -13,7 +13,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.columns import Layout, first_lines, last_line_before_data, read_columns
-from tgraph.io.edges import Rules, edges_of, warn_of_ids
+from tgraph.io.edges import Rules, edges_of, numbered_from_one, warn_of_ids
 from tgraph.io.stream import PathLike, create_bytes, lines, open_bytes
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
@@ -48,7 +48,8 @@ def read(
 
     A symmetric matrix is an undirected graph, any other a directed one unless `directed` says else. A skew-symmetric
     one has both arcs, of opposite weights. Of a dense matrix the entries that are not 0 are arcs. Values are int64
-    (integer) or float64 (real, or noted as such in a %%GraphBLAS line). Every row is a vertex, isolated or not.
+    (integer) or float64 (real, or noted as such in a %%GraphBLAS line). Every row is a vertex, isolated or not; its
+    number 1..n is the vertex's id.
     Raises FileFormatError, also for complex, hermitian and rectangular matrices.
     """
     header = _read_header(path)
@@ -68,7 +69,7 @@ def read(
         loop = src == dst
         src, dst = np.concatenate((src, dst[~loop])), np.concatenate((dst, src[~loop]))
         values = None if values is None else np.concatenate((values, values[~loop]))
-    return Rules(one_way, multi, self_loops, num_vertices=header.size).build(src, dst, values)
+    return numbered_from_one(Rules(one_way, multi, self_loops, num_vertices=header.size).build(src, dst, values))
 
 
 def _read_header(path: PathLike) -> Header:

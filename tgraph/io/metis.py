@@ -10,7 +10,7 @@ import torch
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
-from tgraph.io.edges import integer_weights, warn_of_ids
+from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
 from tgraph.io.stream import PathLike, blocks, create_bytes, lines, open_bytes
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*%[^\n]*\n?")
@@ -32,7 +32,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must stand in the lines of both its vertices; `directed=True` takes the lists as arcs. Edge weights
-    are int64; sizes and weights of vertices are passed over. Vertices 1..n become 0..n-1.
+    are int64; sizes and weights of vertices are passed over. Vertices keep the ids 1..n.
     Raises FileFormatError.
     """
     header = _read_header(path)
@@ -70,7 +70,8 @@ def _graph(
         raise FileFormatError(path, problem, remedy, line=header.line)
     weights = None if values is None else torch.from_numpy(np.ascontiguousarray(values))
     try:
-        return Graph.from_csr(torch.from_numpy(offset), torch.from_numpy(neighbors), weights, directed=directed)
+        graph = Graph.from_csr(torch.from_numpy(offset), torch.from_numpy(neighbors), weights, directed=directed)
+        return numbered_from_one(graph)
     except ArgumentError as fault:
         problem = "the lists do not mirror each other: some vertex u lists v, and v lacks u or has another weight"
         remedy = "list every edge at both ends, or read the lists as arcs with directed=True"

@@ -4,7 +4,7 @@ A backend is a module or object with a `name` and three functions:
 
     refuses(device, dtype) -> str | None     why it cannot serve data of this kind, None where it can
     aggregate(sub, data, reduction, edge, weights) -> Received
-    relax(sub, values, reduction, edge, weights, bound) -> Frontier
+    relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is asked for only where it serves
 
 `BACKENDS` lists them best first; "auto" takes the first that does not refuse. The portable backend refuses nothing.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -34,7 +36,9 @@ def aggregate(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
         data = (data != 0).to(torch.uint8)  # before it is spread over the arcs
     elif data.dtype == torch.bool and (edge != "copy" or reduction.name in ("sum", "mean")):
         data = data.to(torch.int64)
-    messages = _messages(sub, data, edge, weights)
+    elif not data.is_floating_point() and reduction.name in ("sum", "prod"):
+        data = data.to(torch.int64)  # as torch.sum does: a total need not fit the dtype of its terms
+    messages = across(_sent(sub, data), edge, weights)
     if reduction.logical and edge != "copy":
         messages = (messages != 0).to(torch.uint8)
     narrow = messages.dtype if messages.dtype in (torch.float16, torch.bfloat16) else None
@@ -52,15 +56,13 @@ def aggregate(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
     return Received(received.values.to(narrow), received.vertices) if narrow else received
 
 
-def _messages(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Tensor:
+def _sent(sub: Subgraph, data: Tensor) -> Tensor:
+    """The data of the sender of each arc, [e, ...]."""
     if sub.mode == "pull":
-        sent = data.index_select(0, sub.neighbors)
-    elif sub.rows is None:
-        sent = data.index_select(0, sub.row_of_arc)
-    else:
-        degree = sub.offset.diff()
-        sent = data.index_select(0, sub.rows).repeat_interleave(degree, 0, output_size=sub.num_arcs)
-    return across(sent, edge, weights)
+        return data.index_select(0, sub.neighbors)
+    if sub.rows is None:
+        return data.index_select(0, sub.row_of_arc)
+    return data.index_select(0, sub.rows).repeat_interleave(sub.offset.diff(), 0, output_size=sub.num_arcs)
 
 
 def across(sent: Tensor, edge: str, weights: Tensor | float | None) -> Tensor:
@@ -143,18 +145,23 @@ def _scatter(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) ->
 
 
 def relax(
-    sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None, bound: Tensor | None
+    sub: Subgraph,
+    values: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    bound: Callable[[], Tensor | None],
 ) -> Frontier:
     """One round of a min or max fixpoint: messages that improve a vertex are written into `values`, in place.
 
-    `bound`, where the caller knows one, is a value that no message of this round can beat: a pull skips the vertices
-    that have reached it, and ends the scan of a row that does. Returns the frontier of improved vertices.
+    `bound` gives, where it is known, a value that no message of this round can beat: a pull skips the vertices that
+    have reached it, and ends the scan of a row that does. Returns the frontier of improved vertices.
     """
     if sub.mode == "push":
         return _relax_push(sub, values, reduction, edge, weights)
     per_arc = isinstance(weights, Tensor) and weights.dim() > 0  # then hardly a row meets the bound
-    if bound is not None and not per_arc and waits_are_free(values):
-        return _relax_unsettled(sub, values, reduction, edge, weights, bound)
+    if not per_arc and waits_are_free(values) and (limit := bound()) is not None:
+        return _relax_unsettled(sub, values, reduction, edge, weights, limit)
     best = _best_message(sub, values, sub.offset, None, reduction, edge, weights)
     better = reduction.better(best, values)
     values.copy_(torch.where(better, best, values))
@@ -184,11 +191,7 @@ def _any_column(flags: Tensor) -> Tensor:
 def _relax_push(
     sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> Frontier:
-    if sub.rows is None:
-        sent = values.index_select(0, sub.row_of_arc)
-    else:
-        sent = values.index_select(0, sub.rows).repeat_interleave(sub.offset.diff(), 0, output_size=sub.num_arcs)
-    messages = _send(sent, edge, weights, reduction)
+    messages = _send(_sent(sub, values), edge, weights, reduction)
     reached = sub.neighbors
     better = _any_column(reduction.better(messages, values.index_select(0, reached)))
     if waits_are_free(values):

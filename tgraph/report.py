@@ -1,0 +1,121 @@
+"""What a run found and what it cost, in lines that a person can read and check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import tgraph as tg
+from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
+
+if TYPE_CHECKING:
+    import pandas
+
+RATE_NOTE = (
+    "edges/s: the edges that leave the active vertices, summed over the iterations, per second of iterations; "
+    "an undirected edge counts in each direction"
+)
+
+
+def cost(run: tg.Run) -> tuple[str, str, str, str]:
+    """(iterations, direction switches, time, edges per second) of a run that was traced."""
+    assert run.trace is not None
+    iterations = f"{run.iterations:,}" + ("" if run.converged else ", not converged")
+    return iterations, f"{run.trace.switches:,}", duration(run.trace.milliseconds / 1e3), rate(run.trace)
+
+
+def rate(trace: tg.Trace) -> str:
+    """Edges per second as RATE_NOTE defines them, to three digits."""
+    edges = sum(step.active_edges for step in trace.iterations)
+    if not trace.milliseconds:
+        return "-"
+    return scaled(edges / trace.milliseconds * 1e3)
+
+
+def scaled(number: float) -> str:
+    """A positive number to three digits, with k, M or G for thousands, millions and billions."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """A time in milliseconds or in seconds, whichever reads better."""
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def best_connected(graph: tg.Graph) -> Any:
+    """The original id of the vertex of largest out-degree, where a search starts by default.
+
+    Raises ArgumentError for a graph without vertices.
+    """
+    if not graph.num_vertices:
+        raise tg.errors.ArgumentError("source: the graph has no vertex to start from")
+    return graph.top(graph.out_degree, 1)[0][0]
+
+
+def finding(graph: tg.Graph, program: tg.Program, values: Any) -> str:
+    """A line that a person can check, from the values that the program's run gave."""
+    return FINDINGS[type(program)](graph, values)
+
+
+def frame(graph: tg.Graph, program: tg.Program, values: Any) -> pandas.DataFrame:
+    """One row per vertex: its original id and what the program found for it."""
+    columns = values if isinstance(values, dict) else {COLUMNS[type(program)]: values}
+    table = graph.frame(**columns)
+    if isinstance(program, WCC):  # a component is named by a vertex, and vertices go by their original ids here
+        table["component"] = table["vertex"].to_numpy()[values.cpu().numpy()]
+    return table
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as aligned lines: all columns but the first and the last to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = ["<", *">" * (len(widths) - 2), "<"]
+    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+    return "\n".join(line.format(*row).rstrip() for row in rows)
+
+
+def _depths(graph: tg.Graph, depth: Any) -> str:
+    return f"reached {_share(graph, int((depth >= 0).sum()))}, depth {_largest(depth)}"
+
+
+def _distances(graph: tg.Graph, distance: Any) -> str:
+    reached = (distance >= 0) & (distance != float("inf"))
+    return f"reached {_share(graph, int(reached.sum()))}, the farthest at distance {_largest(distance[reached])}"
+
+
+def _components(graph: tg.Graph, component: Any) -> str:
+    size = component.unique(return_counts=True)[1]
+    counted = "1 component" if len(size) == 1 else f"{len(size):,} components"
+    return f"{counted}, the largest of {_share(graph, _largest(size))}"
+
+
+def _ranks(graph: tg.Graph, rank: Any) -> str:
+    return "top 5: " + ", ".join(f"{vertex} ({value:.3g})" for vertex, value in graph.top(rank, 5))
+
+
+def _hubs(graph: tg.Graph, score: Any) -> str:
+    hubs, authorities = (
+        ", ".join(str(vertex) for vertex, _ in graph.top(score[name], 5)) for name in ("hub", "authority")
+    )
+    return f"top 5 hubs: {hubs}; authorities: {authorities}"
+
+
+def _share(graph: tg.Graph, count: int | float) -> str:
+    return f"{count:,} of {graph.num_vertices:,} vertices"
+
+
+def _largest(values: Any) -> int | float:
+    return values.max().item() if len(values) else 0
+
+
+COLUMNS: dict[type, str] = {BFS: "depth", SSSP: "distance", WCC: "component", PageRank: "rank"}
+FINDINGS: dict[type, Callable[[tg.Graph, Any], str]] = {
+    BFS: _depths,
+    SSSP: _distances,
+    WCC: _components,
+    PageRank: _ranks,
+    HITS: _hubs,
+}
