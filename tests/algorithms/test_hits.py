@@ -1,0 +1,92 @@
+"""HITS against a dense power iteration, and against networkx where the dominant singular value is simple."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph
+
+import tgraph as tg
+from tgraph.algorithms import HITS, hits
+from tgraph.errors import NotConvergedError
+
+
+def dense(graph, weighted=False):
+    matrix = np.zeros((graph.num_vertices, graph.num_vertices))
+    for u, v, weight in arcs(graph):
+        matrix[u, v] += weight if weighted else 1
+    return matrix
+
+
+def power_iteration(matrix, rounds):
+    hub = np.full(len(matrix), 1 / max(len(matrix), 1))
+    authority = hub
+    for _ in range(rounds):
+        authority = _scaled(matrix.T @ hub)
+        hub = _scaled(matrix @ authority)
+    return hub, authority
+
+
+def _scaled(score):
+    return score / score.sum() if score.sum() else score
+
+
+@given(graphs(dtypes=(None, *INTEGERS, *FLOATS)))
+def test_rounds_equal_dense_power_iteration(graph):
+    for weighted in (False, True)[: 1 + (graph.weights is not None)]:
+        expected = power_iteration(dense(graph, weighted), 6)
+        for mode in MODES:
+            found = hits(graph, tol=None, max_iterations=6, weighted=weighted, dtype=torch.float64, mode=mode)
+            assert [score.dtype for score in found] == [torch.float64] * 2
+            assert close(found[0].tolist(), expected[0]) and close(found[1].tolist(), expected[1])
+
+
+def test_equals_networkx_where_the_answer_is_unique(mode, backend):
+    for directed in (True, False):
+        graph = random_graph(40, 200, directed=directed)
+        values = np.linalg.svd(dense(graph), compute_uv=False)
+        assert values[1] < 0.9 * values[0]
+        G = (nx.DiGraph if directed else nx.Graph)(dense(graph))
+        expected = nx.hits(G)
+        options = {"tol": 1e-12, "dtype": torch.float64, "mode": mode, "backend": backend}
+        found = hits(graph, **options)
+        for score, reference in zip(found, expected, strict=True):
+            assert close(score.tolist(), [reference[v] for v in range(40)], 1e-8)
+
+
+def test_the_fixpoint_belongs_to_the_dominant_singular_value():
+    graph = random_graph(30, 120)
+    hub, authority = (score.numpy() for score in hits(graph, tol=1e-13, dtype=torch.float64))
+    matrix = dense(graph)
+    assert np.isclose((matrix.T @ hub).sum() * (matrix @ authority).sum(), np.linalg.norm(matrix, 2) ** 2)
+
+
+@pytest.mark.parametrize("weights", [None, torch.int32, torch.float16, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_scores_are_kept_in_the_dtype_asked_for(weights, dtype):
+    graph = random_graph(20, 60, dtype=weights)
+    for score in hits(graph, weighted=weights is not None, dtype=dtype):
+        assert score.dtype == dtype and abs(float(score.sum()) - 1) < 1e-5
+
+
+def test_the_smallest_graphs(mode):
+    assert [score.tolist() for score in hits(tg.Graph.from_edges([], []), mode=mode)] == [[], []]
+    alone = tg.Graph.from_edges([], [], num_vertices=2)
+    assert [score.tolist() for score in hits(alone, mode=mode)] == [[0, 0], [0, 0]]
+    assert [score.tolist() for score in hits(tg.Graph.from_edges([0], [1]), mode=mode)] == [[1, 0], [0, 1]]
+
+
+def test_not_converged_carries_both_scores():
+    graph = random_graph(40, 100)
+    with pytest.raises(NotConvergedError) as caught:
+        hits(graph, tol=1e-12, max_iterations=2, dtype=torch.float64)
+    run = caught.value.run
+    assert run.iterations == 2 and run.residual > 1e-12
+    expected = power_iteration(dense(graph), 2)
+    assert close(run.values["hub"].tolist(), expected[0]) and close(run.values["authority"].tolist(), expected[1])
+
+
+def test_rounds_are_counted():
+    run = tg.run(HITS(tol=None, max_iterations=3), random_graph(10, 30))
+    assert run.iterations == 3 and run.converged

@@ -1,0 +1,189 @@
+"""PageRank against networkx and against the solution of the linear system."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph, twin
+
+import tgraph as tg
+from tgraph.algorithms import PageRank, pagerank
+from tgraph.errors import ArgumentError, NotConvergedError
+
+TIGHT = {"tol": 1e-13, "max_iterations": 1000, "dtype": torch.float64}
+
+
+def solved(graph, damping=0.85, jump=None, redistribute=True, weighted=False):
+    """The ranks from the linear system (I - d (P + dangling jump^T)^T) rank = (1 - d) jump."""
+    n = graph.num_vertices
+    jump = np.full(n, 1 / n) if jump is None else np.asarray(jump, dtype=float) / np.sum(jump)
+    follow = np.zeros((n, n))
+    for u, v, weight in arcs(graph):
+        follow[u, v] += weight if weighted else 1
+    leaving = follow.sum(1)
+    follow[leaving > 0] /= leaving[leaving > 0, None]
+    if redistribute:
+        follow[leaving == 0] = jump
+    return np.linalg.solve(np.eye(n) - damping * follow.T, (1 - damping) * jump)
+
+
+@given(graphs(min_vertices=1), st.sampled_from([0.0, 0.5, 0.85, 0.99]))
+def test_ranks_solve_the_equations(graph, damping):
+    options = {**TIGHT, "max_iterations": 10_000, "damping": damping}
+    for mode in MODES:
+        found = pagerank(graph, mode=mode, **options)
+        assert found.dtype == torch.float64
+        assert close(found.tolist(), solved(graph, damping), 1e-10)
+        assert math.isclose(float(found.sum()), 1)
+        ignoring = pagerank(graph, dangling="ignore", mode=mode, **options)
+        assert close(ignoring.tolist(), solved(graph, damping, redistribute=False), 1e-10)
+
+
+@given(graphs(min_vertices=1), st.data())
+def test_personalization_equals_networkx(graph, data):
+    jump = data.draw(st.lists(st.integers(0, 3), min_size=graph.num_vertices, max_size=graph.num_vertices).filter(any))
+    expected = nx.pagerank(twin(graph), personalization=dict(enumerate(jump)), weight=None, tol=1e-15, max_iter=10_000)
+    found = pagerank(graph, personalization=torch.tensor(jump), **TIGHT)
+    assert close(found.tolist(), expected.values(), 1e-10)
+    named = tg.Graph(graph.offset, graph.neighbors, vertices=[f"v{i}" for i in range(graph.num_vertices)])
+    chosen = {f"v{i}": weight for i, weight in enumerate(jump) if weight}
+    assert torch.equal(pagerank(named, personalization=chosen, **TIGHT), found)
+
+
+@given(graphs(min_vertices=1, dtypes=(*INTEGERS, *FLOATS)))
+def test_weighted(graph):
+    expected = solved(graph, weighted=True)
+    for mode in MODES:
+        found = pagerank(graph, weighted=True, mode=mode, **TIGHT)
+        assert found.dtype == torch.float64 and close(found.tolist(), expected, 1e-10)
+
+
+@pytest.mark.parametrize("weights", [None, *INTEGERS, *FLOATS])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_ranks_are_kept_in_the_dtype_asked_for(weights, dtype):
+    graph = random_graph(20, 60, dtype=weights)
+    found = pagerank(graph, weighted=weights is not None, dtype=dtype)
+    assert found.dtype == dtype
+    assert close(found.tolist(), solved(graph, weighted=weights is not None), 1e-5)
+
+
+def test_weighted_without_weights():
+    with pytest.raises(ArgumentError, match="weights"):
+        pagerank(random_graph(5, 9), weighted=True)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 7])
+def test_a_fixed_number_of_rounds(rounds, mode):
+    graph = random_graph(30, 90)
+    n, rank = graph.num_vertices, np.full(graph.num_vertices, 1 / graph.num_vertices)
+    degree = np.diff(graph.offset.numpy())
+    for _ in range(rounds):
+        received = np.zeros(n)
+        for u, v, _ in arcs(graph):
+            received[v] += rank[u] / degree[u]
+        rank = 0.15 / n + 0.85 * (received + rank[degree == 0].sum() / n)
+    run = tg.run(PageRank(tol=None, max_iterations=rounds, dtype=torch.float64), graph, mode=mode)
+    assert run.iterations == rounds and run.converged
+    assert close(run.values.tolist(), rank, 1e-14)
+
+
+def test_the_tolerance_is_the_l1_change_of_the_last_iteration():
+    graph = random_graph(50, 200)
+    run = tg.run(PageRank(tol=1e-4, dtype=torch.float64), graph)
+    ranks = [
+        tg.run(PageRank(tol=None, max_iterations=k, dtype=torch.float64), graph).values
+        for k in range(run.iterations + 1)
+    ]
+    change = [float((b - a).abs().sum()) for a, b in itertools.pairwise(ranks)]
+    assert change[-1] <= 1e-4 < change[-2]
+    assert math.isclose(run.residual, change[-1], rel_tol=1e-9)
+
+
+def test_not_converged_carries_the_ranks_so_far():
+    graph = random_graph(50, 200)
+    with pytest.raises(NotConvergedError) as caught:
+        pagerank(graph, tol=1e-12, max_iterations=3, dtype=torch.float64)
+    error = caught.value
+    assert torch.equal(error.run.values, pagerank(graph, tol=None, max_iterations=3, dtype=torch.float64))
+    assert error.run.iterations == 3 and not error.run.converged
+    assert error.residual == error.run.residual > 1e-12
+    for word in ("PageRank", "3 iterations", "max_iterations", "tolerance"):
+        assert word in str(error), error
+
+
+def test_gradients_flow_through_the_weights(mode):
+    graph = random_graph(8, 24, dtype=torch.float64)
+
+    def ranks(weights):
+        weighted = tg.Graph(graph.offset, graph.neighbors, weights)
+        return pagerank(weighted, weighted=True, tol=None, max_iterations=4, dtype=torch.float64, mode=mode)
+
+    assert torch.autograd.gradcheck(ranks, graph.weights.clone().requires_grad_())
+
+
+def test_gradients_twice_on_one_graph(mode):
+    """A training step after another: nothing that the graph keeps may hold on to the first one."""
+    graph = random_graph(8, 24, dtype=torch.float64)
+    weights = graph.weights.clone().requires_grad_()
+    graph = tg.Graph(graph.offset, graph.neighbors, weights)
+    gradients = []
+    for _ in range(2):
+        weights.grad = None
+        ranks = pagerank(graph, weighted=True, tol=None, max_iterations=3, dtype=torch.float64, mode=mode)
+        ranks.square().sum().backward()
+        gradients.append(weights.grad)
+    assert gradients[0].abs().sum() > 0 and torch.equal(*gradients)
+
+
+def test_a_vertex_whose_weights_are_all_zero_is_dangling():
+    weights = torch.tensor([0.0, 0, 1, 2], dtype=torch.float64, requires_grad=True)
+    graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0], weights)
+    ranks = pagerank(graph, weighted=True, **TIGHT)
+    detached = tg.Graph(graph.offset, graph.neighbors, graph.weights.detach())
+    assert close(ranks.tolist(), solved(detached, weighted=True), 1e-10)
+    ranks[0].backward()
+    assert weights.grad.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"damping": 1.5}, ("damping", "1.5", "between 0 and 1")),
+        ({"damping": -0.1}, ("damping", "-0.1")),
+        ({"damping": math.nan}, ("damping", "nan")),
+        ({"dangling": "drop"}, ("dangling", "'drop'", "'ignore'")),
+        ({"personalization": torch.ones(2)}, ("personalization", "[3]")),
+        ({"personalization": torch.tensor([1.0, -1, 0])}, ("personalization", "negative")),
+        ({"personalization": torch.zeros(3)}, ("personalization", "zero")),
+        ({"personalization": torch.tensor([1.0, math.nan, 0])}, ("personalization", "NaN")),
+        ({"personalization": torch.tensor([1.0, math.inf, 0])}, ("personalization",)),
+    ],
+)
+def test_arguments_out_of_range(options, words):
+    with pytest.raises(ArgumentError) as caught:
+        pagerank(tg.Graph.from_edges([0, 1], [1, 2]), **options)
+    for word in words:
+        assert word in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf])
+def test_weights_that_are_no_probabilities(bad):
+    with pytest.raises(ArgumentError, match="weights"):
+        pagerank(tg.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 2.0, bad]), weighted=True)
+
+
+def test_the_smallest_graphs(mode):
+    assert pagerank(tg.Graph.from_edges([], []), mode=mode).tolist() == []
+    assert pagerank(tg.Graph.from_edges([], [], num_vertices=1), mode=mode).tolist() == [1]
+    assert close(pagerank(tg.Graph.from_edges([], [], num_vertices=4), mode=mode).tolist(), [0.25] * 4, 1e-6)
+    assert close(pagerank(tg.Graph.from_edges([0], [0]), mode=mode).tolist(), [1], 1e-6)
+
+
+def test_two_runs_are_equal_to_the_last_bit(mode):
+    graph = random_graph(300, 4000)
+    assert torch.equal(pagerank(graph, mode=mode), pagerank(graph, mode=mode))

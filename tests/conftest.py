@@ -1,0 +1,21 @@
+"""What all tests share: how hypothesis runs, and the fixtures that repeat a test for every mode and backend."""
+
+import pytest
+from hypothesis import settings
+
+from tgraph.kernels import BACKENDS
+
+settings.register_profile("tgraph", deadline=None, print_blob=True)
+settings.load_profile("tgraph")
+
+
+@pytest.fixture(scope="session", params=["auto", "push", "pull"])
+def mode(request):
+    """The direction of a run."""
+    return request.param
+
+
+@pytest.fixture(scope="session", params=list(BACKENDS))
+def backend(request):
+    """Every backend of the registry: one that joins it is held to all of these tests."""
+    return request.param

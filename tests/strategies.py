@@ -1,0 +1,137 @@
+"""Random graphs for hypothesis, the same graph for networkx, and slow references that share no code with tgraph."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+
+import networkx as nx
+import torch
+from hypothesis import strategies as st
+
+from tgraph.graph import Graph
+
+MODES = ("auto", "push", "pull")
+INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+@st.composite
+def edge_lists(draw, min_vertices=0):
+    """(n, [(u, v), ...]) with self-loops, parallel edges, isolated vertices, hubs and long paths."""
+    shape = draw(st.sampled_from(["any", "any", "hub", "path"]))
+    n = draw(st.integers(min_vertices, 9 if shape == "any" else 24))
+    if n == 0:
+        return 0, []
+    vertex = st.integers(0, n - 1)
+    edges = draw(st.lists(st.tuples(vertex, vertex), max_size=25 if shape == "any" else 5))
+    if shape == "hub":
+        hub = draw(vertex)
+        edges += [(hub, v) if draw(st.booleans()) else (v, hub) for v in range(n) if draw(st.integers(0, 3))]
+    if shape == "path":
+        order = draw(st.permutations(range(n)))
+        edges += list(itertools.pairwise(order))
+    return n, edges
+
+
+def exact_weights(draw, count, dtype, lowest=0, highest=9):
+    """Weights whose sums over a few arcs are exact in every dtype: whole numbers, or quarters where floating."""
+    values = draw(st.lists(st.integers(lowest, highest), min_size=count, max_size=count))
+    weights = torch.tensor(values, dtype=torch.int64)
+    return (weights / 4).to(dtype) if dtype.is_floating_point else weights.to(dtype)
+
+
+@st.composite
+def graphs(draw, min_vertices=0, directed=None, dtypes=(None,), lowest=0, highest=9):
+    """A Graph whose weights are of one of the dtypes; None stands for no weights."""
+    n, edges = draw(edge_lists(min_vertices))
+    dtype = draw(st.sampled_from(dtypes))
+    return Graph.from_edges(
+        torch.tensor([u for u, _ in edges], dtype=torch.int64),
+        torch.tensor([v for _, v in edges], dtype=torch.int64),
+        None if dtype is None else exact_weights(draw, len(edges), dtype, lowest, highest),
+        num_vertices=n,
+        directed=draw(st.booleans()) if directed is None else directed,
+    )
+
+
+def random_graph(n, m, seed=0, *, directed=True, dtype=None):
+    """A seeded graph with self-loops and parallel edges; its last vertex is isolated, its first is a hub."""
+    random = torch.Generator().manual_seed(seed)
+    src, dst = torch.randint(max(n - 1, 1), (2, m), generator=random).unbind()
+    src[: m // 4] = 0
+    dst[m // 4 : m // 3] = 0
+    weights = None if dtype is None else torch.randint(1, 10, (m,), generator=random).to(dtype)
+    return Graph.from_edges(src, dst, weights, num_vertices=n, directed=directed)
+
+
+def grid(rows, columns, weights=None):
+    """An undirected grid: a long way across, and a frontier that is never more than a diagonal."""
+    number = torch.arange(rows * columns).view(rows, columns)
+    src = torch.cat((number[:, :-1].flatten(), number[:-1].flatten()))
+    dst = torch.cat((number[:, 1:].flatten(), number[1:].flatten()))
+    if weights is not None:
+        weights = torch.randint(1, 50, (len(src),), generator=torch.Generator().manual_seed(1)).to(weights)
+    return Graph.from_edges(src, dst, weights, directed=False)
+
+
+def arcs(graph):
+    """The arcs as [(u, v, weight)] in stored order; the weight is 1 where there are none."""
+    offset, neighbors = graph.offset.tolist(), graph.neighbors.tolist()
+    weights = [1] * len(neighbors) if graph.weights is None else graph.weights.tolist()
+    source = [v for v in range(graph.num_vertices) for _ in range(offset[v], offset[v + 1])]
+    return list(zip(source, neighbors, weights, strict=True))
+
+
+def twin(graph):
+    """The arcs as a networkx MultiDiGraph, both arcs of an undirected edge; the weight is 1 where there are none."""
+    G = nx.MultiDiGraph()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_weighted_edges_from(arcs(graph))
+    return G
+
+
+def components(graph):
+    """The smallest vertex of the component of each vertex, by networkx."""
+    label = [0] * graph.num_vertices
+    for members in nx.weakly_connected_components(twin(graph)):
+        for vertex in members:
+            label[vertex] = min(members)
+    return label
+
+
+EDGE = {
+    "copy": lambda value, weight: value,
+    "add": operator.add,
+    "mul": operator.mul,
+    "min": min,
+    "max": max,
+}
+
+
+def relaxed(graph, values, reduce, edge, weights):
+    """The fixpoint of a relaxation by trying every arc again and again; what holds the identity sends nothing.
+
+    `values` are Python numbers with None for "not reached", `weights` one number per stored arc.
+    """
+    values = list(values)
+    better = operator.lt if reduce == "min" else operator.gt
+    for _ in range(graph.num_vertices + 1):
+        before = list(values)
+        for (u, v, _), weight in zip(arcs(graph), weights, strict=True):
+            if values[u] is not None:
+                message = EDGE[edge](values[u], weight)
+                if values[v] is None or better(message, values[v]):
+                    values[v] = message
+        if values == before:
+            return values
+    raise AssertionError("the reference does not converge: choose other weights")
+
+
+def close(found, expected, tolerance=1e-9):
+    """True where all numbers agree within a tolerance that is relative, and absolute below one."""
+    found, expected = list(found), list(expected)
+    return len(found) == len(expected) and all(
+        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) for a, b in zip(found, expected, strict=True)
+    )

@@ -1,0 +1,395 @@
+"""The `tgraph` command: what it prints and writes, and how it fails."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pandas
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import tgraph as tg
+from tgraph.cli import app
+from tgraph.errors import TGraphError
+from tgraph.io.stream import stem
+
+ALGORITHMS = ("bfs", "sssp", "wcc", "pagerank", "hits")
+DATA = Path(__file__).parents[2] / "shared" / "data"
+EDGES = "# a comment\n10 20 3\n10 30 1\n30 20 1\n20 40 5\n50 60 2\n"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    """Two components under ids of their own; vertex 10 has the largest out-degree."""
+    path = tmp_path / "small.wel"
+    path.write_text(EDGES)
+    return path
+
+
+def tgraph(*arguments, code: int = 0) -> str:
+    """Run the command in this process and return what it printed, on stderr where it is to fail."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.stderr if code else result.stdout
+
+
+def fails(*arguments) -> str:
+    """Run a command that must fail with exit code 2 and one line on stderr; return the line."""
+    message = tgraph(*arguments, code=2)
+    assert message.startswith("tgraph: ") and message.count("\n") == 1 and message.endswith("\n"), message
+    return message
+
+
+def column(path: Path, name: str) -> dict:
+    table = pandas.read_csv(path) if path.suffix == ".csv" else pandas.read_parquet(path)
+    return dict(zip(table["vertex"], table[name], strict=True))
+
+
+# ---- algorithms ---------------------------------------------------------------------------------------------------
+
+
+def test_bfs_starts_at_the_vertex_of_largest_out_degree_and_says_so(file):
+    shown = tgraph("bfs", file)
+    assert f"{file}: 6 vertices, 5 edges, directed, read in" in shown
+    assert "from vertex 10, the one of largest out-degree" in shown
+    assert re.search(r"iterations 3, direction switches \d, time [\d.]+ m?s, .+ edges/s", shown)
+    assert "reached 4 of 6 vertices, depth 2" in shown
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_bfs_writes_depths_by_original_id(file, tmp_path, extension):
+    output = tmp_path / f"depth.{extension}"
+    assert f"result: {output}" in tgraph("bfs", file, "--source", 30, "--output", output)
+    assert column(output, "depth") == {10: -1, 20: 1, 30: 0, 40: 2, 50: -1, 60: -1}
+
+
+def test_bfs_options(file):
+    assert "reached 3 of 6 vertices, depth 1" in tgraph("bfs", file, "--max-depth", 1)
+    assert "reached 4 of 6 vertices, depth 2" in tgraph("bfs", file, "--undirected", "--source", 40, "--mode", "pull")
+
+
+def test_sssp_goes_by_the_weights_unless_told_otherwise(file, tmp_path):
+    output = tmp_path / "distance.csv"
+    assert "the farthest at distance 7" in tgraph("sssp", file, "--output", output)
+    assert column(output, "distance") == {10: 0, 20: 2, 30: 1, 40: 7, 50: -1, 60: -1}
+    assert "the farthest at distance 2" in tgraph("sssp", file, "--weights", "none")
+    assert "the farthest at distance 7" in tgraph("sssp", file, "--weights", 3, "--delta", 1)
+
+
+def test_wcc_names_components_by_original_id(file, tmp_path):
+    output = tmp_path / "component.csv"
+    assert "2 components, the largest of 4 of 6 vertices" in tgraph("wcc", file, "--output", output)
+    assert column(output, "component") == {10: 10, 20: 10, 30: 10, 40: 10, 50: 50, 60: 50}
+
+
+@pytest.mark.parametrize("options", [(), ("--weighted",)])
+def test_pagerank_is_that_of_networkx(file, tmp_path, options):
+    output = tmp_path / "rank.parquet"
+    shown = tgraph("pagerank", file, "--tol", 1e-6, "--output", output, *options)
+    assert "top 5: 40 (" in shown
+    digraph = nx.parse_edgelist(EDGES.splitlines(), create_using=nx.DiGraph, nodetype=int, data=(("weight", int),))
+    expected = nx.pagerank(digraph, tol=1e-10, weight="weight" if options else None)
+    assert column(output, "rank") == pytest.approx(expected, abs=1e-5)
+
+
+def test_hits_writes_both_scores(file, tmp_path):
+    output = tmp_path / "scores.csv"
+    shown = tgraph("hits", file, "--output", output)
+    assert re.search(r"top 5 hubs: 10, .*; authorities: 20, ", shown)
+    table = pandas.read_csv(output)
+    assert list(table.columns) == ["vertex", "hub", "authority"]
+    assert table[["hub", "authority"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
+
+
+def test_vertices_with_text_ids(tmp_path):
+    path, output = tmp_path / "names.txt", tmp_path / "component.csv"
+    path.write_text("ann bob\nbob 7\ncid dan\n")
+    assert "from vertex ann" in tgraph("bfs", path)
+    assert "reached 1 of 5 vertices" in tgraph("bfs", path, "--source", "7")  # a name that looks like a number
+    tgraph("wcc", path, "--output", output)
+    assert column(output, "component")["dan"] == "cid"
+
+
+def test_trace_and_progress(file, tmp_path):
+    picture = tmp_path / "trace.png"
+    result = CliRunner().invoke(app, ["bfs", str(file), "--trace", str(picture), "--progress"])
+    assert result.exit_code == 0 and f"trace: {picture}" in result.stdout
+    assert "BFS" in result.stderr and "small.wel" in result.stderr, "a bar for reading and one for the run"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_graphs_without_edges(algorithm, tmp_path):
+    path = tmp_path / "isolated.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n")
+    assert "3 vertices, 0 edges" in tgraph(algorithm, path)
+
+
+# ---- other commands -----------------------------------------------------------------------------------------------
+
+
+def test_info(tmp_path):
+    path = tmp_path / "odd.txt"
+    path.write_text("1 2 0.5\n1 2 2\n2 2 1\n9 1 1\n")
+    lines = dict(re.findall(r"(?m)^([a-z -]+): +(.*)$", tgraph("info", path)))
+    assert lines["self-loops"] == "1" and lines["parallel edges"] == "1" and lines["isolated vertices"] == "0"
+    assert lines["out-degree"] == "1.33 on average, 2 at most (vertex 1)"
+    assert lines["weights"] == "float64, 0.5 to 2"
+    assert lines["vertex ids"] == "integers, such as 1, 2, 9"
+    undirected = tgraph("info", path, "--undirected")
+    assert re.search(r"parallel edges: +1\n", undirected), "an undirected edge is counted once"
+
+
+def test_convert_keeps_the_graph(file, tmp_path):
+    container = tmp_path / "small.tg"
+    assert f"{container}: 6 vertices, 5 edges, directed" in tgraph("convert", file, container)
+    graph = tg.read(container)
+    assert graph.vertices.tolist() == [10, 20, 30, 40, 50, 60] and graph.weights.tolist() == [3, 1, 5, 1, 2]
+
+
+def test_convert_warns_in_one_line_of_what_is_lost(tmp_path):
+    tg.write(tg.Graph.from_edges([0], [1], num_vertices=3), tmp_path / "in.tg")
+    result = CliRunner().invoke(app, ["convert", str(tmp_path / "in.tg"), str(tmp_path / "out.el")])
+    assert result.exit_code == 0
+    assert result.stderr.startswith("tgraph: warning: ") and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("rmat", "--scale", 6, "--seed", 3), tg.generators.rmat(6, seed=3)),
+        (("rmat", "--scale", 5, "--directed", "--weighted"), tg.generators.rmat(5, directed=True, weighted=True)),
+        (("uniform", "--scale", 6, "--edge-factor", 4), tg.generators.uniform(6, 4)),
+        (("grid", "--rows", 3, "--columns", 4, "--weighted"), tg.generators.grid2d(3, 4, weighted=True)),
+    ],
+)
+def test_generate(arguments, expected, tmp_path):
+    kind, *options = arguments
+    tgraph("generate", kind, tmp_path / "made.tg", *options)
+    made = tg.read(tmp_path / "made.tg")
+    assert torch.equal(made.offset, expected.offset) and torch.equal(made.neighbors, expected.neighbors)
+    assert made.directed == expected.directed and (made.weights is None) == (expected.weights is None)
+
+
+def test_demo_on_a_file(file, tmp_path):
+    picture = tmp_path / "five.svg"
+    shown = tgraph("demo", file, "--picture", picture)
+    rows = re.findall(r"(?m)^(BFS|SSSP|WCC|PageRank|HITS) +(\d+) +(\d+) +[\d.]+ m?s +[\d.]+ ?[kMG]? +(.+)$", shown)
+    assert [row[0] for row in rows] == ["BFS", "SSSP", "WCC", "PageRank", "HITS"]
+    assert rows[1][3] == "reached 4 of 6 vertices, the farthest at distance 7"
+    assert "edges/s: the edges that leave the active vertices" in shown
+    drawn = picture.read_text()
+    assert drawn.startswith("<?xml") and "</svg>" in drawn
+
+
+def test_demo_without_a_file_generates_a_graph(tmp_path):
+    shown = tgraph("demo", "--picture", tmp_path / "demo.png")
+    assert "a generated scale-free graph (R-MAT): 65,536 vertices" in shown
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
+
+
+def test_a_run_that_does_not_converge_has_a_row_too(tmp_path):
+    path = tmp_path / "made.tg"
+    tg.write(tg.generators.grid2d(1, 200), path)  # a path: its largest eigenvalues are close, so that HITS is slow
+    assert re.search(r"HITS +1,000, not converged", tgraph("demo", path, "--picture", tmp_path / "demo.png"))
+
+
+def test_help_and_version():
+    shown = tgraph()
+    for command in (*ALGORITHMS, "info", "convert", "generate", "demo"):
+        assert command in shown
+    assert tgraph("--version") == f"tgraph {tg.__version__}\n"
+    assert "--source" in tgraph("bfs", "--help") and "--source" not in tgraph("wcc", "--help")
+
+
+# ---- mistakes -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("bfs", "{file}", "--source", "11"), "no vertex is called 11"),
+        (("bfs", "{file}", "--source", "x"), "not integers"),
+        (("bfs", "{file}", "--source", "9" * 30), "9999"),
+        (("bfs", "{folder}/none.txt"), "none.txt: No such file or directory"),
+        (("bfs", "{folder}/broken.txt"), "broken.txt, line 2"),
+        (("bfs", "{folder}/graph.xyz"), "unknown extension '.xyz'"),
+        (("bfs", "{folder}"), "tgraph: "),
+        (("bfs", "{file}", "--format", "xyz"), "'xyz' is not one of"),
+        (("bfs", "{file}", "--device", "nowhere"), "--device: 'nowhere' cannot be used here"),
+        (("bfs", "{file}", "--device", "meta"), "--device: 'meta' cannot be used here"),
+        (("bfs", "{file}", "--output", "{folder}/x.txt"), "none of the extensions .parquet, .csv"),
+        (("bfs", "{file}", "--output", "{folder}/no/x.csv"), "no folder"),
+        (("bfs", "{file}", "--trace", "{folder}/x.txt"), "extensions of a picture"),
+        (("bfs", "{file}", "--backend", "abacus"), "backend: 'abacus'"),
+        (("bfs", "{file}", "--mode", "sideways"), "sideways"),
+        (("bfs", "{file}", "--multi", "some"), "multi: 'some'"),
+        (("bfs", "{file}", "--weights", "load"), "weight"),
+        (("bfs", "{file}", "--max-depth", "-1"), "--max-depth"),
+        (("bfs", "{file}", "--nonsense"), "--nonsense"),
+        (("bfs",), "Missing argument"),
+        (("--nonsense",), "--nonsense"),
+        (("nonsense",), "nonsense"),
+        (("bfs", "{folder}/empty.mtx"), "no vertex to start from"),
+        (("sssp", "{folder}/negative.txt"), "need weights that are not negative"),
+        (("pagerank", "{file}", "--max-iterations", "1"), "has not converged after 1 iterations"),
+        (("convert", "{file}", "{folder}/graph.xyz"), "unknown extension '.xyz'"),
+        (("convert", "{file}", "{folder}/no/graph.tg"), "no folder"),
+        (("convert", "{file}"), "Missing argument"),
+        (("generate", "rmat", "{folder}/x.tg", "--scale", "99"), "scale: 99"),
+        (("generate",), "Missing command"),
+        (("demo", "{folder}/none.txt"), "none.txt: No such file or directory"),
+        (("demo", "--picture", "{folder}/x.gifx"), "extensions of a picture"),
+        (("info",), "Missing argument"),
+    ],
+)  # fmt: skip
+def test_a_mistake_gives_one_line_and_exit_code_2(arguments, part, file, tmp_path):
+    (tmp_path / "broken.txt").write_text("1 2\n3\n")
+    (tmp_path / "negative.txt").write_text("1 2 -1\n")
+    (tmp_path / "empty.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
+    assert part in fails(*(argument.format(file=file, folder=tmp_path) for argument in arguments))
+
+
+def test_outputs_are_checked_before_any_work(tmp_path):
+    missing = tmp_path / "none.txt"  # were the file opened first, the message would be about it
+    for option in ("--output", "--trace"):
+        assert "x.txt" in fails("wcc", missing, option, tmp_path / "x.txt")
+    assert "unknown extension" in fails("convert", missing, tmp_path / "x.xyz")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_output(file, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    assert "Permission denied" in fails("wcc", file, "--output", locked / "x.csv")
+
+
+def test_a_failed_write_leaves_no_part_of_a_file(file, tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError(28, "No space left on device", "x.csv")
+
+    monkeypatch.setattr(pandas.DataFrame, "to_csv", fail)
+    before = sorted(tmp_path.iterdir())
+    assert fails("wcc", file, "--output", tmp_path / "x.csv") == "tgraph: x.csv: No space left on device\n"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_error_of_ours_keeps_its_traceback(file, monkeypatch):
+    def fail(*arguments, **options):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(tg, "run", fail)
+    with pytest.raises(ZeroDivisionError):
+        tgraph("wcc", file)
+
+
+# ---- as a process -------------------------------------------------------------------------------------------------
+
+COMMAND = (sys.executable, "-c", "from tgraph.cli import main; main()")
+
+
+def test_the_installed_command(file):
+    done = subprocess.run([*COMMAND, "wcc", str(file)], capture_output=True, text=True, cwd=file.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("2 components, the largest of 4 of 6 vertices\n")
+    done = subprocess.run([*COMMAND, "wcc", "none.txt"], capture_output=True, text=True, cwd=file.parent)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "tgraph: none.txt: No such file or directory\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_interrupt_gives_one_line_and_exit_code_130(tmp_path):
+    pipe = tmp_path / "endless.txt"
+    os.mkfifo(pipe)
+    process = subprocess.Popen([*COMMAND, "wcc", str(pipe)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    descriptor = os.open(pipe, os.O_WRONLY)  # returns once the command has opened the file
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    os.close(descriptor)
+    assert (process.returncode, complaint) == (130, "tgraph: interrupted\n")
+
+
+# ---- real graphs --------------------------------------------------------------------------------------------------
+
+
+# Third columns that are times, not weights; and the pieces of one graph that .e stands for.
+TIMES = ("CollegeMsg.txt.gz", "sx-mathoverflow.txt.gz")
+SAME_GRAPH = (".v", ".properties")
+PATIENCE = {"hits": ["--max-iterations", "10"]}  # the scores of meshes and roads settle slowly
+REFUSALS = {"sssp": "shortest paths need weights that are not negative", "hits": "HITS has not converged"}
+
+
+def folders_of_graphs() -> list[str]:
+    return sorted(path.name for path in DATA.iterdir() if path.is_dir()) if DATA.is_dir() else []
+
+
+def graphs_in(folder: Path) -> Iterator[tuple[Path, tg.Graph]]:
+    """The files that the reader understands, of less than a million edges."""
+    known = {suffix for suffixes in tg.io.FORMATS.values() for suffix in suffixes if suffix not in SAME_GRAPH}
+    for path in sorted(folder.rglob("*")):
+        if stem(path).suffix not in known or path.stat().st_size > 5e6:
+            continue
+        with contextlib.suppress(TGraphError):  # what the reader makes of malformed files is tested with the reader
+            graph = tg.read(path)
+            if graph.num_vertices > 0 and graph.num_edges < 1_000_000:
+                yield path, graph
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of real graphs {DATA} is not there")
+@pytest.mark.parametrize("folder", folders_of_graphs())
+def test_algorithms_on_real_graphs(folder):
+    """They succeed, or say why the graph is not for them: a negative weight, scores that do not settle."""
+    for path, _ in graphs_in(DATA / folder):
+        columns = ["--weights", "none"] if path.name in TIMES else []
+        for algorithm in ALGORITHMS:
+            command = [algorithm, str(path), *columns, *PATIENCE.get(algorithm, [])]
+            result = CliRunner().invoke(app, command, catch_exceptions=False)
+            refused = result.exit_code == 2 and REFUSALS.get(algorithm, "no reason") in result.stderr
+            assert result.exit_code == 0 or refused, (command, result.output)
+
+
+# Files with a reference.json by igraph beside them.
+REFERENCED = (
+    "MIT8/MIT8.edgelist.gz",
+    "USA-road-BAY/BAY.gr.xz",
+    "USA-road-d.NY/USA-road-d.NY.gr.gz",
+    "blogcatalog/edges.csv.gz",
+    "ca-HepPh/CA-HepPh.txt.gz",
+    "ego-Facebook/facebook_combined.txt.gz",
+    "email-Enron/email-Enron.txt.gz",
+    "soc-Epinions1/soc-Epinions1.txt.gz",
+    "wiki-Vote/wiki-Vote.txt.gz",
+)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of real graphs {DATA} is not there")
+@pytest.mark.parametrize("name", REFERENCED)
+def test_findings_on_real_graphs_are_those_of_igraph(name):
+    path = DATA / name
+    reference = json.loads((path.parent / "reference.json").read_text())
+    size = f"of {reference['nodes']:,} vertices"
+    components = f"{reference['wcc']:,} component" + "s" * (reference["wcc"] > 1)
+    assert f"{components}, the largest of {reference['wcc_largest']:,} {size}" in tgraph("wcc", path)
+    for search, direction in (("bfs_out", "--directed"), ("bfs_undirected", "--undirected")):
+        if search in reference:
+            expected = reference[search]
+            shown = tgraph("bfs", path, direction, "--source", expected["source_original_id"])
+            assert f"reached {expected['reached']:,} {size}, depth {expected['depth']}" in shown

@@ -1,0 +1,122 @@
+"""Imports point downwards only: a module imports from lower layers and from its own, never from a higher one."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# From the top to the bottom. A module or package belongs to the layer that names it or its nearest parent.
+LAYERS = (
+    ("tgraph.cli",),
+    ("tgraph.demo",),
+    ("tgraph.report",),
+    ("tgraph.algorithms",),
+    ("tgraph",),  # the public names: what algorithms, the command and users import
+    ("tgraph.engine",),
+    ("tgraph.program", "tgraph.schedule"),
+    ("tgraph.operators", "tgraph.trace"),
+    ("tgraph.kernels",),
+    ("tgraph.subgraph", "tgraph.generators", "tgraph.io"),
+    ("tgraph.graph",),
+    ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
+    ("tgraph.csr",),
+    ("tgraph.native",),
+    ("tgraph._native",),
+    ("tgraph.errors",),
+)
+
+# Against the order, each for a reason.
+EXCEPTIONS = {
+    ("tgraph.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
+    ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
+}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by the name it has once installed."""
+    found = {}
+    for top, folder in (("tgraph", ROOT / "tgraph"), ("tgraph.algorithms", ROOT / "algorithms")):
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join((top, *(part for part in parts if part != "__init__")))] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(name: str) -> Iterator[str]:
+    """The modules of tgraph that a module imports, in functions too, but not for type checkers alone."""
+    tree = ast.parse(MODULES[name].read_text())
+    for_types = {
+        inner
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING"
+        for inner in ast.walk(outer)
+    }
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if is_ours(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name}: write relative imports out in full"
+            if is_ours(node.module or ""):
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    yield inner if inner in MODULES or inner == "tgraph._native" else str(node.module)
+
+
+def is_ours(name: str) -> bool:
+    return name.partition(".")[0] == "tgraph"
+
+
+def layer(name: str) -> int:
+    """The height of a module: 0 is the top."""
+    while name:
+        for height, members in enumerate(LAYERS):
+            if name in members:
+                return height
+        name = name.rpartition(".")[0]
+    raise AssertionError("no layer")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_point_downwards(name):
+    upwards = {
+        imported for imported in imports(name) if layer(imported) < layer(name) and (name, imported) not in EXCEPTIONS
+    }
+    assert not upwards, f"{name} imports {', '.join(sorted(upwards))}, which stand above it"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_has_a_layer_of_its_own_or_its_package(name):
+    listed = {member for members in LAYERS for member in members}
+    top = ".".join(name.split(".")[:2])
+    assert top in listed, f"add {top} to LAYERS"
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("tgraph.algorithms")])
+def test_algorithms_use_the_public_interface_only(name):
+    assert {i for i in imports(name) if not i.startswith("tgraph.algorithms")} <= {"tgraph"}
+    private = {
+        node.attr
+        for node in ast.walk(ast.parse(MODULES[name].read_text()))
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_")
+    }
+    assert not private, f"{name} uses {', '.join(sorted(private))}"
+
+
+def test_layers_name_modules_that_exist():
+    listed = {member for members in LAYERS for member in members}
+    assert listed - {"tgraph._native"} <= set(MODULES)
+
+
+def test_nothing_but_the_command_imports_the_command():
+    for name in MODULES:
+        for imported in imports(name):
+            command = ("tgraph.cli", "tgraph.demo", "tgraph.report")
+            assert name in command or imported not in command, f"{name} imports {imported}"

@@ -1,0 +1,78 @@
+"""The record of a run adds up, and can be looked at as a table and as a picture."""
+
+import itertools
+
+import pytest
+import torch
+from strategies import grid, random_graph
+
+import tgraph as tg
+from tgraph.algorithms import BFS, SSSP, PageRank
+from tgraph.trace import Trace, plot
+
+COLUMNS = ["iteration", "direction", "active_vertices", "active_edges", "changed_vertices", "milliseconds"]
+
+
+def test_a_search_adds_up(mode):
+    graph = random_graph(300, 900)
+    run = tg.run(BFS(0), graph, mode=mode, trace=True)
+    steps, depth = run.trace.iterations, run.values
+    assert len(run.trace) == len(steps) == run.iterations
+    assert [step.iteration for step in steps] == list(range(run.iterations))
+    for hop, step in enumerate(steps):
+        frontier = depth == hop
+        assert step.active_vertices == int(frontier.sum())
+        assert step.active_edges == int(graph.out_degree[frontier].sum())
+        assert step.changed_vertices == int((depth == hop + 1).sum())
+        assert step.milliseconds >= 0
+    assert 1 + sum(step.changed_vertices for step in steps) == int((depth >= 0).sum())
+    directions = [step.direction for step in steps]
+    assert set(directions) <= ({"push", "pull"} if mode == "auto" else {mode})
+    assert run.trace.switches == sum(a != b for a, b in itertools.pairwise(directions))
+    assert run.trace.milliseconds == pytest.approx(sum(step.milliseconds for step in steps))
+
+
+def test_buckets_change_vertices_that_wait():
+    run = tg.run(SSSP(0, delta=4), grid(6, 6, torch.int32), trace=True)
+    assert sum(step.active_vertices for step in run.trace.iterations) >= 36
+    assert sum(step.changed_vertices for step in run.trace.iterations) >= 35
+
+
+def test_power_iteration_is_active_everywhere():
+    graph = random_graph(50, 200)
+    run = tg.run(PageRank(), graph, trace=True)
+    assert {(s.active_vertices, s.active_edges, s.direction) for s in run.trace.iterations} == {(50, 200, "pull")}
+
+
+def test_no_trace_unless_asked():
+    assert tg.run(BFS(0), random_graph(5, 9)).trace is None
+
+
+def test_an_empty_trace_draws_too(tmp_path):
+    trace = tg.run(PageRank(), tg.Graph.from_edges([], []), trace=True).trace
+    assert len(trace) == 0 and trace.switches == 0 and trace.milliseconds == 0
+    assert list(trace.frame().columns) == COLUMNS and len(trace.frame()) == 0
+    trace.plot(tmp_path / "empty.png")
+    assert (tmp_path / "empty.png").stat().st_size > 1000
+
+
+def test_frame():
+    run = tg.run(BFS(0), random_graph(300, 900), trace=True)
+    frame = run.trace.frame()
+    assert list(frame.columns) == COLUMNS and len(frame) == run.iterations
+    assert frame.changed_vertices.tolist() == [step.changed_vertices for step in run.trace.iterations]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_plot(tmp_path, suffix):
+    graph = random_graph(300, 3000)
+    runs = {name: tg.run(program, graph, trace=True).trace for name, program in (("a", BFS(0)), ("b", PageRank()))}
+    plot(runs, tmp_path / f"both.{suffix}")
+    runs["a"].plot(tmp_path / f"one.{suffix}")
+    assert (tmp_path / f"both.{suffix}").stat().st_size > (tmp_path / f"one.{suffix}").stat().st_size > 1000
+
+
+def test_repr():
+    run = tg.run(BFS(0), random_graph(300, 3000), trace=True)
+    assert "BFS" in repr(run.trace) and f"{run.iterations} iterations" in repr(run.trace)
+    assert isinstance(run.trace, Trace) and f"{run.trace.switches} switches" in repr(run.trace)
