@@ -1,9 +1,14 @@
 """What all tests share: how hypothesis runs, and the fixtures that repeat a test for every mode and backend."""
 
 import pytest
+import torch
 from hypothesis import settings
 
 from tgraph.kernels import BACKENDS
+
+# Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
+# parallel code ask for threads themselves.
+torch.set_num_threads(1)
 
 settings.register_profile("tgraph", deadline=None, print_blob=True)
 settings.load_profile("tgraph")

@@ -27,15 +27,6 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 EDGES = "# a comment\n10 20 3\n10 30 1\n30 20 1\n20 40 5\n50 60 2\n"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.fixture
 def file(tmp_path) -> Path:
     """Two components under ids of their own; vertex 10 has the largest out-degree."""

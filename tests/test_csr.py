@@ -12,6 +12,15 @@ from tgraph.errors import ArgumentError
 PATHS = ["torch", "native", "native, wide"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def several_threads():
+    """More than a test otherwise has, and an odd number."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(params=PATHS)
 def path(request, monkeypatch):
     """Which implementation serves: the results must not tell them apart."""

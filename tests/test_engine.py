@@ -598,3 +598,14 @@ def test_the_ways_of_an_accelerator_give_the_same_answers(program, monkeypatch):
     monkeypatch.setattr(portable, "waits_are_free", lambda tensor: False)
     for mode in MODES:
         assert torch.equal(tg.run(program, graph, mode=mode).values, expected)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"rounds": -1}, {"max_iterations": -1}, {"tolerance": -1.0}, {"tolerance": math.nan}]
+)
+def test_limits_that_would_never_be_met_are_refused(limits):
+    program = PageRank()
+    for name, value in limits.items():
+        setattr(program, name, value)
+    with pytest.raises(ArgumentError, match=next(iter(limits))):
+        tg.run(program, random_graph(5, 9))

@@ -158,8 +158,9 @@ def _order(program: Program, graph: Graph, values: Any) -> NearFar | None:
 
 def _limit(program: Program, graph: Graph, max_iterations: int | None) -> int | None:
     limit = program.max_iterations if max_iterations is None else max_iterations
-    if limit is not None and limit < 0:
-        raise ArgumentError(f"max_iterations: must not be negative, got {limit}")
+    for name, number in (("max_iterations", limit), ("rounds", program.rounds), ("tolerance", program.tolerance)):
+        if number is not None and not number >= 0:
+            raise ArgumentError(f"{name}: must not be negative, got {number}")
     if limit is None and isinstance(program, Relaxation) and program.delta is None:
         # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
         return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
