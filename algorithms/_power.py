@@ -6,8 +6,12 @@ around its fixpoint for ever.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
+
+import tgraph as tg
 
 
 def wide(values: Tensor) -> Tensor:
@@ -18,3 +22,19 @@ def wide(values: Tensor) -> Tensor:
 def change(before: Tensor, after: Tensor) -> Tensor:
     """How far an iteration moved the values in all (L1), a scalar without gradient."""
     return (wide(after.detach()) - wide(before.detach())).abs().sum()
+
+
+def check_weights(graph: tg.Graph) -> None:
+    """Raise ArgumentError unless all weights are finite and not negative."""
+    smallest, largest = graph.weight_range
+    if not 0 <= smallest <= largest < math.inf:
+        raise tg.errors.ArgumentError(
+            f"weights: expected finite weights that are not negative, these range from {smallest} to {largest}; "
+            "replace the others, or leave weighted=False"
+        )
+
+
+def check_dtype(dtype: torch.dtype) -> None:
+    """Raise ArgumentError unless the dtype of the scores is floating."""
+    if not dtype.is_floating_point:
+        raise tg.errors.ArgumentError(f"dtype: scores are fractions, {dtype} cannot hold them; use a floating dtype")

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 from torch import Tensor
 
 import tgraph as tg
 
-Source = int | Tensor | list[int]
+Source = int | Tensor | np.ndarray | Sequence[int]
 
 
-def as_sources(graph: tg.Graph, source: Source) -> Tensor:
-    """The sources as indices int64 [k]. Raises ArgumentError for one that is no vertex."""
-    one = not isinstance(source, (list, tuple)) and not (isinstance(source, Tensor) and source.dim())
-    wanted = [source.item() if isinstance(source, Tensor) else source] if one else source
-    graph.select(wanted)
-    return torch.as_tensor(wanted, dtype=torch.int64, device=graph.device)
+def is_one(source: Source) -> bool:
+    """True for a single vertex, whose result is [n] and not [n, 1]."""
+    return not isinstance(source, Sequence) and not (isinstance(source, (Tensor, np.ndarray)) and source.ndim > 0)
 
 
 def start_at(graph: tg.Graph, source: Source, unreached: float, dtype: torch.dtype) -> tuple[Tensor, tg.Frontier]:
-    """Vertex data that is 0 at the source and `unreached` elsewhere, [n] or [n, k], and the sources as frontier."""
-    sources = as_sources(graph, source)
-    several = isinstance(source, (list, tuple)) or (isinstance(source, Tensor) and source.dim() > 0)
-    shape = (graph.num_vertices, len(sources)) if several else (graph.num_vertices,)
-    values = torch.full(shape, unreached, dtype=dtype, device=graph.device)
-    values[(sources, torch.arange(len(sources))) if several else sources] = 0
-    return values, graph.select(sources)
+    """Vertex data that is 0 at the source and `unreached` elsewhere, [n] or [n, k], and the sources as frontier.
+
+    Raises ArgumentError for a source that is no vertex.
+    """
+    sources = graph.as_vertices(source, "source")
+    values = torch.full((graph.num_vertices, len(sources)), unreached, dtype=dtype, device=graph.device)
+    values[sources, torch.arange(len(sources), device=graph.device)] = 0
+    return values.squeeze(1) if is_one(source) else values, graph.select(sources)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._sources import as_sources, start_at
+from tgraph.algorithms._sources import Source, is_one, start_at
 
 UNREACHED = torch.iinfo(torch.int32).max
 
@@ -26,7 +26,7 @@ class BFS(tg.Relaxation):
 
     reduce, edge, weight = "min", "add", 1
 
-    def __init__(self, source: int | Tensor | list[int], max_depth: int | None = None):
+    def __init__(self, source: Source, max_depth: int | None = None):
         if max_depth is not None and max_depth < 0:
             raise tg.errors.ArgumentError(f"max_depth: must not be negative, got {max_depth}")
         self.source, self.rounds = source, max_depth
@@ -40,7 +40,7 @@ class BFS(tg.Relaxation):
 
 def bfs(
     graph: tg.Graph,
-    source: int | Tensor | list[int],
+    source: Source,
     *,
     parents: bool = False,
     max_depth: int | None = None,
@@ -59,7 +59,7 @@ def bfs(
     return (depth, search_tree(graph, source, depth)) if parents else depth
 
 
-def search_tree(graph: tg.Graph, source: int | Tensor | list[int], depth: Tensor) -> Tensor:
+def search_tree(graph: tg.Graph, source: Source, depth: Tensor) -> Tensor:
     """The parents that go with the depths of a search: the nearest in-neighbour, the smallest of equals."""
     n = graph.num_vertices
     vertex = torch.arange(n, device=graph.device)
@@ -67,6 +67,7 @@ def search_tree(graph: tg.Graph, source: int | Tensor | list[int], depth: Tensor
     rank = depth.to(torch.int64) * n + (vertex if depth.dim() == 1 else vertex[:, None])
     nearest = tg.aggregate(graph, rank.masked_fill_(depth < 0, far), "min")
     parent = torch.where((depth > 0) & (nearest < far), nearest % max(n, 1), -1)
-    sources = as_sources(graph, source)
-    parent[sources if depth.dim() == 1 else (sources, torch.arange(len(sources)))] = sources
+    sources = graph.as_vertices(source, "source")
+    column = torch.arange(len(sources), device=graph.device)
+    parent[sources if is_one(source) else (sources, column)] = sources
     return parent

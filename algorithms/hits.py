@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import change, wide
+from tgraph.algorithms._power import change, check_dtype, check_weights, wide
 
 
 class HITS(tg.Program):
@@ -29,10 +29,13 @@ class HITS(tg.Program):
         weighted: bool = False,
         dtype: torch.dtype = torch.float32,
     ):
+        check_dtype(dtype)
         self.tolerance, self.dtype, self.edge = tol, dtype, "mul" if weighted else "copy"
         self.rounds, self.max_iterations = (max_iterations, None) if tol is None else (None, max_iterations)
 
     def init(self, graph: tg.Graph) -> tuple[dict[str, Tensor], tg.Frontier]:
+        if self.edge == "mul":
+            check_weights(graph)
         even = torch.full((graph.num_vertices,), 1 / max(graph.num_vertices, 1), dtype=self.dtype, device=graph.device)
         return {"hub": even, "authority": even.clone()}, graph.everything()
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import change, wide
+from tgraph.algorithms._power import change, check_dtype, check_weights, wide
 
 
 class PageRank(tg.Program):
@@ -40,6 +40,7 @@ class PageRank(tg.Program):
     ):
         if not 0 <= damping <= 1:
             raise tg.errors.ArgumentError(f"damping: must be between 0 and 1, got {damping}")
+        check_dtype(dtype)
         if dangling not in ("redistribute", "ignore"):
             raise tg.errors.ArgumentError(f"dangling: {dangling!r} is not one of 'redistribute', 'ignore'")
         self.damping, self.tolerance, self.dtype = damping, tol, dtype
@@ -73,12 +74,7 @@ class PageRank(tg.Program):
         """
         if not self.weighted:
             return wide(graph.out_degree)
-        smallest, largest = graph.weight_range
-        if not 0 <= smallest <= largest < math.inf:
-            raise tg.errors.ArgumentError(
-                f"weights: PageRank follows finite weights that are not negative, these range from {smallest} to "
-                f"{largest}; replace the others"
-            )
+        check_weights(graph)
         arcs = self.tensorize(graph, graph.everything(), "push").reverse()
         ones = wide(torch.ones(graph.num_vertices, device=graph.device))
         return tg.aggregate(arcs, ones, "sum", edge="mul").values

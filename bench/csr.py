@@ -1,5 +1,7 @@
 """Building CSR from a random edge list: tgraph beside scipy's coo_array.tocsr(), in the same run, interleaved.
 
+Then relabelling scattered 63-bit ids with csr.compact, beside numpy.unique.
+
     python bench/csr.py [--scale 20] [--edges 32000000] [--rounds 5]
 
 Prints the median time of each, how many times faster tgraph is, and the peak of memory while it runs as a multiple of
@@ -45,14 +47,31 @@ def main() -> None:
         return coo_array((weights.numpy(), (src.numpy(), dst.numpy())), shape=(n, n)).tocsr()
 
     verify(tgraph_structure(), tgraph_weighted(), tgraph_merged(), scipy_tocsr())
-    functions = [scipy_tocsr, tgraph_structure, tgraph_weighted, tgraph_merged]
-    peaks = {function.__name__: peak_memory(function) / (src.nbytes + dst.nbytes) for function in functions}
-    medians = interleaved(functions, arguments.rounds)
     kernels = "compiled kernels" if native.load() else "torch only"
     print(f"{arguments.edges:,} edges, {n:,} vertices, {torch.get_num_threads()} threads, {kernels}")
+    report([scipy_tocsr, tgraph_structure, tgraph_weighted, tgraph_merged], arguments.rounds, src.nbytes + dst.nbytes)
+
+    ids = torch.randint(-(2**62), 2**62, (n,), generator=random)
+    far_src, far_dst = ids[src], ids[dst]
+
+    def numpy_unique():
+        return np.unique(np.stack((far_src.numpy(), far_dst.numpy())), return_inverse=True)
+
+    def tgraph_compact():
+        return csr.compact(far_src, far_dst)
+
+    assert np.array_equal(numpy_unique()[0], tgraph_compact()[0])
+    report([numpy_unique, tgraph_compact], arguments.rounds, src.nbytes + dst.nbytes)
+
+
+def report(functions, rounds: int, edge_list: int) -> None:
+    """Print what each function takes, beside the first; `edge_list` is the unit of memory, in bytes."""
+    peaks = {function.__name__: peak_memory(function) / edge_list for function in functions}
+    medians = interleaved(functions, rounds)
+    reference = functions[0].__name__
     for name, seconds in medians.items():
-        ratio = medians["scipy_tocsr"] / seconds
-        print(f"{name:20} {seconds:7.3f} s   {ratio:5.1f} x scipy   peak {peaks[name]:.2f} x the edge list")
+        ratio = f"{medians[reference] / seconds:5.1f} x {reference}"
+        print(f"{name:20} {seconds:7.3f} s   {ratio}   peak {peaks[name]:.2f} x the edge list")
 
 
 def interleaved(functions, rounds: int) -> dict[str, float]:

@@ -206,6 +206,30 @@ def test_transpose_of_a_broken_csr_is_an_error(path):
         csr.transpose(torch.tensor([0, 1, 2]), torch.zeros(3, dtype=torch.int32))
 
 
+@pytest.mark.parametrize(
+    ("offset", "message"),
+    [
+        ([0, 2, 1, 3], "offset: decreases after position 1"),
+        ([0, 10**9, 3, 3], "offset: decreases after position 1"),
+        ([0, -(10**9), 3, 3], "offset: decreases after position 0"),
+        ([0, 2**63 - 1, -5, 3], "offset: decreases after position 1"),
+        ([1, 1, 2, 3], "offset: begins with 1, not 0"),
+        ([-1, 1, 2, 3], "offset: begins with -1, not 0"),
+    ],
+)
+def test_damaged_offsets_are_an_error(path, offset, message):
+    """Such as a damaged memory-mapped file has: the kernels would read and write out of bounds."""
+    offset, neighbors = torch.tensor(offset), torch.tensor([0, 1, 1]).int()
+    for function in (
+        lambda: csr.transpose(offset, neighbors),
+        lambda: csr.merge_parallel(offset, neighbors, None, "first"),
+        lambda: csr.drop_self_loops(offset, neighbors, None),
+        lambda: csr.expand_rows(offset),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            function()
+
+
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.int16])
 def test_expand_rows(path, dtype):
     degrees = torch.tensor([0, 3, 0, 0, 2, 100_000, 0, 40_000, 1, 0])
@@ -249,8 +273,32 @@ def test_merge_parallel_errors(path):
         csr.merge_parallel(offset, neighbors, None, "error")
     with pytest.raises(ArgumentError, match="'mean' is not one of"):
         csr.merge_parallel(offset, neighbors, None, "mean")
-    with pytest.raises(ArgumentError, match=r"add up to 200, more than torch.int8 holds"):
-        csr.merge_parallel(offset, neighbors, torch.full((5,), 100, dtype=torch.int8), "sum")
+
+
+BIG = 2**62
+SUMS_OUT_OF_RANGE = [
+    (torch.int8, [100, 100], r"add up to 200, which torch.int8 cannot hold; convert the weights to torch.int64 or"),
+    (torch.int32, [-(2**31), -1], f"add up to {-(2**31) - 1}, which torch.int32 cannot hold"),
+    (torch.int64, [BIG, BIG], f"add up to {2 * BIG}, which torch.int64 cannot hold; .* to torch.float64"),
+    (torch.int64, [2 * BIG - 1, 1], f"add up to {2 * BIG}, "),
+    (torch.int64, [-2 * BIG, -1], f"add up to {-2 * BIG - 1}, "),
+    (torch.int64, [BIG, BIG, BIG, BIG, 5], f"add up to {4 * BIG + 5}, "),  # wraps round to 5
+]
+
+
+@pytest.mark.parametrize(("dtype", "weights", "message"), SUMS_OUT_OF_RANGE)
+def test_merge_parallel_refuses_sums_out_of_range(path, dtype, weights, message):
+    neighbors = torch.tensor([0, 0] + [1] * len(weights) + [2], dtype=torch.int32)
+    offset = torch.tensor([0, len(neighbors), len(neighbors), len(neighbors)])
+    with pytest.raises(ArgumentError, match=message):
+        csr.merge_parallel(offset, neighbors, torch.tensor([1, 1, *weights, 1], dtype=dtype), "sum")
+
+
+@pytest.mark.parametrize("weights", [[2 * BIG - 2, 1], [-2 * BIG + 1, -1], [BIG, BIG, -BIG, -1], [BIG, BIG - 1]])
+def test_merge_parallel_adds_up_to_the_limits_of_int64(path, weights):
+    """On the way the sum may leave the range: it comes back."""
+    offset, neighbors = torch.tensor([0, len(weights)]), torch.zeros(len(weights), dtype=torch.int32)
+    assert csr.merge_parallel(offset, neighbors, torch.tensor(weights), "sum")[2].tolist() == [sum(weights)]
 
 
 def test_drop_self_loops(path):
@@ -298,6 +346,55 @@ def test_compact_relabels_in_ascending_order(path, low, high, m):
     unchanged = np.array_equal(expected, np.arange(len(expected)))  # then the given tensors come back
     assert (ids.dtype, new_src.dtype) == (torch.int64, torch.int64 if unchanged else torch.int32)
     assert not unchanged or (new_src is src and new_dst is dst)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("n", [10, 10_000, 300_000])  # the last outgrows the hash table
+def test_compact_scattered_ids(path, n, dtype):
+    limits, random = torch.iinfo(dtype), np.random.default_rng(n)
+    pool = random.integers(limits.min, limits.max, n, endpoint=True)
+    pool[:3] = limits.min, limits.max, 0
+    ends = random.choice(pool, (2, n))
+    ends[:, :2] = pool[:2]
+    ids, new_src, new_dst = csr.compact(*torch.from_numpy(ends).to(dtype))
+    expected, inverse = np.unique(ends, return_inverse=True)
+    assert np.array_equal(ids.numpy(), expected) and ids.dtype == torch.int64
+    assert np.array_equal(torch.stack((new_src, new_dst)).numpy(), inverse.reshape(2, n))
+    assert new_src.dtype == new_dst.dtype == torch.int32
+
+
+def test_compact_ids_that_differ_in_high_bits_only(path):
+    ids = torch.arange(-(2**15), 2**15) << 48
+    vertices, src, dst = csr.compact(ids.flip(0), ids)
+    assert torch.equal(vertices, ids)
+    assert torch.equal(dst, torch.arange(2**16).int()) and torch.equal(src, dst.flip(0))
+
+
+def test_the_default_device_changes_nothing(path):
+    src, dst = random_edges(1000, 50)
+    src, dst = torch.cat((src, src[:9])), torch.cat((dst, dst[:9]))
+    far = src << 40
+
+    def results():
+        offset, neighbors, perm = csr.sort_edges(src, dst, 50, permutation=True)
+        return [
+            *(offset, neighbors, perm, csr.expand_rows(offset), csr.take(src, perm)),
+            *csr.sort_edges(src, dst, 50, permutation=True, both_ways=True),
+            *csr.transpose(offset, neighbors, permutation=True),
+            *csr.merge_parallel(offset, neighbors, perm, "sum"),
+            *csr.merge_parallel(offset, neighbors, perm.float(), "min"),
+            *csr.drop_self_loops(offset, neighbors, perm),
+            *csr.compact(src + 7, dst),
+            *csr.compact(far, dst),
+        ]
+
+    expected = results()
+    torch.set_default_device("meta")
+    try:
+        found = results()
+    finally:
+        torch.set_default_device(None)
+    assert all(map(torch.equal, found, expected))
 
 
 def test_compact_int32_and_nothing(path):

@@ -609,3 +609,60 @@ def test_limits_that_would_never_be_met_are_refused(limits):
         setattr(program, name, value)
     with pytest.raises(ArgumentError, match=next(iter(limits))):
         tg.run(program, random_graph(5, 9))
+
+
+# ---- found in review ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edge", ["copy", "add"])
+def test_only_the_frontier_sends(edge, mode):
+    """Vertex 0 holds a better value than 3, but is not active: nobody hears it."""
+
+    class Partial(tg.Relaxation):
+        weight = 1
+
+        def init(self, graph):
+            return torch.arange(graph.num_vertices) * 10, graph.select(3)
+
+    Partial.edge = edge
+    graph = tg.Graph.from_edges([3, 0, 0], [4, 4, 2])
+    assert tg.run(Partial(), graph, mode=mode).values.tolist() == [0, 10, 20, 30, 30 if edge == "copy" else 31]
+
+
+def test_first_values_that_compare_with_nothing_are_refused():
+    program = Declared("min", "add", [0.0, math.nan, 1.0], torch.float32, 1.0)
+    with pytest.raises(ArgumentError, match="NaN"):
+        tg.run(program, tg.Graph.from_edges([0, 1], [1, 2]))
+
+
+def test_integer_sums_that_would_wrap_are_refused():
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 3], torch.full((3,), 2**30, dtype=torch.int32))
+    with pytest.raises(ArgumentError, match=r"weights.*1073741824.*int32"):
+        tg.run(Declared("min", "add", [0, 9, 9, 9], torch.int32), graph)
+    assert tg.run(Declared("min", "add", [0, 2**40, 2**40, 2**40], torch.int64), graph).values[3] == 3 * 2**30
+
+
+def test_a_relaxation_runs_on_weights_that_record_gradients(mode):
+    weights = torch.tensor([1.0, 2.0], requires_grad=True)
+    distance = tg.algorithms.sssp(tg.Graph.from_edges([0, 1], [1, 2], weights), 0, mode=mode)
+    assert distance.tolist() == [0, 1, 3] and not distance.requires_grad
+
+
+@pytest.mark.parametrize("name", ["rounds", "max_iterations"])
+def test_limits_are_whole_numbers(name):
+    program = PageRank()
+    setattr(program, name, 1.5)
+    with pytest.raises(ArgumentError, match=f"{name}.*1.5"):
+        tg.run(program, random_graph(5, 9))
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_deterministic_torch_gives_the_same_answers(deterministic):
+    graph = random_graph(200, 700, dtype=torch.float32)
+    expected = [tg.algorithms.bfs(graph, 0), tg.algorithms.sssp(graph, 0), tg.algorithms.wcc(graph)]
+    torch.use_deterministic_algorithms(deterministic)
+    try:
+        found = [tg.algorithms.bfs(graph, 0), tg.algorithms.sssp(graph, 0), tg.algorithms.wcc(graph)]
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert all(map(torch.equal, found, expected))

@@ -1,6 +1,8 @@
 """Graph: built from edges or CSR it says what it was given; what is derived agrees with networkx and plain Python."""
 
+import gc
 import pickle
+import weakref
 
 import networkx as nx
 import numpy as np
@@ -278,12 +280,12 @@ def test_weight_range():
 def test_to_undirected(graph, multi):
     found = graph.to_undirected(multi).validate()
     assert not found.directed and found.num_vertices == graph.num_vertices
-    if not graph.directed:
+    if not graph.directed and len({arc[:2] for arc in arcs(graph)}) == graph.num_arcs:
         assert found is graph
-        return
     edges, weights = [arc[:2] for arc in arcs(graph)], [arc[2] for arc in arcs(graph)]
+    both_ways = stored(graph.num_vertices, edges, weights, False) if graph.directed else arcs(graph)
     together = {}
-    for u, v, weight in stored(graph.num_vertices, edges, weights, False):
+    for u, v, weight in both_ways:
         together.setdefault((u, v), []).append(weight)
     if multi == "keep":
         assert [arc[:2] for arc in arcs(found)] == [pair for pair, x in sorted(together.items()) for _ in x]
@@ -413,3 +415,105 @@ def test_a_graph_stays_where_it_is_and_can_be_pickled():
 def test_int64_neighbours_become_int32():
     graph = tg.Graph(torch.tensor([0, 1, 2]), torch.tensor([1, 0], dtype=torch.int64))
     assert graph.neighbors.dtype == torch.int32
+
+
+# ---- found in review ------------------------------------------------------------------------------------------------
+
+
+def test_a_damaged_graph_is_refused_and_not_followed_out_of_bounds():
+    for wrong in (10**14, -7):
+        graph = tg.Graph(torch.tensor([0, 1, wrong, 3]), torch.tensor([1, 2, 0], dtype=torch.int32))
+        uses = (
+            lambda graph: graph.subgraph([1, 2]),
+            lambda graph: graph.out_degree,
+            lambda graph: tg.algorithms.pagerank(graph, mode="push"),
+            lambda graph: tg.algorithms.bfs(graph, 0),
+            lambda graph: tg.algorithms.wcc(graph),
+            lambda graph: graph.transpose(),
+        )
+        for use in uses:
+            with pytest.raises(ArgumentError, match="offset"):
+                use(graph)
+
+
+def test_one_index_or_id_in_a_tensor_is_one():
+    graph = tg.Graph.from_edges([10, 30], [30, 20], ids="compact")
+    values = torch.tensor([0.1, 0.2, 0.9])
+    assert graph.ids(values.argmax()) == 30 and isinstance(graph.ids(values.argmax()), int)
+    assert graph.index(torch.tensor(20)) == 1 and isinstance(graph.index(np.array(20)), int)
+
+
+def test_what_is_kept_in_inference_mode_serves_a_training():
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], torch.tensor([1.0, 2.0, 3.0]))
+    with torch.inference_mode():
+        tg.algorithms.pagerank(graph, weighted=True)
+        graph.weight_range, graph.transpose_permutation  # noqa: B018
+    data = torch.ones(3, requires_grad=True)
+    tg.aggregate(graph, data, "sum", edge="mul").sum().backward()
+    assert data.grad.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_graph_and_its_transpose_are_freed_at_once(directed):
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=directed)
+    assert graph.transpose().transpose() is graph
+    gone = weakref.ref(graph)
+    gc.disable()
+    try:
+        del graph
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_the_device_where_the_graph_is_already():
+    graph = tg.Graph.from_edges([0], [1])
+    assert graph.to("cpu") is graph and graph.to("cpu:0").device == torch.device("cpu")
+    with pytest.raises(ArgumentError, match="device"):
+        graph.to("bogus")
+
+
+def test_the_default_device_of_torch_changes_nothing():
+    torch.set_default_device("meta")
+    try:
+        graph = tg.Graph.from_edges([5, 7, 5], [7, 9, 9], [1, 2, 3], ids="compact")
+        assert graph.index(9) == 2 and graph.ids([0, 2]).tolist() == [5, 9]
+        assert tg.algorithms.bfs(graph, 0).tolist() == [0, 1, 1]
+        assert tg.algorithms.bfs(graph, [0, 1], parents=True)[1].tolist() == [[0, -1], [0, 1], [0, 1]]
+        assert tg.algorithms.sssp(graph, 0).tolist() == [0, 1, 3]
+        assert tg.algorithms.wcc(graph).tolist() == [0, 0, 0]
+        assert tg.algorithms.pagerank(graph).sum().item() == pytest.approx(1)
+        assert len(graph.frame(rank=tg.algorithms.hits(graph)[0])) == 3
+        assert graph.to_undirected().subgraph([0, 1]).num_edges == 1
+        assert tg.generators.rmat(4).num_vertices == 16
+    finally:
+        torch.set_default_device(None)
+
+
+def test_parallel_edges_in_another_order_in_either_direction_mirror_each_other():
+    offset, neighbors = torch.tensor([0, 2, 4]), torch.tensor([1, 1, 0, 0])
+    graph = tg.Graph.from_csr(offset, neighbors, torch.tensor([5, 7, 7, 5]), directed=False)
+    assert graph.weights.tolist() == [5, 7, 5, 7] and graph.num_edges == 2
+    with pytest.raises(ArgumentError, match="lacks its reverse"):
+        tg.Graph.from_csr(offset, neighbors, torch.tensor([5, 7, 7, 6]), directed=False)
+    nan = torch.tensor([float("nan"), 1.0, 1.0, float("nan")])
+    assert tg.Graph(offset, neighbors, nan).is_symmetric
+
+
+def test_odd_dtypes_and_containers():
+    weights = torch.tensor([1, 2], dtype=torch.uint16)
+    graph = tg.Graph.from_edges(range(2), np.array([1, 2], dtype=np.uint32), weights)
+    assert graph.weights.dtype == torch.int64
+    assert graph.subgraph(np.array([True, True, False])).num_arcs == 1
+    assert graph.top(torch.tensor([False, True, False]), 1) == [(1, True)]
+    assert graph.frame(x=torch.ones(3, dtype=torch.bfloat16))["x"].tolist() == [1, 1, 1]
+    for name, call in (
+        ("num_vertices", lambda: tg.Graph.from_edges([0], [1], num_vertices=3.0)),
+        ("vertex", lambda: graph.frame(vertex=torch.ones(3))),
+        ("weights", lambda: tg.Graph(graph.offset, graph.neighbors, torch.tensor([True, False]))),
+        ("ids='compact'", lambda: tg.Graph.from_edges([0], [4_000_000_000])),
+        ("data", lambda: tg.aggregate(graph, np.ones(3))),
+        ("weights", lambda: tg.aggregate(graph, torch.ones(3), edge="mul", weights=[1, 2])),
+    ):
+        with pytest.raises(ArgumentError, match=name):
+            call()

@@ -26,6 +26,7 @@ def test_the_environment_turns_the_kernels_off(monkeypatch):
         assert native.load() is None  # on purpose, so without a warning
 
 
+@pytest.mark.filterwarnings("ignore:nanobind")  # a second copy of the module registers its types again
 def test_the_kernels_can_be_loaded_from_a_file(monkeypatch, kernels):
     monkeypatch.setenv("TGRAPH_NATIVE", kernels.__file__)
     assert native.load().__file__ == kernels.__file__
@@ -74,6 +75,20 @@ def test_kernels_refuse_arrays_of_another_dtype(kernels):
     for bad in (torch.zeros(1), torch.zeros(1, 1, dtype=torch.int64)):
         with pytest.raises(TypeError):
             kernels.sort_edges(bad, bad, offset, neighbors, None, False)
+
+
+def test_an_id_table_grows_from_its_least_size(kernels):
+    ids = torch.arange(-500_000, 500_000) * 1_000_003
+    table = kernels.IdTable(int(ids[0]), 0)
+    small = table.capacity
+    table.insert(ids.flip(0).contiguous())
+    table.insert(ids)
+    assert table.size == len(ids) and small < len(ids) < table.capacity < 3 * len(ids)
+    found, rank = torch.empty_like(ids), torch.zeros(table.capacity, dtype=torch.int64)
+    table.list(found, rank)
+    positions = torch.empty_like(ids)
+    table.look_up(ids, rank, positions)
+    assert torch.equal(found, ids) and torch.equal(positions, torch.arange(len(ids)))
 
 
 def test_kernels_release_the_interpreter(kernels):

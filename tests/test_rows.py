@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tgraph.rows import distinct, first_marked, gather_rows
+from tgraph.rows import Scratch, gather_rows
 
 DEGREES = st.lists(st.integers(0, 6), max_size=12)
 
@@ -28,7 +28,7 @@ def test_gather_rows(degrees, data, dtype, width):
 
 @given(st.lists(st.integers(0, 8), max_size=30))
 def test_distinct(index):
-    keep, slot = distinct(torch.tensor(index, dtype=torch.int64), 9)
+    keep, slot = Scratch(9).distinct(torch.tensor(index, dtype=torch.int64))
     first = [i for i, value in enumerate(index) if value not in index[:i]]
     assert keep.nonzero().flatten().tolist() == first
     kept = [index[i] for i in first]
@@ -38,6 +38,6 @@ def test_distinct(index):
 @given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), max_size=30))
 def test_first_marked(pairs):
     index, marked = [value for value, _ in pairs], [mark for _, mark in pairs]
-    found = first_marked(torch.tensor(index, dtype=torch.int64), torch.tensor(marked, dtype=torch.bool), 9)
+    found = Scratch(9).first_marked(torch.tensor(index, dtype=torch.int64), torch.tensor(marked, dtype=torch.bool))
     expected = [mark and (value, True) not in pairs[:i] for i, (value, mark) in enumerate(pairs)]
     assert found.tolist() == expected

@@ -13,6 +13,7 @@ from strategies import random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
+from tgraph.rows import Scratch
 from tgraph.schedule import DirectionPolicy, NearFar
 
 N, M = 1000, 8000
@@ -91,7 +92,7 @@ def simulate(values, dtype, delta):
     """All vertices given at once, none ever changed: the buckets in which they come out."""
     graph = tg.Graph.from_edges([], [], num_vertices=len(values))
     data = torch.tensor(values, dtype=dtype)
-    order, batches = NearFar(delta, dtype), []
+    order, batches = NearFar(delta, dtype, Scratch(N)), []
     active = order.next(data, graph.everything())
     while len(active):
         batches.append(active.ids.tolist())
@@ -122,7 +123,7 @@ def test_the_border_is_above_the_value_in_its_own_dtype(dtype, value, delta):
 def test_a_changed_vertex_is_taken_at_its_new_value():
     graph = tg.Graph.from_edges([], [], num_vertices=4)
     data = torch.tensor([0, 5, 25, 35])
-    order = NearFar(10, data.dtype)
+    order = NearFar(10, data.dtype, Scratch(N))
     assert order.next(data, graph.everything()).ids.tolist() == [0, 1]
     data[3] = 7  # near now: relaxed at once, and not again when its bucket of old comes
     assert order.next(data, graph.select([3])).ids.tolist() == [3]
@@ -134,7 +135,7 @@ def test_a_changed_vertex_is_taken_at_its_new_value():
 def test_a_vertex_that_waits_twice_comes_once():
     graph = tg.Graph.from_edges([], [], num_vertices=3)
     data = torch.tensor([0.0, 50, 60])
-    order = NearFar(10, data.dtype)
+    order = NearFar(10, data.dtype, Scratch(N))
     order.next(data, graph.everything())
     data[2] = 55
     assert order.next(data, graph.select([2])).ids.tolist() == [1, 2]
@@ -143,16 +144,16 @@ def test_a_vertex_that_waits_twice_comes_once():
 
 def test_nothing_at_all():
     graph = random_graph(5, 9)
-    assert len(NearFar(1, torch.int64).next(torch.zeros(5, dtype=torch.int64), graph.nothing())) == 0
+    assert len(NearFar(1, torch.int64, Scratch(N)).next(torch.zeros(5, dtype=torch.int64), graph.nothing())) == 0
 
 
 @pytest.mark.parametrize("delta", [0, -2.5, math.nan])
 def test_a_width_that_is_not_positive(delta):
     with pytest.raises(ArgumentError, match=rf"delta.*positive.*{delta}"):
-        NearFar(delta, torch.float32)
+        NearFar(delta, torch.float32, Scratch(N))
 
 
 def test_frontiers_keep_the_graph():
     graph = random_graph(5, 9)
-    found = NearFar(1, torch.int64).next(torch.arange(5), graph.everything())
+    found = NearFar(1, torch.int64, Scratch(N)).next(torch.arange(5), graph.everything())
     assert isinstance(found, Frontier) and found.graph is graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor
 from tgraph import csr
 from tgraph.errors import ArgumentError
 
-Multi = Literal["keep", "first", "sum", "min", "max", "error"]
+Multi = Literal["keep", csr.Merge]
 SelfLoops = Literal["keep", "drop"]
 IdPolicy = Literal["keep", "compact"]
 Tensors = tuple[Tensor, Tensor, "Tensor | None"]
@@ -58,23 +59,34 @@ def as_weights(values: Any, count: int) -> Tensor | None:
 
 
 def as_tensor(values: Any, name: str) -> Tensor:
-    if isinstance(values, Tensor):
-        return values
+    """A tensor of whatever holds numbers. Raises ArgumentError for what does not."""
+    if not isinstance(values, Tensor):
+        try:
+            array = np.asarray(values)
+            values = torch.from_numpy(array if array.flags.writeable and array.flags.c_contiguous else array.copy())
+        except (TypeError, ValueError, OverflowError) as fault:
+            raise ArgumentError(f"{name}: cannot make a tensor of {type(values).__name__}: {fault}") from fault
+    if values.dtype in (torch.uint16, torch.uint32):  # torch computes little with these
+        return values.to(torch.int64)
+    if values.dtype == torch.uint64:
+        signed = values.view(torch.int64)
+        if len(large := (signed < 0).nonzero()):
+            position = int(large[0, 0])
+            value = int(signed[position]) + 2**64
+            raise ArgumentError(f"{name}: {value} at position {position} does not fit int64; map it to a smaller value")
+        return signed
+    return values
+
+
+def as_count(value: Any, name: str) -> int:
+    """A number of something. Raises ArgumentError unless it is an integer that is not negative."""
     try:
-        array = np.asarray(values)
-        if array.dtype == np.uint64:
-            if array.size and array.max() > np.iinfo(np.int64).max:
-                raise ArgumentError(f"{name}: the value {array.max()} does not fit int64; relabel the vertices")
-            array = array.astype(np.int64)
-        elif array.dtype in (np.uint16, np.uint32):
-            array = array.astype(np.int64)
-        if not array.flags.writeable or not array.flags.c_contiguous:
-            array = array.copy()
-        return torch.from_numpy(array)
-    except (TypeError, ValueError) as fault:
-        if isinstance(fault, ArgumentError):
-            raise
-        raise ArgumentError(f"{name}: cannot make a tensor of {type(values).__name__}: {fault}") from fault
+        count = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name}: expected an integer, got {value!r}") from None
+    if count < 0:
+        raise ArgumentError(f"{name}: must not be negative, got {count}")
+    return count
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
@@ -86,7 +98,7 @@ def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
 def count_vertices(src: Tensor, dst: Tensor) -> int:
     """One more than the largest vertex number. Raises ArgumentError where that number is plainly an arbitrary id."""
     largest = max((int(ends.max()) for ends in (src, dst) if len(ends)), default=-1)
-    if largest >= 2**32 and largest > 64 * len(src):
+    if largest >= 2**26 and largest > 64 * len(src):
         raise ArgumentError(
             f"src, dst: the number {largest} would make a graph of {largest + 1} vertices; ids='compact' relabels "
             "arbitrary ids, num_vertices= says that so many are meant"

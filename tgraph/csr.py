@@ -10,6 +10,7 @@ vertex v are `neighbors[offset[v]:offset[v + 1]]`, ascending.
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -17,10 +18,11 @@ from torch import Tensor
 from tgraph import native
 from tgraph.errors import ArgumentError
 
-MERGES = ("first", "sum", "min", "max", "error")
+Merge = Literal["first", "sum", "min", "max", "error"]
+MERGES: tuple[Merge, ...] = get_args(Merge)
 
 # Ids are relabelled through a table of all values from the least to the largest while that has at most this many
-# entries per edge end; a sort takes less memory and time where the ids are sparser.
+# entries per edge end; a hash table takes less memory and time where the ids are sparser.
 TABLE_ENTRIES_PER_END = 4
 
 
@@ -75,9 +77,10 @@ def transpose(
     `perm`, int64 [m], is the position in the given CSR of every arc of the result, None unless `permutation`: edge
     data follows with `take(weights, perm)`. Rows come out ascending whatever the given order within rows.
 
-    Raises ArgumentError for a neighbor that is no vertex, naming the first and its position.
+    Raises ArgumentError for a neighbor that is no vertex, naming the first and its position, and for offsets that
+    decrease.
     """
-    _check_size(offset, neighbors)
+    _check_offset(offset, neighbors)
     num_vertices = offset.numel() - 1
     if (kernels := _kernels(neighbors)) is None:
         _check_ids(num_vertices, neighbors=neighbors)
@@ -91,7 +94,7 @@ def transpose(
 
 
 def merge_parallel(
-    offset: Tensor, neighbors: Tensor, weights: Tensor | None, how: str
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, how: Merge
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Merge the arcs of equal ends into one; rows must be ascending.
 
@@ -104,7 +107,7 @@ def merge_parallel(
     """
     if how not in MERGES:
         raise ArgumentError(f"multi: {how!r} is not one of {', '.join(map(repr, MERGES))}")
-    _check_size(offset, neighbors)
+    _check_offset(offset, neighbors)
     selected = _select(offset, neighbors, "distinct")
     if selected is None:
         return offset, neighbors, weights
@@ -122,7 +125,7 @@ def merge_parallel(
 
 def drop_self_loops(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """The CSR without arcs v -> v. The input tensors themselves come back where there are none."""
-    _check_size(offset, neighbors)
+    _check_offset(offset, neighbors)
     selected = _select(offset, neighbors, "no_loop")
     if selected is None:
         return offset, neighbors, weights
@@ -133,11 +136,12 @@ def drop_self_loops(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -
 def expand_rows(offset: Tensor, dtype: torch.dtype = torch.int64) -> Tensor:
     """The row (source) of every arc, `dtype` [m]: the inverse of counting arcs per row."""
     num_arcs = int(offset[-1])
+    _check_ascent(offset)
     kernels = _kernels(offset)
-    if kernels is None or dtype not in (torch.int32, torch.int64) or num_arcs <= 0:
+    if kernels is None or dtype not in (torch.int32, torch.int64) or not num_arcs:
         rows = torch.arange(offset.numel() - 1, dtype=dtype, device=offset.device)
         return torch.repeat_interleave(rows, offset.diff(), output_size=num_arcs)
-    rows = torch.empty(num_arcs, dtype=dtype)
+    rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
     kernels.expand_rows(offset.contiguous(), rows)
     return rows
 
@@ -163,16 +167,19 @@ def compact(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     Returns (ids, src, dst): `ids`, int64 [n] ascending, are the different ids of both ends, and the new ends, int32 or
     int64, satisfy `ids[new_src] == src`; they are the given ones where those are 0..n-1 already.
 
-    O(m) through a table where the ids are dense enough, else by
-    torch.unique.
+    O(m) through a table of all values from the least to the largest where the ids are dense enough, else through a
+    hash table of those that occur. On devices other than the CPU sparse ids are sorted.
     """
     src, dst = _check_ends(src, dst)
     if not src.numel():
         return src.new_empty(0, dtype=torch.int64), src.int(), dst.int()
-    low = min(int(src.min()), int(dst.min()))
-    span = max(int(src.max()), int(dst.max())) - low + 1
+    least, largest = zip(src.aminmax(), dst.aminmax(), strict=True)
+    low = min(map(int, least))
+    span = max(map(int, largest)) - low + 1
     if span <= TABLE_ENTRIES_PER_END * 2 * src.numel():
         return _compact_by_table(src, dst, low, span)
+    if (kernels := _kernels(src)) is not None:
+        return _compact_by_hash(kernels, src, dst, low)
     ids, position = torch.unique(torch.cat((src, dst)), return_inverse=True)
     position = position.to(index_dtype(ids.numel()))
     return ids.long(), position[: src.numel()], position[src.numel() :]
@@ -198,6 +205,19 @@ def _compact_by_table(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Te
     return vertices, new_src, new_dst
 
 
+def _compact_by_hash(kernels: ModuleType, src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
+    table = kernels.IdTable(low, 2 * src.numel())
+    table.insert(src)
+    table.insert(dst)
+    vertices = torch.empty(table.size, dtype=torch.int64, device="cpu")
+    rank = torch.zeros(table.capacity, dtype=index_dtype(table.size), device="cpu")
+    table.list(vertices, rank)
+    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
+    table.look_up(src, rank, new_src)
+    table.look_up(dst, rank, new_dst)
+    return vertices, new_src, new_dst
+
+
 def _kernels(tensor: Tensor) -> ModuleType | None:
     return native.load() if tensor.device.type == "cpu" else None
 
@@ -211,9 +231,9 @@ def _allocate(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Empty CPU results for the kernels to fill; they expect zeros in the offsets."""
     return (
-        torch.zeros(num_vertices + 1, dtype=torch.int64),
-        torch.empty(num_arcs, dtype=dtype or index_dtype(num_vertices)),
-        torch.empty(num_arcs, dtype=torch.int64) if permutation else None,
+        torch.zeros(num_vertices + 1, dtype=torch.int64, device="cpu"),
+        torch.empty(num_arcs, dtype=dtype or index_dtype(num_vertices), device="cpu"),
+        torch.empty(num_arcs, dtype=torch.int64, device="cpu") if permutation else None,
     )
 
 
@@ -260,7 +280,7 @@ def _select(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, 
     count = getattr(kernels, f"count_{selection}")(offset, neighbors)
     if count == neighbors.numel():
         return None
-    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64)
+    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64, device="cpu")
     getattr(kernels, f"list_{selection}")(offset, neighbors, positions, new_offset)
     return new_offset, positions
 
@@ -282,15 +302,23 @@ def _combine(merged: Tensor, target: Tensor, extra: Tensor, how: str) -> Tensor:
     if merged.is_floating_point():
         return merged.index_add(0, target, extra)
     touched, slot = torch.unique_consecutive(target, return_inverse=True)
-    total = merged[touched].long().index_add_(0, slot, extra.long())
+    first = merged[touched]
+    total = first.long().index_add(0, slot, extra.long())
+    # Where the int64 sum wraps round it is off by 2**64 at least, which rounding in float64 is far from.
+    rounded = first.double().index_add(0, slot, extra.double())
     limits = torch.iinfo(merged.dtype)
-    wrong = total[(total < limits.min) | (total > limits.max)]
+    wrong = ((total < limits.min) | (total > limits.max) | ((rounded - total).abs() > 2**63)).nonzero()
     if wrong.numel():
-        raise ArgumentError(
-            f"weights: those of parallel arcs add up to {int(wrong[0])}, more than {merged.dtype} holds; "
-            "convert the weights to torch.int64 or torch.float64"
-        )
+        position = int(wrong[0])
+        raise _sum_overflow(int(first[position]) + sum(extra[slot == position].tolist()), merged.dtype)
     return merged.index_copy(0, touched, total.to(merged.dtype))
+
+
+def _sum_overflow(total: int, dtype: torch.dtype) -> ArgumentError:
+    wider = "torch.float64" if dtype == torch.int64 else "torch.int64 or torch.float64"
+    return ArgumentError(
+        f"weights: those of parallel arcs add up to {total}, which {dtype} cannot hold; convert the weights to {wider}"
+    )
 
 
 def _parallel_arcs(offset: Tensor, neighbors: Tensor, position: Tensor) -> ArgumentError:
@@ -317,9 +345,19 @@ def _check_ends(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
     return src.to(dtype).contiguous(), dst.to(dtype).contiguous()
 
 
-def _check_size(offset: Tensor, neighbors: Tensor) -> None:
+def _check_offset(offset: Tensor, neighbors: Tensor) -> None:
+    """Raise ArgumentError unless the offsets rise from 0 to the number of neighbors: the kernels trust them."""
     if int(offset[-1]) != neighbors.numel():
         raise ArgumentError(f"offset: ends at {int(offset[-1])}, but there are {neighbors.numel()} neighbors")
+    _check_ascent(offset)
+
+
+def _check_ascent(offset: Tensor) -> None:
+    if int(offset[0]) != 0:
+        raise ArgumentError(f"offset: begins with {int(offset[0])}, not 0")
+    falls = (offset[1:] < offset[:-1]).nonzero()  # compared, as the difference of damaged offsets may wrap round
+    if len(falls):
+        raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
 
 
 def _check_ids(num_vertices: int, **ends: Tensor) -> None:

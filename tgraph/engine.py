@@ -9,12 +9,13 @@ from typing import Any
 
 from torch import Tensor
 
-from tgraph.build import check_choice
+from tgraph.build import as_count, check_choice
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.kernels import check_backend
 from tgraph.program import Program, Relaxation
+from tgraph.rows import Scratch
 from tgraph.schedule import DirectionPolicy, NearFar
 from tgraph.subgraph import Mode
 from tgraph.trace import Trace
@@ -65,9 +66,10 @@ def run(
     check_backend(backend)
     values, active = _first(program, graph)
     if isinstance(program, Relaxation):
-        program.check_weights(graph)
+        program.check(graph, values)
     policy = DirectionPolicy(graph, mode, settles=_settles(program))
-    order = _order(program, graph, values)
+    scratch = Scratch(graph.num_vertices)
+    order = _order(program, graph, values, scratch)
     limit = _limit(program, graph, max_iterations)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     if order is not None:
@@ -78,7 +80,8 @@ def run(
                 result.values = program.finish(result.values)
                 message = _not_converged(program, limit, result.residual, len(active))
                 raise NotConvergedError(message, result, result.residual)
-            before, changed = result.values, _iterate(program, graph, policy.choose(active), backend, result, active)
+            before = result.values
+            changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
             advance(changed)
             if active.is_everything and _meets_tolerance(program, before, result):
                 break
@@ -87,11 +90,13 @@ def run(
     return result
 
 
-def _iterate(program: Program, graph: Graph, direction: Mode, backend: str, result: Run, active: Frontier) -> Frontier:
+def _iterate(
+    program: Program, graph: Graph, active: Frontier, direction: Mode, result: Run, backend: str, scratch: Scratch
+) -> Frontier:
     """TENSORIZE and COMPUTE once; returns the frontier that COMPUTE gave."""
     start = None if result.trace is None else result.trace.clock()
     sub = program.tensorize(graph, active, direction)
-    sub.backend = backend
+    sub.backend, sub.scratch = backend, scratch
     result.values, changed = _checked(program, graph, program.compute(sub, result.values, active))
     result.iterations += 1
     if result.trace is not None and start is not None:
@@ -146,21 +151,23 @@ def _settles(program: Program) -> bool:
     return isinstance(program, Relaxation) and program.edge == "add" and isinstance(program.weight, (int, float))
 
 
-def _order(program: Program, graph: Graph, values: Any) -> NearFar | None:
+def _order(program: Program, graph: Graph, values: Any, scratch: Scratch) -> NearFar | None:
     if not isinstance(program, Relaxation) or program.delta is None or values.dim() != 1:
         return None
     if program.reduce != "min" or program.edge != "add":
         raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
     if graph.num_arcs and not program.best_weight(graph) >= 0:
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
-    return NearFar(program.delta, values.dtype)
+    return NearFar(program.delta, values.dtype, scratch)
 
 
 def _limit(program: Program, graph: Graph, max_iterations: int | None) -> int | None:
     limit = program.max_iterations if max_iterations is None else max_iterations
-    for name, number in (("max_iterations", limit), ("rounds", program.rounds), ("tolerance", program.tolerance)):
-        if number is not None and not number >= 0:
-            raise ArgumentError(f"{name}: must not be negative, got {number}")
+    for name, number in (("max_iterations", limit), ("rounds", program.rounds)):
+        if number is not None:
+            as_count(number, name)
+    if program.tolerance is not None and not program.tolerance >= 0:
+        raise ArgumentError(f"tolerance: must not be negative, got {program.tolerance}")
     if limit is None and isinstance(program, Relaxation) and program.delta is None:
         # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
         return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1

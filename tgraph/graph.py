@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
 import torch
@@ -30,7 +31,8 @@ def derived(function: Callable[[Graph], T]) -> property:
 
     def get(graph: Graph) -> T:
         if name not in graph._cache:
-            graph._cache[name] = function(graph)
+            with torch.inference_mode(False):  # what is kept must serve a later training too
+                graph._cache[name] = function(graph)
         return graph._cache[name]
 
     get.__doc__ = function.__doc__
@@ -125,9 +127,9 @@ class Graph:
         Rows come sorted by neighbour, parallel edges in the order given. Native parallel counting sort on the CPU.
         Raises ArgumentError for a negative or too large number, wrong shapes, dtypes or devices.
         """
-        build.check_choice(multi, "multi", ("keep", "first", "sum", "min", "max", "error"))
-        build.check_choice(self_loops, "self_loops", ("keep", "drop"))
-        build.check_choice(ids, "ids", ("keep", "compact"))
+        build.check_choice(multi, "multi", get_args(build.Multi))
+        build.check_choice(self_loops, "self_loops", get_args(build.SelfLoops))
+        build.check_choice(ids, "ids", get_args(build.IdPolicy))
         src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
         if len(src) != len(dst):
             raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
@@ -141,7 +143,9 @@ class Graph:
             vertices, src, dst = csr.compact(src, dst)
             num_vertices = len(vertices)
             vertices = _unless_identity(vertices)
-        elif num_vertices is None:
+        elif num_vertices is not None:
+            num_vertices = build.as_count(num_vertices, "num_vertices")
+        else:
             num_vertices = len(vertices) if vertices is not None else build.count_vertices(src, dst)
         tensors = build.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
         graph = cls(*tensors, vertices=vertices, directed=directed)
@@ -176,7 +180,9 @@ class Graph:
             offset, neighbors, order = csr.sort_edges(rows, neighbors, graph.num_vertices, permutation=True)
             weights = None if weights is None else csr.take(weights, cast(Tensor, order))
             graph = cls(offset, neighbors, weights, vertices=vertices, directed=directed)
-        return graph.validate()
+        if graph._ids is not None:
+            graph._ids.check_unique()
+        return graph if directed else graph.as_undirected()
 
     @staticmethod
     def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
@@ -276,7 +282,8 @@ class Graph:
 
     @derived
     def out_degree(self) -> Tensor:
-        """Arcs that leave each vertex, int64 [n]."""
+        """Arcs that leave each vertex, int64 [n]. Raises ArgumentError where offsets decrease (a damaged file)."""
+        validate.check_offset(self.offset)  # whoever follows the offsets may now trust them
         return self.offset.diff()
 
     @derived
@@ -285,7 +292,7 @@ class Graph:
         if not self.directed:
             return self.out_degree
         if "transpose" in self._cache:
-            return self._cache["transpose"].out_degree
+            return self.transpose().out_degree
         return torch.bincount(self.neighbors, minlength=self.num_vertices)
 
     @derived
@@ -326,28 +333,39 @@ class Graph:
         """The graph with every arc reversed, weights following; cached, and the graph itself where it is symmetric."""
         if not self.directed:
             return self
-        if "transpose" not in self._cache:
-            follow = self.weights is not None
-            offset, neighbors, order = csr.transpose(self.offset, self.neighbors, permutation=follow)
-            if follow:
-                self._cache["transpose_permutation"] = order
-            weights = None if self.weights is None else self.weights.detach().index_select(0, cast(Tensor, order))
-            reverse = Graph(offset, neighbors, weights, vertices=self.vertices)
-            if self._equal_arcs(reverse):
-                reverse = self
-            else:
-                reverse._cache["transpose"] = self
-            self._cache["transpose"] = reverse
-        reverse = self._cache["transpose"]
+        reverse = self._kept_transpose()
         if self.weights is not None and self.weights.requires_grad:  # a gradient passes once: what is kept has none
             weights = self.weights.index_select(0, self.transpose_permutation)
             return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
         return reverse
 
+    def _kept_transpose(self) -> Graph:
+        """The transpose without gradients. The way back is a weak reference: a cycle would keep both graphs alive
+        until the garbage collector comes round."""
+        kept = self._cache.get("transpose")
+        reverse = kept() if isinstance(kept, weakref.ref) else kept
+        if reverse is None:
+            with torch.inference_mode(False):
+                reverse = self._reversed()
+            self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
+        return reverse
+
+    def _reversed(self) -> Graph:
+        follow = self.weights is not None
+        offset, neighbors, order = csr.transpose(self.offset, self.neighbors, permutation=follow)
+        if follow:
+            self._cache["transpose_permutation"] = order
+        weights = None if self.weights is None else csr.take(self.weights.detach(), cast(Tensor, order))
+        reverse = Graph(offset, neighbors, weights, vertices=self.vertices)
+        if self._equal_arcs(reverse):
+            return self
+        reverse._cache["transpose"] = weakref.ref(self)
+        return reverse
+
     @property
     def caches(self) -> dict[str, int]:
         """The derived tensors held now: {name: bytes}."""
-        return {name: getattr(value, "nbytes", 0) for name, value in self._cache.items() if value is not self}
+        return {name: getattr(value, "nbytes", 0) for name, value in self._cache.items()}
 
     def drop_caches(self, *names: str) -> None:
         """Free the derived tensors of these `names`, or all of them; they are computed again when needed.
@@ -363,8 +381,8 @@ class Graph:
 
     def ids(self, index: Any) -> Any:
         """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several."""
-        one = not isinstance(index, (Tensor, np.ndarray, Sequence))
-        wanted = self._as_vertices([index] if one else index, "index")
+        one = _is_one(index)
+        wanted = self.as_vertices(index, "index")
         found = wanted if self._ids is None else self._ids.take(wanted)
         return _item(found) if one else found
 
@@ -373,11 +391,11 @@ class Graph:
 
         Raises UnknownVertexError for an id that names no vertex.
         """
-        one = isinstance(ids, str) or not isinstance(ids, (Tensor, np.ndarray, list, Sequence))
+        one = isinstance(ids, str) or _is_one(ids)
         if isinstance(ids, tuple) and self._ids is not None and not self._ids.are_integers:
             one = ids in self._ids._table  # a tuple can itself be a label
-        wanted = [ids] if one else ids
-        known = self._ids or VertexIds(torch.arange(self.num_vertices))
+        wanted = [ids.item() if isinstance(ids, (Tensor, np.ndarray)) else ids] if one else ids
+        known = self._ids or VertexIds(torch.arange(self.num_vertices, device=self.device))
         found = known.find(wanted).to(self.device)
         return int(found) if one else found
 
@@ -391,6 +409,7 @@ class Graph:
         if k <= 0:
             return []
         ranked = values.masked_fill(values.isnan(), -torch.inf) if values.is_floating_point() else values
+        ranked = ranked.to(torch.uint8) if ranked.dtype == torch.bool else ranked
         threshold = torch.topk(ranked, k).values[-1]
         candidates = (ranked >= threshold).nonzero().flatten()
         order = torch.sort(ranked[candidates], descending=True, stable=True).indices[:k]
@@ -401,11 +420,14 @@ class Graph:
     def frame(self, **columns: Tensor) -> pandas.DataFrame:
         """A pandas frame with one row per vertex: its original id, then the named vertex data.
 
-        Each column is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}.
+        Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Raises ArgumentError for
+        another length, or the name "vertex".
         """
         import pandas
 
-        table: dict[str, Any] = {"vertex": _numpy(self.ids(torch.arange(self.num_vertices)))}
+        table: dict[str, Any] = {"vertex": _numpy(self.ids(torch.arange(self.num_vertices, device=self.device)))}
+        if "vertex" in columns:
+            raise ArgumentError("columns: 'vertex' names the column of original ids; give yours another name")
         for name, values in columns.items():
             self._check_vertex_data(values, name)
             if values.dim() == 1:
@@ -426,11 +448,28 @@ class Graph:
         if isinstance(vertices, Tensor) and vertices.dtype == torch.bool:
             self._check_vertex_data(vertices, "vertices", dimensions=1)
             return Frontier(self, mask=vertices.to(self.device))
-        one = isinstance(vertices, (int, np.integer)) or (isinstance(vertices, Tensor) and vertices.dim() == 0)
-        if one:
-            vertices = [vertices.item() if isinstance(vertices, Tensor) else vertices]
-        ids = self._as_vertices(vertices, "vertices")
-        return Frontier(self, ids=ids if one else ids.unique())
+        ids = self.as_vertices(vertices, "vertices")
+        return Frontier(self, ids=ids if len(ids) == 1 else ids.unique())
+
+    def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
+        """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
+
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1, and for anything that is
+        no index, such as a mask.
+        """
+        if _is_one(vertices):
+            vertices = [vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices]
+        elif isinstance(vertices, range):
+            vertices = list(vertices)
+        index = build.as_index(vertices, name).to(self.device, torch.int64)
+        bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
+        if len(bad):
+            position = int(bad[0])
+            raise ArgumentError(
+                f"{name}: {int(index[position])} at position {position} is no vertex index 0..{self.num_vertices - 1}; "
+                "graph.index(id) gives the index of an original id"
+            )
+        return index
 
     def everything(self) -> Frontier:
         """The frontier of all vertices; costs nothing."""
@@ -443,8 +482,13 @@ class Graph:
     # ---- derived graphs ----------------------------------------------------------------------------------------
 
     def to(self, device: torch.device | str) -> Graph:
-        """The same graph on another device; itself where it is there already."""
-        if torch.device(device) == self.device:
+        """The same graph on another `device`; itself where it is there already. Raises ArgumentError for none."""
+        try:
+            device = torch.empty(0, device=device).device  # which "cuda" it is
+        except (RuntimeError, AssertionError) as fault:
+            reason = str(fault).strip().partition("\n")[0]
+            raise ArgumentError(f"device: {device!r} cannot be used here: {reason}") from fault
+        if device == self.device:
             return self
         weights = None if self.weights is None else self.weights.to(device)
         return Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
@@ -455,10 +499,30 @@ class Graph:
         `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
         """
         if not self.directed:
-            return self
+            if multi == "keep":
+                return self
+            tensors = csr.merge_parallel(self.offset, self.neighbors, self.weights, multi)
+            return self if tensors[1] is self.neighbors else Graph(*tensors, vertices=self.vertices, directed=False)
         rows = csr.expand_rows(self.offset, self.neighbors.dtype)
         tensors = build.edges_to_csr(rows, self.neighbors, self.weights, self.num_vertices, False, multi, "keep")
         return Graph(*tensors, vertices=self.vertices, directed=False)
+
+    def as_undirected(self) -> Graph:
+        """The undirected graph of edges that are stored in both directions already; no arc is added.
+
+        Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
+        ArgumentError where an arc lacks its reverse of equal weight.
+        """
+        arcs = Graph(self.offset, self.neighbors, self.weights)
+        if not arcs.is_symmetric:
+            raise ArgumentError(
+                "directed=False: some arc lacks its reverse of equal weight; "
+                "pass directed=True, or give each edge once to Graph.from_edges(..., directed=False)"
+            )
+        weights = self.weights
+        if weights is not None and not torch.equal(weights, weights.index_select(0, arcs.transpose_permutation)):
+            weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
+        return Graph(self.offset, self.neighbors, weights, self.vertices, directed=False)
 
     def without_self_loops(self) -> Graph:
         """The graph without the arcs that lead from a vertex to itself."""
@@ -473,8 +537,9 @@ class Graph:
         Original ids stay: vertex i of the result is `self.ids(vertices[i])`. Raises ArgumentError for a vertex that
         stands twice or is none.
         """
-        mask = isinstance(vertices, Tensor) and vertices.dtype == torch.bool
-        chosen = self.select(vertices).ids if mask else self._as_vertices(vertices, "vertices")
+        mask = isinstance(vertices, (Tensor, np.ndarray)) and vertices.dtype in (torch.bool, np.bool_)
+        chosen = self.select(vertices).ids if mask else self.as_vertices(vertices)
+        self.out_degree  # noqa: B018  checks the offsets
         renumbered = torch.full((self.num_vertices,), -1, dtype=torch.int64, device=self.device)
         renumbered[chosen] = torch.arange(len(chosen), device=self.device)
         if int((renumbered >= 0).sum()) != len(chosen):
@@ -498,12 +563,7 @@ class Graph:
         if not validate.rows_ascend(self.offset, self.neighbors):
             raise ArgumentError("neighbors: a row is not ascending; build the graph with Graph.from_csr, which sorts")
         if not self.directed:
-            mirror = Graph(self.offset, self.neighbors, self.weights).transpose()
-            if not self._equal_arcs(mirror):
-                raise ArgumentError(
-                    "directed=False: some arc lacks its reverse of equal weight; "
-                    "pass directed=True, or give each edge once to Graph.from_edges(..., directed=False)"
-                )
+            self.as_undirected()
         if self._ids is not None:
             self._ids.check_unique()
         return self
@@ -527,18 +587,9 @@ class Graph:
         same = torch.equal(self.offset, other.offset) and torch.equal(self.neighbors, other.neighbors)
         if not same or self.weights is None or other.weights is None:
             return same
-        return torch.equal(self.weights, other.weights)
-
-    def _as_vertices(self, vertices: Any, name: str) -> Tensor:
-        index = build.as_index(vertices, name).to(self.device, torch.int64)
-        bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
-        if len(bad):
-            position = int(bad[0])
-            raise ArgumentError(
-                f"{name}: {int(index[position])} at position {position} is no vertex index 0..{self.num_vertices - 1}; "
-                "graph.index(id) gives the index of an original id"
-            )
-        return index
+        if torch.equal(self.weights, other.weights):
+            return True
+        return validate.equal_but_for_order(self.offset, self.neighbors, self.weights, other.weights)
 
     def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
         if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
@@ -553,12 +604,22 @@ def _unless_identity(ids: Tensor) -> Tensor | None:
     return None if not len(ids) or (int(ids[0]) == 0 and int(ids[-1]) == len(ids) - 1) else ids
 
 
+def _is_one(vertices: Any) -> bool:
+    """True for a single index or id, 0-dimensional tensors and arrays included."""
+    if isinstance(vertices, (Tensor, np.ndarray)):
+        return vertices.ndim == 0
+    return not isinstance(vertices, Sequence)
+
+
 def _item(found: Tensor | list[Any]) -> Any:
     return found[0].item() if isinstance(found, Tensor) else found[0]
 
 
 def _numpy(values: Any) -> Any:
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    if not isinstance(values, Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()  # numpy has no bfloat16
 
 
 def _readable(nbytes: int) -> str:

@@ -46,6 +46,7 @@ def neighbor_select(
     """
     if vertices is None and width is None:
         return graph.offset, graph.neighbors, None
+    graph.out_degree  # noqa: B018  checks the offsets
     offset, positions = gather_rows(graph.offset, vertices, num_arcs=num_arcs, width=width)
     return offset, graph.neighbors.index_select(0, positions), positions
 
@@ -154,8 +155,10 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
         if held is None:
             raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")
         return held
-    if not isinstance(weights, Tensor) or weights.dim() == 0:
+    if isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0):
         return weights
+    if not isinstance(weights, Tensor):
+        raise ArgumentError(f"weights: expected a tensor or a number, got {type(weights).__name__}")
     fits = weights.dim() <= max(1, data.dim()) and all(
         1 in (wide, given) or wide == given for wide, given in zip(data.shape[1:], weights.shape[1:], strict=False)
     )
@@ -184,6 +187,8 @@ def _check_frontier(graph: Graph, active: Frontier) -> None:
 
 
 def _check_data(graph: Graph, data: Tensor) -> None:
+    if not isinstance(data, Tensor):
+        raise ArgumentError(f"data: expected a tensor, got {type(data).__name__}; torch.as_tensor makes one")
     if data.shape[:1] != (graph.num_vertices,):
         raise ArgumentError(
             f"data: expected one row per vertex, [{graph.num_vertices}, ...], got shape {list(data.shape)}"

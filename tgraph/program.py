@@ -94,8 +94,9 @@ class Relaxation(Program):
             raise ArgumentError(f"reduce: a Relaxation is a 'min' or a 'max', not {self.reduce!r}; write a Program")
         return reduction
 
+    @torch.no_grad()  # improvements overwrite values that a gradient would need
     def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
-        """Aggregate and update in one: improvements are written into `values`."""
+        """Aggregate and update in one: improvements are written into `values`. Not differentiable."""
         weights = arc_weights(sub, values, self.edge, self.weight)
         _check_dtype(values, weights, self.edge)
         backend = backend_for(sub.backend, values.device, values.dtype)
@@ -119,22 +120,40 @@ class Relaxation(Program):
         identity = reduction.identity(values.dtype)
         return torch.where(best == identity, identity, bound)
 
-    def best_weight(self, graph: Graph) -> float | Tensor:
-        """The weight of an arc that no other weight beats, for graphs with arcs; NaN where one is NaN."""
-        if isinstance(self.weight, Tensor) and self.weight.dim():
-            return self.reduction.best(self.weight)
-        if self.weight is not None:
-            return self.weight
-        smallest, largest = graph.weight_range
+    def best_weight(self, graph: Graph) -> float:
+        """The weight of an arc that no other weight beats, for graphs with arcs."""
+        smallest, largest = self._weight_range(graph)
         return smallest if self.reduction.name == "min" else largest
 
-    def check_weights(self, graph: Graph) -> None:
-        """Raise ArgumentError for a NaN weight: what it does to a min or max would depend on the direction."""
-        if self.edge == "copy" or not graph.num_arcs or (best := self.best_weight(graph)) == best:
+    def check(self, graph: Graph, values: Tensor) -> None:
+        """Raise ArgumentError for NaN in the weights or first values, whose effect on a min or max would depend on the
+        direction, and for integer sums that the dtype of the values cannot hold."""
+        if not isinstance(values, Tensor):
+            raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
+        if values.is_floating_point() and bool(values.isnan().any()):
+            raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
+        if self.edge == "copy" or not graph.num_arcs:
             return
-        weights = graph.weights if self.weight is None else self.weight
-        place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
-        raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
+        smallest, largest = self._weight_range(graph)
+        if smallest != smallest:
+            weights = graph.weights if self.weight is None else self.weight
+            place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
+            raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
+        if self.edge == "add" and not values.is_floating_point():
+            longest = max(abs(smallest), abs(largest)) * max(graph.num_vertices - 1, 1)
+            if longest >= torch.iinfo(values.dtype).max:
+                raise ArgumentError(
+                    f"weights: from {smallest} to {largest}, over {graph.num_vertices - 1} arcs their sum may not fit "
+                    f"{values.dtype}; use float64 weights, or values of a wider dtype"
+                )
+
+    def _weight_range(self, graph: Graph) -> tuple[float, float]:
+        if self.weight is None:
+            return graph.weight_range
+        if not isinstance(self.weight, Tensor):
+            return self.weight, self.weight
+        smallest, largest = torch.aminmax(self.weight.detach())
+        return smallest.item(), largest.item()
 
 
 def _check_dtype(values: Tensor, weights: Tensor | float | None, edge: str) -> None:

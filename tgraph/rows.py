@@ -36,25 +36,32 @@ def partition(items: Tensor, keep: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return ordered[:count], ordered[count:]
 
 
-def distinct(index: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """(keep, slot) for indices [e] below `size`: `keep` marks the first occurrence of each distinct index, and `slot`
-    says which of the kept ones, in order, each element equals. O(e): see `_first_position`."""
-    position = torch.arange(len(index), device=index.device)
-    first = _first_position(index, position, size)
-    keep = first == position
-    return keep, (keep.cumsum(0) - 1).index_select(0, first)
+class Scratch:
+    """A table with an entry for each vertex that is never filled: only the entries that an operation names are written
+    and read, so that the cost follows the operation. Allocated at first use and used again: fresh memory costs a page
+    fault for every entry touched."""
 
+    def __init__(self, size: int):
+        self.size = size
+        self._table: Tensor | None = None
 
-def first_marked(index: Tensor, marked: Tensor, size: int) -> Tensor:
-    """The first marked occurrence of each distinct index, bool [e]. O(e)."""
-    position = torch.arange(len(index), device=index.device)
-    return _first_position(index, torch.where(marked, position, len(index)), size) == position
+    def distinct(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """(keep, slot) for vertices [e]: `keep` marks the first occurrence of each distinct one, and `slot` says which
+        of the kept ones, in order, each element equals. O(e)."""
+        position = torch.arange(len(index), device=index.device)
+        first = self._first_position(index, position)
+        keep = first == position
+        return keep, (keep.cumsum(0) - 1).index_select(0, first)
 
+    def first_marked(self, index: Tensor, marked: Tensor) -> Tensor:
+        """The first marked occurrence of each distinct vertex, bool [e]. O(e)."""
+        position = torch.arange(len(index), device=index.device)
+        return self._first_position(index, torch.where(marked, position, len(index))) == position
 
-def _first_position(index: Tensor, position: Tensor, size: int) -> Tensor:
-    """For each element the least position at which its index occurs, [e]. The table of `size` entries is never filled:
-    only the entries that `index` names are written and read, so that the cost is O(e) whatever the size."""
-    first = torch.empty(size, dtype=torch.int64, device=index.device)
-    first[index] = len(index)
-    first.scatter_reduce_(0, index, position, "amin")
-    return first.index_select(0, index)
+    def _first_position(self, index: Tensor, position: Tensor) -> Tensor:
+        """For each element the least position at which its vertex occurs, [e]."""
+        if self._table is None or self._table.device != index.device:
+            self._table = torch.empty(self.size, dtype=torch.int64, device=index.device)
+        self._table[index] = len(index)
+        self._table.scatter_reduce_(0, index, position, "amin")
+        return self._table.index_select(0, index)

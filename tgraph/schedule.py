@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.rows import distinct
+from tgraph.rows import Scratch
 from tgraph.subgraph import Mode
 
 
@@ -60,13 +60,13 @@ class NearFar:
     are stale, for they were near at that time.
     """
 
-    def __init__(self, delta: float, dtype: torch.dtype):
+    def __init__(self, delta: float, dtype: torch.dtype, scratch: Scratch):
         if not delta > 0:
             raise ArgumentError(f"delta: must be positive, got {delta}")
         limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
         self._largest = limits.max
         self.delta = delta if dtype.is_floating_point else max(1, round(min(delta, self._largest)))
-        self.dtype = dtype
+        self.dtype, self.scratch = dtype, scratch
         self.threshold = -math.inf if dtype.is_floating_point else limits.min
         self._far: list[Tensor] = []
 
@@ -86,7 +86,7 @@ class NearFar:
         self._far.clear()
         if not len(pile):
             return graph.nothing()
-        keep, _ = distinct(pile, graph.num_vertices)
+        keep, _ = self.scratch.distinct(pile)
         pile = pile[keep]
         value = values.index_select(0, pile)
         self.threshold = self._border_above(value.min())

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.rows import gather_rows
+from tgraph.rows import Scratch, gather_rows
 
 Mode = Literal["push", "pull"]
 
@@ -28,6 +28,7 @@ class Subgraph:
     positions : where each arc is stored, int64 [e], or None where all are held in stored order.
     mirrored : False where the rows are those of `graph`, True where those of its transpose.
     backend : which kernels serve the operators, a name of the registry.
+    scratch : working memory that the iterations of a run share.
     """
 
     graph: Graph
@@ -39,6 +40,7 @@ class Subgraph:
     positions: Tensor | None
     mirrored: bool
     backend: str = "auto"
+    scratch: Scratch | None = None
 
     @property
     def num_arcs(self) -> int:
@@ -84,9 +86,9 @@ class Subgraph:
         return data.index_select(0, place)
 
     def reverse(self) -> Subgraph:
-        """The same arcs with every message going the other way: to the vertices that were active.
+        """The same arcs with every message going the other way, so that the active vertices receive.
 
-        Always a pull from a push, on the same tensors; a pull is taken back to the rows it came from.
+        A push becomes a pull on the same tensors. A pull becomes one from the out-neighbours of the active vertices.
         """
         if not self.mirrored:
             everything = self.graph.everything()
@@ -107,6 +109,7 @@ class Received:
 
 def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:
     """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
+    graph.out_degree  # noqa: B018  checks the offsets
     if mode == "push":
         return Subgraph(graph, active, mode, None, graph.offset, graph.neighbors, None, False, backend)
     stored = graph.transpose()

@@ -14,25 +14,32 @@ def check_tensors(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> 
         raise ArgumentError(f"offset: expected int64 [n + 1], got {offset.dtype} {list(offset.shape)}")
     if neighbors.dim() != 1 or neighbors.dtype not in (torch.int32, torch.int64):
         raise ArgumentError(f"neighbors: expected int32 or int64 [m], got {neighbors.dtype} {list(neighbors.shape)}")
+    if int(offset[0]) != 0:
+        raise ArgumentError(f"offset: must begin with 0, begins with {int(offset[0])}")
     if int(offset[-1]) != len(neighbors):
         raise ArgumentError(f"offset: must end with the number of arcs, {len(neighbors)}, ends with {int(offset[-1])}")
     if weights is not None and weights.shape != neighbors.shape:
         raise ArgumentError(f"weights: expected one per arc, [{len(neighbors)}], got {list(weights.shape)}")
     if neighbors.dtype == torch.int64 and len(offset) <= 2**31 and len(neighbors):
         check_range(neighbors, len(offset) - 1)  # they are about to become int32
+    if weights is not None and (weights.is_complex() or weights.dtype == torch.bool):
+        raise ArgumentError(f"weights: expected an integer or floating dtype, got {weights.dtype}")
     devices = {str(tensor.device) for tensor in (offset, neighbors, weights) if tensor is not None}
     if len(devices) > 1:
         raise ArgumentError(f"offset, neighbors, weights: on different devices {sorted(devices)}; use .to()")
 
 
 def check_entries(offset: Tensor, neighbors: Tensor) -> None:
-    """Offsets rise from 0 and neighbours are vertices, in O(n + m). Raises ArgumentError with the first position."""
-    if int(offset[0]) != 0:
-        raise ArgumentError(f"offset: must begin with 0, begins with {int(offset[0])}")
-    falls = (offset.diff() < 0).nonzero()
+    """Offsets never fall and neighbours are vertices, in O(n + m). Raises ArgumentError with the first position."""
+    check_offset(offset)
+    check_range(neighbors, len(offset) - 1)
+
+
+def check_offset(offset: Tensor) -> None:
+    """Raise ArgumentError where an offset is less than the one before it."""
+    falls = (offset[1:] < offset[:-1]).nonzero()
     if len(falls):
         raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
-    check_range(neighbors, len(offset) - 1)
 
 
 def check_range(neighbors: Tensor, num_vertices: int) -> None:
@@ -52,3 +59,22 @@ def rows_ascend(offset: Tensor, neighbors: Tensor) -> bool:
     inner = boundary[(boundary > 0) & (boundary < len(neighbors))]
     fall[inner - 1] = False  # the step from one row to the next may fall
     return not bool(fall.any())
+
+
+def equal_but_for_order(offset: Tensor, neighbors: Tensor, left: Tensor, right: Tensor) -> bool:
+    """True where two weightings [m] of the same arcs differ at most in the order of parallel arcs; NaN equals NaN."""
+    left, right = (ordered_in_runs(offset, neighbors, weights) for weights in (left, right))
+    same = left == right
+    if left.is_floating_point():
+        same |= left.isnan() & right.isnan()
+    return bool(same.all())
+
+
+def ordered_in_runs(offset: Tensor, neighbors: Tensor, weights: Tensor) -> Tensor:
+    """The weights [m], ascending among parallel arcs (those of one row with the same neighbour)."""
+    begins = torch.ones_like(neighbors, dtype=torch.bool)
+    begins[1:] = neighbors[1:] != neighbors[:-1]
+    begins[offset[:-1][offset.diff() > 0]] = True
+    run = begins.cumsum(0)
+    order = torch.argsort(weights, stable=True)
+    return weights[order[torch.argsort(run[order], stable=True)]]

@@ -12,6 +12,7 @@ from strategies import FLOATS, INTEGERS, MODES, arcs, graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import SSSP, sssp
+from tgraph.algorithms.sssp import bucket_width
 from tgraph.errors import ArgumentError
 
 WIDTHS = [None, 1e-30, 1e-3, 0.3, 1, 2.5, 7, 1e9, 1e300]
@@ -152,3 +153,30 @@ def test_graphs_without_arcs_or_vertices(mode):
     assert sssp(tg.Graph.from_edges([], [], [], num_vertices=2), 1, mode=mode).tolist()[1] == 0
     with pytest.raises(ArgumentError):
         sssp(tg.Graph.from_edges([], []), 0, mode=mode)
+
+
+@pytest.mark.parametrize("search", [tg.algorithms.bfs, tg.algorithms.sssp])
+def test_sources_in_any_container(search):
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    several = search(graph, [0, 2])
+    for same in (np.array([0, 2]), torch.tensor([0, 2], dtype=torch.int32), (0, 2), range(0, 3, 2)):
+        assert torch.equal(search(graph, same), several)
+    one = search(graph, 2)
+    for same in (np.int64(2), np.array(2), torch.tensor(2)):
+        assert torch.equal(search(graph, same), one)
+    for wrong in (torch.tensor([False, False, True, False]), True, "2", [4], -1, 1.5):
+        with pytest.raises(ArgumentError, match="source"):
+            search(graph, wrong)
+
+
+def test_widths_that_are_not_positive_are_refused_without_weights_too():
+    for delta in (0, -1, float("nan")):
+        with pytest.raises(ArgumentError, match="delta"):
+            tg.algorithms.sssp(tg.Graph.from_edges([0], [1]), 0, delta=delta)
+
+
+def test_the_width_of_buckets_suits_graphs_of_all_degrees():
+    star = tg.Graph.from_edges([0] * 2000, range(1, 2001), torch.full((2000,), 64), directed=False)
+    path = tg.generators.grid2d(1, 1000, weighted=True)
+    assert bucket_width(star) == 64 / 16  # no narrower, however large the hub
+    assert path.mean_weight * 10 < bucket_width(path) <= path.mean_weight * 32

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.frontier import Frontier
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS, Reduction
-from tgraph.rows import distinct, first_marked, gather_rows
+from tgraph.rows import Scratch, gather_rows
 from tgraph.subgraph import Received, Subgraph
 
 name = "portable"
@@ -106,7 +106,7 @@ def _reduce(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
         receivers, slot, size = None, sub.neighbors.to(torch.int64), sub.graph.num_vertices
     else:
         reached = sub.neighbors.to(torch.int64)
-        keep, slot = distinct(reached, sub.graph.num_vertices)
+        keep, slot = _scratch(sub).distinct(reached)
         receivers = reached[keep]
         size = len(receivers)
     if _order_matters(messages, reduction):
@@ -115,6 +115,10 @@ def _reduce(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
         offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
         return Received(_reduce_rows(messages, offset, lambda: slot, reduction), receivers)
     return Received(_scatter(messages, slot, size, reduction), receivers)
+
+
+def _scratch(sub: Subgraph) -> Scratch:
+    return sub.scratch or Scratch(sub.graph.num_vertices)
 
 
 def _order_matters(messages: Tensor, reduction: Reduction) -> bool:
@@ -159,10 +163,14 @@ def relax(
     """
     if sub.mode == "push":
         return _relax_push(sub, values, reduction, edge, weights)
+    sent = values
+    if sub.sends_partly:
+        heard = _column(sub.active.mask, values)
+        sent = torch.where(heard, values, reduction.identity(values.dtype))
     per_arc = isinstance(weights, Tensor) and weights.dim() > 0  # then hardly a row meets the bound
     if not per_arc and waits_are_free(values) and (limit := bound()) is not None:
-        return _relax_unsettled(sub, values, reduction, edge, weights, limit)
-    best = _best_message(sub, values, sub.offset, None, reduction, edge, weights)
+        return _relax_unsettled(sub, values, sent, reduction, edge, weights, limit)
+    best = _best_message(sub, sent, sub.offset, None, reduction, edge, weights)
     better = reduction.better(best, values)
     values.copy_(torch.where(better, best, values))
     return Frontier(sub.graph, mask=_any_column(better))
@@ -176,9 +184,9 @@ def waits_are_free(tensor: Tensor) -> bool:
 
 def _send(sent: Tensor, edge: str, weights: Tensor | float | None, reduction: Reduction) -> Tensor:
     """Messages of a relaxation: a vertex that holds the identity has nothing to send. Its message would overflow, or
-    be NaN, or be the weight alone; only to infinity can a weight be added."""
+    be NaN, or be the weight alone."""
     messages = across(sent, edge, weights)
-    if edge != "copy" and not (edge == "add" and sent.is_floating_point()):
+    if edge != "copy":
         identity = reduction.identity(sent.dtype)
         messages = torch.where(sent == identity, identity, messages)
     return messages.to(sent.dtype)
@@ -201,21 +209,28 @@ def _relax_push(
     reached = reached.to(torch.int64)
     index = _column(reached, messages).expand_as(messages)
     values.scatter_reduce_(0, index, messages, reduction.scatter)
-    return Frontier.compact(sub.graph, reached, first_marked(reached, better, sub.graph.num_vertices))
+    return Frontier.compact(sub.graph, reached, _scratch(sub).first_marked(reached, better))
 
 
 def _relax_unsettled(
-    sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None, bound: Tensor
+    sub: Subgraph,
+    values: Tensor,
+    sent: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    bound: Tensor,
 ) -> Frontier:
     """Pull only into vertices that the bound could still improve: first from the heads of their rows, then from the
-    whole rows of those whose head does not reach the bound. Nothing is written before all messages are read."""
+    whole rows of those whose head does not reach the bound. Nothing is written before all messages are read: `sent`
+    may be `values`."""
     rows = _any_column(reduction.better(bound, values)).nonzero().flatten()
     offset, positions = gather_rows(sub.offset, rows, width=PROBE)
-    best = _best_message(sub, values, offset, positions, reduction, edge, weights)
+    best = _best_message(sub, sent, offset, positions, reduction, edge, weights)
     degree = sub.offset.index_select(0, rows + 1) - sub.offset.index_select(0, rows)
     rest = ((degree > PROBE) & _any_column(reduction.better(bound, best))).nonzero().flatten()
     offset, positions = gather_rows(sub.offset, rows.index_select(0, rest))
-    best.index_copy_(0, rest, _best_message(sub, values, offset, positions, reduction, edge, weights))
+    best.index_copy_(0, rest, _best_message(sub, sent, offset, positions, reduction, edge, weights))
     old = values.index_select(0, rows)
     better = reduction.better(best, old)
     values.index_copy_(0, rows, torch.where(better, best, old))
@@ -224,16 +239,17 @@ def _relax_unsettled(
 
 def _best_message(
     sub: Subgraph,
-    values: Tensor,
+    sent: Tensor,
     offset: Tensor,
     positions: Tensor | None,
     reduction: Reduction,
     edge: str,
     weights: Tensor | float | None,
 ) -> Tensor:
-    """The best message into each segment of the arcs at the given positions (None: all, in order)."""
+    """The best message into each segment of the arcs at the given positions (None: all, in order), where vertex v
+    sends sent[v]."""
     neighbors = sub.neighbors if positions is None else sub.neighbors.index_select(0, positions)
-    messages = _send(values.index_select(0, neighbors), edge, weights, reduction)
+    messages = _send(sent.index_select(0, neighbors), edge, weights, reduction)
 
     def row_of_arc() -> Tensor:
         number = torch.arange(len(offset) - 1, device=offset.device)

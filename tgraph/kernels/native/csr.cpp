@@ -9,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "filter.hpp"
+#include "id_table.hpp"
 #include "radix.hpp"
 #include "relabel.hpp"
 #include "rows.hpp"
@@ -145,6 +146,46 @@ void bind_relabel(nb::module_& module) {
                arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
+template <class Id>
+void insert_ids(IdTable& table, In<Id> ids) {
+    table.insert(ids.data(), static_cast<int64_t>(ids.shape(0)));
+}
+
+// `ids` has as many entries as the table's size, `rank` as its capacity, all zero.
+template <class Rank>
+void list_ids(const IdTable& table, Out<int64_t> ids, Out<Rank> rank) {
+    table.list(ids.data(), rank.data());
+}
+
+template <class Id, class Rank>
+void rank_ids(const IdTable& table, In<Id> ids, In<Rank> rank, Out<Rank> out) {
+    table.look_up(ids.data(), static_cast<int64_t>(ids.shape(0)), rank.data(), out.data());
+}
+
+void bind_id_table(nb::module_& module) {
+    using nb::arg;
+    const nb::call_guard<nb::gil_scoped_release> released;
+    nb::class_<IdTable> table(module, "IdTable");
+    table.def(nb::init<int64_t, int64_t>(), arg("least"), arg("ends"));
+    table.def_prop_ro("size", &IdTable::size).def_prop_ro("capacity", &IdTable::capacity);
+    const auto define_insert = [&](auto function) { table.def("insert", function, arg("ids").noconvert(), released); };
+    define_insert(&insert_ids<int32_t>);
+    define_insert(&insert_ids<int64_t>);
+    const auto define_list = [&](auto function) {
+        table.def("list", function, arg("ids").noconvert(), arg("rank").noconvert(), released);
+    };
+    define_list(&list_ids<int32_t>);
+    define_list(&list_ids<int64_t>);
+    const auto define_look_up = [&](auto function) {
+        table.def("look_up", function, arg("ids").noconvert(), arg("rank").noconvert(), arg("out").noconvert(),
+                  released);
+    };
+    define_look_up(&rank_ids<int32_t, int32_t>);
+    define_look_up(&rank_ids<int64_t, int32_t>);
+    define_look_up(&rank_ids<int32_t, int64_t>);
+    define_look_up(&rank_ids<int64_t, int64_t>);
+}
+
 }  // namespace
 
 void bind_csr(nb::module_& module) {
@@ -181,6 +222,7 @@ void bind_csr(nb::module_& module) {
     bind_relabel<int64_t, int32_t>(module);
     bind_relabel<int32_t, int64_t>(module);
     bind_relabel<int64_t, int64_t>(module);
+    bind_id_table(module);
 }
 
 }  // namespace tgraph
