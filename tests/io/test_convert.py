@@ -143,3 +143,41 @@ def test_methods_of_graph():
     assert_same(Graph.from_networkx(graph.to_networkx()), graph)
     assert_same(Graph.from_scipy(graph.to_scipy()), graph)
     assert_same(Graph.from_edge_index(graph.to_edge_index()), graph)
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.uint8])
+def test_networkx_nodes_of_numpy_are_integer_ids(kind):
+    assert convert.from_networkx(nx.Graph([(kind(0), kind(1))])).vertices is None
+    vertices = convert.from_networkx(nx.Graph([(kind(7), kind(3))])).vertices
+    assert isinstance(vertices, torch.Tensor) and vertices.tolist() == [7, 3]
+
+
+def test_numpy_arrays():
+    edge_index = np.array([[0, 1, 1], [1, 0, 2]])
+    expected = convert.from_edge_index(torch.from_numpy(edge_index), torch.tensor([5, 6, 7]))
+    assert_same(convert.from_edge_index(edge_index, np.array([5, 6, 7])), expected)
+    with pytest.raises(ArgumentError, match="expected a scipy sparse matrix, got ndarray; pass scipy"):
+        convert.from_scipy(np.eye(2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_weights(dtype):
+    graph = Graph.from_edges([0, 1], [1, 2], torch.tensor([1.1, 2], dtype=dtype))
+    assert convert.to_scipy(graph).data.tolist() == graph.weights.tolist()
+    assert convert.to_pandas(graph)["weight"].tolist() == graph.weights.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64", "Int64", "UInt64"])
+def test_pandas_integers(dtype):
+    frame = pandas.DataFrame({"source": [5, 9], "target": [9, 7], "w": [3, 4]}).astype(dtype)
+    graph = convert.from_pandas(frame, weight="w")
+    assert arcs(graph) == [(5, 9, 3), (9, 7, 4)] and graph.weights.dtype == torch.int64
+
+
+@pytest.mark.parametrize("dtype", ["uint64", "UInt64"])
+@pytest.mark.parametrize("column", ["source", "target", "w"])
+def test_pandas_integers_beyond_int64(dtype, column):
+    frame = pandas.DataFrame({"source": [5, 9], "target": [9, 7], "w": [3, 4]}).astype(dtype)
+    frame.loc[1, column] = 2**63 + 1
+    with pytest.raises(ArgumentError, match="does not fit int64"):
+        convert.from_pandas(frame, weight="w")

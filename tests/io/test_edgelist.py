@@ -29,11 +29,10 @@ def file(tmp_path):
 @shared_folder
 @given(graph=graphs())
 def test_round_trip(tmp_path_factory, graph):
-    assume(graph.num_arcs)
     unsafe = re.compile(r"[\s,;\"]")
     assume(not any(isinstance(name, str) and unsafe.search(name) for name in graph.ids(range(graph.num_vertices))))
     path = tmp_path_factory.mktemp("edgelist") / "graph.txt"
-    found = round_trip(graph, path, directed=graph.directed)
+    found = round_trip(graph, path)
     assert found.directed == graph.directed
     assert arcs(found) == arcs(graph)
 
@@ -53,6 +52,8 @@ def test_round_trip(tmp_path_factory, graph):
         "  1   2\n2\t 3  \n",
         "1\t2 \n2 3\n",
         "\ufeff1 2\n2 3\n",
+        "\ufeff1  2\n2 3\n",
+        "\ufeff# SNAP\n1  2\n2 3\n",
     ],
 )
 def test_layouts(file, text):
@@ -63,6 +64,12 @@ def test_layouts(file, text):
 
 def test_comment_of_two_fields_between_labels_is_no_edge(file):
     assert arcs(tgraph.read(file("a b\n# c\nb c\n"))) == [("a", "b", None), ("b", "c", None)]
+
+
+def test_byte_order_mark_is_no_part_of_a_label(file):
+    assert arcs(tgraph.read(file("\ufeffa b\nb c\n"))) == [("a", "b", None), ("b", "c", None)]
+    assert arcs(tgraph.read(file("\ufefffrom to\na b\n"), skip=1)) == [("a", "b", None)]
+    assert_fault(file("\ufeff1 x\n"), 1, "'x' is not an integer", ids="keep")
 
 
 def test_labels_with_blanks_between_tabs(file):
@@ -122,6 +129,8 @@ def test_undirected_list_that_only_looks_mirrored(file):
 def test_mirrored_list_drops_and_merges(file):
     path = file("0 1 5\n0 1 7\n1 0 5\n1 0 7\n2 2 1\n")
     assert tgraph.read(path, directed=False).num_edges == 3
+    crossed = tgraph.read(file("0 1 5\n0 1 7\n1 0 7\n1 0 5\n", "crossed.txt"), directed=False)
+    assert arcs(crossed) == [(0, 1, 5), (0, 1, 7), (1, 0, 5), (1, 0, 7)]
     merged = tgraph.read(path, directed=False, multi="sum", self_loops="drop")
     assert arcs(merged) == [(0, 1, 12), (1, 0, 12)] and merged.num_vertices == 3
 
@@ -136,6 +145,14 @@ def test_snap_header(file):
     path = file("# Undirected graph: com-some.ungraph.txt\n# Nodes: 3 Edges: 2\n1\t2\n2\t3\n")
     assert not tgraph.read(path).directed and tgraph.read(path, directed=True).directed
     assert tgraph.read(file("# Directed graph (each unordered pair of nodes is saved once)\n1 2\n")).directed
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_no_edges(tmp_path, directed):
+    with pytest.warns(UserWarning, match="3 isolated"):
+        tgraph.write(tgraph.Graph.from_edges([], [], num_vertices=3, directed=directed), tmp_path / "graph.txt")
+    found = tgraph.read(tmp_path / "graph.txt")
+    assert (found.num_vertices, found.num_arcs, found.directed) == (0, 0, directed)
 
 
 def test_konect_bipartite(file):
@@ -229,6 +246,9 @@ def test_options_are_checked(file):
         tgraph.read(path, weigths=False)
     with pytest.raises(ArgumentError, match="ids: 'dense' is not one of"):
         tgraph.read(path, ids="dense")
+    for delimiter in ("::", "", "\n"):
+        with pytest.raises(ArgumentError, match=r"delimiter: .* is not one"):
+            tgraph.read(path, delimiter=delimiter)
     with pytest.raises(ArgumentError, match="weights: expected False or the number of a column from 3"):
         tgraph.read(path, weights=1)
 

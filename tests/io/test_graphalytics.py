@@ -64,9 +64,18 @@ def test_faults(folder):
         tgraph.read(edges)
 
 
-def test_labels_are_refused(tmp_path):
-    with pytest.raises(ArgumentError, match="ids are integers, not 'a'"):
-        tgraph.write(tgraph.Graph.from_edges([0], [1], vertices=["a", "b"]), tmp_path / "some.e")
+@pytest.mark.parametrize("label", ["a", 1.5, (1, 2)])
+def test_labels_are_refused(tmp_path, label):
+    with pytest.raises(ArgumentError, match=re.escape(f"ids are integers, not {label!r}")):
+        tgraph.write(tgraph.Graph.from_edges([0], [1], vertices=[label, "b"]), tmp_path / "some.e")
+
+
+def test_byte_order_marks(folder):
+    for path in folder.iterdir():
+        path.write_text("\ufeff" + path.read_text().removeprefix("# some\n"))
+    assert tgraph.read(folder / "some.e").num_edges == 2
+    (folder / "some.properties").write_text("\ufeffgraph.some.directed = false\n")
+    assert not tgraph.read(folder / "some.e").directed
 
 
 @needs_data

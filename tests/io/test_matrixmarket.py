@@ -154,3 +154,9 @@ def test_lagraph_triangles():
     for name, triangles in expected.items():
         matrix = tgraph.read(LAGRAPH / name, self_loops="drop", weights=False).to_scipy().astype(np.int64)
         assert (matrix @ matrix).multiply(matrix).sum() == 6 * triangles
+
+
+def test_absurd_size(tmp_path):
+    path = tmp_path / "some.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate pattern general\n99999999999 99999999999 0\n")
+    assert_fault(path, 2, "declares 99999999999 vertices for 0 edges", "correct the header")

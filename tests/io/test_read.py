@@ -1,12 +1,14 @@
 """Choosing a format, and the real graphs through `tgraph.read` against the loader that comes with them."""
 
+import os
 import subprocess
 import sys
 import warnings
 
 import numpy as np
 import pytest
-from io_samples import DATA, loader, needs_data
+import torch
+from io_samples import DATA, assert_fault, assert_same, loader, needs_data, round_trip
 
 import tgraph
 from tgraph.errors import ArgumentError
@@ -72,6 +74,42 @@ def test_unknown_extension(tmp_path):
         tgraph.write(tgraph.Graph.from_edges([0], [1]), tmp_path / "graph")
 
 
+@pytest.mark.parametrize("extension", [".tg", ".npz", ".parquet", ".pq"])
+def test_binary_files_are_not_compressed_once_more(tmp_path, extension):
+    graph = tgraph.Graph.from_edges([0], [1])
+    with pytest.raises(ArgumentError, match=f"write 'graph{extension}' instead"):
+        tgraph.write(graph, tmp_path / f"graph{extension}.gz")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["a.wel", "a.csv", "a.parquet", "a.mtx", "a.e"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_half_precision_weights_keep_their_values(tmp_path, dtype, name, directed):
+    weights = torch.tensor([1.1, -65504.0, 2.0**-14], dtype=dtype)
+    graph = tgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], weights, directed=directed)
+    found = round_trip(graph, tmp_path / name, directed=directed)
+    assert found.weights.to(dtype).tolist() == graph.weights.tolist()  # text has as many digits as float32 needs
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_under_another_default_device(tmp_path, format):
+    graph = tgraph.Graph.from_edges([0, 1, 2], [1, 2, 4], [5, 6, 7], num_vertices=6, directed=False)
+    path = tmp_path / f"graph{FORMATS[format][0]}"
+    expected = round_trip(graph, path, **({} if format == "tg" else ONE))
+    with torch.device("meta"):
+        found = round_trip(graph, path, **({} if format == "tg" else ONE))
+    assert_same(found, expected)
+
+
+def test_pipe(tmp_path):
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write('1 2\\n')"]) as writer:
+        assert_fault(pipe, None, "not a seekable file", "save it")
+        writer.kill()
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_of_the_table_reads_what_it_writes(tmp_path, format):
     graph = tgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [5, 6, 7], directed=False)
@@ -79,6 +117,7 @@ def test_every_format_of_the_table_reads_what_it_writes(tmp_path, format):
         path = tmp_path / f"Graph{extension.upper() if format != 'graphalytics' else extension}"
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", message="CSV cannot say")
             tgraph.write(graph, path)
         takes_direction = format != "tg"
         found = tgraph.read(path, **(ONE if takes_direction else {}))

@@ -54,6 +54,10 @@ def test_parquet_knows_its_direction(tmp_path):
         ('"a","b","c"\r\n"1","2","5"\r\n2,3,6\r\n', {"source": "a", "target": "b", "weight": "c"}),
         ("# made by hand\n\nsource\ttarget\tweight\n1\t2\t5\n2\t3\t6\n", {}),
         ("1,2,5\n2,3,6\n", {}),
+        ('"1","2","5"\n"2",3,6\n', {}),
+        ("1, 2,5\n# between\n2 ,3, 6\n", {}),
+        ("1|2|5\n2|3|6\n", {"delimiter": "|"}),
+        ("\ufeffsource,target,weight\n1,2,5\n2,3,6\n", {}),
         ("junk\nsource,target,weight\n1,2,5\n2,3,6\n", {"skip": 1}),
     ],
 )
@@ -66,6 +70,7 @@ def test_csv_columns(file, text, options):
 def test_csv_labels(file):
     graph = tgraph.read(file('source,target\n"Doe, Jane",#1\n#1,"say ""hi"""\n'))
     assert arcs(graph) == [("#1", 'say "hi"', None), ("Doe, Jane", "#1", None)]
+    assert arcs(tgraph.read(file('"1","2"\n"#3","a, b"\n'), ids="text")) == [("#3", "a, b", None), ("1", "2", None)]
     assert tgraph.read(file("source,target\n1,2\n"), ids="text").vertices.tolist() == ["1", "2"]
     assert tgraph.read(file("source,target\n"), directed=False).num_vertices == 0
 
@@ -103,8 +108,22 @@ def test_argument_errors(file):
     path = file("source,target\n1,2\n")
     with pytest.raises(ArgumentError, match=r"weight: .*no column 'cost'; its columns are 'source', 'target'"):
         tgraph.read(path, weight="cost")
+    with pytest.raises(ArgumentError, match="delimiter: '::' is not one"):
+        tgraph.read(path, delimiter="::")
     with pytest.raises(ArgumentError, match="pass weight='name'"):
         tgraph.read(path, weights=3)
+
+
+def test_csv_warns_of_undirected_edges(tmp_path):
+    with pytest.warns(UserWarning, match="cannot say that the edges are undirected"):
+        tgraph.write(tgraph.Graph.from_edges([0], [1], directed=False), tmp_path / "edges.csv")
+
+
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()])
+def test_parquet_unsigned_weights(file, kind):
+    graph = tgraph.read(file({"u": [1, 2], "v": [2, 3], "w": pa.array([5, 6], kind)}, "edges.parquet"))
+    assert arcs(graph) == [(1, 2, 5), (2, 3, 6)] and int(graph.weights.sum()) == 11
+    assert graph.weights.dtype == (torch.uint8 if kind == pa.uint8() else torch.int64)
 
 
 @pytest.mark.parametrize("src", [pa.array([1, 2], pa.int8()), pa.array([1, 2], pa.uint32()), pa.array([1, 2])])
@@ -137,6 +156,7 @@ def test_parquet_of_pandas(tmp_path):
         ({"source": [1], "target": ["a"]}, ["'source' is int64, 'target' is string", 'ids="text"']),
         ({"source": [1, -1], "target": [1, 2]}, ["row 1: the id -1 is negative"]),
         ({"source": [1], "target": [2], "weight": ["x"]}, ["'weight' is of type string", "weights=False"]),
+        ({"source": [1], "target": [2], "weight": pa.array([2**63], pa.uint64())}, ["'weight'", "convert"]),
         ({"source": [1], "target": [2], "weight": [None]}, ["'weight' row 0 has no value"]),
     ],
 )

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tgraph.errors import ArgumentError
-from tgraph.io.stream import PathLike, stem
+from tgraph.io.stream import CODECS, PathLike, stem
 
 if TYPE_CHECKING:
     from tgraph.graph import Graph
@@ -41,6 +41,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "npz": (".npz",),
     "tg": (".tg",),
 }
+BINARY = (".parquet", ".npz", ".tg")  # the modules whose files no codec wraps
 
 
 def read(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Graph:
@@ -84,10 +85,15 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     """Write a graph to a file, whole or not at all.
 
     `format` names one of `FORMATS`; without it the extension decides. .tg and .npz keep everything; formats that
-    cannot hold isolated vertices or original ids warn where there are some to lose.
-    Raises ArgumentError for an unknown extension, and for a graph that the format cannot hold.
+    cannot hold isolated vertices, original ids or the direction warn where there is something to lose.
+    Raises ArgumentError for an unknown extension, for a binary format under the name of a compressed file, and for a
+    graph that the format cannot hold.
     """
-    format_module(path, format).write(graph, path)
+    module = format_module(path, format)
+    suffix = Path(path).suffix.lower()
+    if suffix in CODECS and module.__name__.endswith(BINARY):
+        raise ArgumentError(f"path: binary formats are not compressed once more; write {stem(path).name!r} instead")
+    module.write(graph, path)
 
 
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:

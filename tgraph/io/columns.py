@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tgraph.errors import FileFormatError
-from tgraph.io.stream import PathLike, blocks, lines, open_bytes
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.stream import BYTE_ORDER_MARK, PathLike, blocks, lines, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,6 +37,11 @@ class Layout:
     highest: int | None = None
     quoted: bool = False
     wide: frozenset[int] = frozenset()  # fields that turned out not to fit their first, smaller type
+
+    @property
+    def literal(self) -> bool:
+        """Whether every line counts as it stands: a quoted label may look like a comment and hold blanks."""
+        return self.quoted and "label" in self.fields
 
     @property
     def comment(self) -> re.Pattern[bytes]:
@@ -73,6 +78,12 @@ class Layout:
         return replace(self, wide=self.wide | {column})
 
 
+def check_delimiter(delimiter: str | None) -> None:
+    """Raise ArgumentError unless the delimiter is left to the file or one character that can be one."""
+    if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '\r\n"'):
+        raise ArgumentError(f"delimiter: {delimiter!r} is not one (ASCII) character; replace it by one in the file")
+
+
 def first_lines(
     path: PathLike, comments: str, skip: int = 0, count: int = 2
 ) -> tuple[list[bytes], list[tuple[int, bytes]]]:
@@ -82,7 +93,6 @@ def first_lines(
     comment = Layout((), comments=comments).comment
     with open_bytes(path) as stream:
         for number, line in lines(stream):
-            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if number <= skip or not line.strip():
                 continue
             if comment.match(line):
@@ -111,9 +121,9 @@ def read_columns(path: PathLike, layout: Layout, progress: bool = False) -> list
     import pyarrow as pa
 
     # labels take any text, so nothing would fail where a comment stands between them
-    straighten = () if layout.quoted else (True,) if "label" in layout.fields else (False, True)
+    straighten = (False,) if layout.literal else (True,) if "label" in layout.fields else (False, True)
     message = ""
-    for straight in straighten or (False,):
+    for straight in straighten:
         attempt: Layout | None = layout
         while attempt is not None:
             try:
@@ -219,7 +229,8 @@ class Straightened(io.RawIOBase):
         skip = layout.skip
         changes = _changes(layout.delimiter.encode())
         comment = re.compile(rb"\n[" + re.escape(layout.comments.encode()) + rb"][^\n]*")
-        for block in blocks(stream):
+        for number, block in enumerate(blocks(stream)):
+            block = block.removeprefix(BYTE_ORDER_MARK) if number == 0 else block
             while skip and block:
                 skip -= 1
                 block = block.partition(b"\n")[2]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph import build, csr
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
-from tgraph.io.edges import edges_of
+from tgraph.io.edges import edges_of, widened
 
 if TYPE_CHECKING:
     import networkx
@@ -34,6 +35,8 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     flat = itertools.chain.from_iterable(G.edges())
     ends = np.fromiter((index[node] for node in flat), dtype=np.int64, count=2 * count)
     weights = None if weight is None else _networkx_weights(G, weight)
+    if all(isinstance(node, numbers.Integral) and not isinstance(node, bool) for node in nodes):
+        nodes = [int(node) for node in nodes]  # numpy's integers too
     plain = all(type(node) is int and node == i for i, node in enumerate(nodes))
     vertices = None if plain else nodes
     return Graph.from_edges(
@@ -87,8 +90,11 @@ def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted:
 
     Explicit zeros are arcs. A boolean matrix has no weights, nor has any with `weighted=False`. `directed=False` says
     that the matrix is symmetric. CSR arrays with sorted rows are taken without a copy where their dtypes fit.
-    Raises ArgumentError for another shape, and for an asymmetric matrix with `directed=False`.
+    Raises ArgumentError for a dense matrix or another shape, and for an asymmetric matrix with `directed=False`.
     """
+    if not hasattr(matrix, "tocsr"):
+        kind = type(matrix).__name__
+        raise ArgumentError(f"matrix: expected a scipy sparse matrix, got {kind}; pass scipy.sparse.csr_array(matrix)")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ArgumentError(f"matrix: a graph needs a square matrix, got shape {list(matrix.shape)}")
     rows = matrix.tocsr()
@@ -104,23 +110,24 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """
     import scipy.sparse
 
-    neighbors = graph.neighbors.cpu().numpy()
+    neighbors, weights = graph.neighbors.cpu().numpy(), graph.weights
     offset = graph.offset.cpu().numpy()
-    data = np.ones(len(neighbors), dtype=bool) if graph.weights is None else graph.weights.detach().cpu().numpy()
+    data = np.ones(len(neighbors), dtype=bool) if weights is None else widened(weights.detach().cpu()).numpy()
     matrix = scipy.sparse.csr_array((data, neighbors, offset), shape=(graph.num_vertices,) * 2)
     matrix.has_sorted_indices = True
     return matrix
 
 
 def from_edge_index(
-    edge_index: Tensor, edge_weight: Tensor | None = None, num_nodes: int | None = None, *, directed: bool = True
+    edge_index: Any, edge_weight: Any = None, num_nodes: int | None = None, *, directed: bool = True
 ) -> Graph:
-    """The graph of a PyG edge_index, integer [2, m], and its edge_weight, [m] or None.
+    """The graph of a PyG edge_index, integer [2, m], and its edge_weight, [m] or None, as tensors or numpy arrays.
 
     `num_nodes` counts isolated vertices too; without it n is one more than the largest index. `directed=False` says
     that both arcs of every edge are in edge_index, as PyG stores undirected graphs.
     Raises ArgumentError for another shape, and where an undirected edge lacks its reverse.
     """
+    edge_index = build.as_tensor(edge_index, "edge_index")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
         raise ArgumentError(f"edge_index: expected shape [2, m], got {list(edge_index.shape)}; transpose it if [m, 2]")
     arcs = Graph.from_edges(edge_index[0], edge_index[1], edge_weight, num_vertices=num_nodes)
@@ -158,7 +165,7 @@ def from_pandas(
     weights = None if weight is None else frame[weight].to_numpy()
     ends = frame[source], frame[target]
     if all(column.dtype.kind in "iu" for column in ends):
-        src, dst = (column.to_numpy(dtype=np.int64) for column in ends)
+        src, dst = (column.to_numpy(dtype=np.uint64 if column.dtype.kind == "u" else np.int64) for column in ends)
         return Graph.from_edges(src, dst, weights, directed=directed, ids="compact")
     src, dst, names = _number(*ends)
     return Graph.from_edges(src, dst, weights, directed=directed, vertices=names)

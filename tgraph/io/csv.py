@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io import edgelist
-from tgraph.io.columns import Layout, first_lines, read_columns
+from tgraph.io.columns import Layout, check_delimiter, first_lines, read_columns
 from tgraph.io.edges import Ids, Rules, named_edges, printable
 from tgraph.io.names import find_columns
 from tgraph.io.stream import PathLike, create_bytes
@@ -38,6 +39,7 @@ def read(
     A first line with a number in it is no header: the file is then read as an edge list, columns 1 and 2.
     Fields may be quoted with ". Raises FileFormatError, ArgumentError for a column that is not there.
     """
+    check_delimiter(delimiter)
     _, data = first_lines(path, edgelist.COMMENTS, skip)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
@@ -48,8 +50,8 @@ def read(
     named = source is not None or target is not None or weight is not None
     if not named and any(map(_NUMBER.fullmatch, header)):
         return edgelist.read(
-            path, directed=directed, weights=weights, multi=multi, self_loops=self_loops, ids=ids, skip=skip,
-            progress=progress,
+            path, directed=directed, weights=weights, multi=multi, self_loops=self_loops, ids=ids,
+            delimiter=delimiter, skip=skip, quoted=True, progress=progress,
         )  # fmt: skip
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
@@ -68,10 +70,15 @@ def read(
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; an undirected edge once."""
+    """Write the columns source, target and, where there are weights, weight; an undirected edge once.
+
+    CSV cannot say that a graph is undirected: a warning does.
+    """
     from pyarrow import csv
 
     columns = named_edges(graph, "a table of edges")
+    if not graph.directed:
+        warnings.warn("CSV cannot say that the edges are undirected: read it back with directed=False", stacklevel=3)
     if isinstance(graph.vertices, np.ndarray):
         for label in graph.vertices:
             if "\n" in label or "\r" in label or label != label.strip():

@@ -8,7 +8,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.columns import Layout, last_line_before_data, read_columns
-from tgraph.io.edges import Rules, edges_of, integer_weights, numbered_from_one, warn_of_ids
+from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids
 from tgraph.io.stream import PathLike, create_bytes, lines, open_bytes
 
 
@@ -18,10 +18,11 @@ class Kind:
 
     fields: tuple[str, ...]
     directed: bool
+    comments: str = "c"
 
 
 _ARCS = Kind(("=a", "id", "id", "number"), directed=True)
-_MARKED = Kind(("=e", "id", "id"), directed=False)
+_MARKED = Kind(("=e", "id", "id"), directed=False, comments="cn")  # `n vertex value` has no place in a Graph
 _BARE = Kind(("id", "id"), directed=False)
 _KINDS = {"sp": _ARCS, "edge": _MARKED, "col": _MARKED, "tw": _BARE, "td": _BARE}
 
@@ -38,12 +39,15 @@ def read(
     """Read a DIMACS file; arguments are explained in `tgraph.read`.
 
     `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
-    `p edge n m` lines `e source target`, both undirected. Vertices keep the ids 1..n.
+    `p edge n m` lines `e source target`, both undirected; its lines `n vertex value` are passed over. Vertices keep the
+    ids 1..n.
     Raises FileFormatError.
     """
     line, kind, n, m = _read_problem(path)
+    check_declared(path, n, m, line)
     fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
-    layout = Layout(fields, skip=last_line_before_data(path, "c", line), comments="c", lowest=1, highest=n)
+    skip = last_line_before_data(path, kind.comments, line)
+    layout = Layout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
     arrays = [array for array in read_columns(path, layout, progress) if array is not None]
     src, dst = arrays[0], arrays[1]
     if len(src) != m:
@@ -64,7 +68,7 @@ def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:
             if words[0] != "p":
                 problem = f"expected the problem line 'p sp vertices edges', found {' '.join(words)[:60]!r}"
                 raise FileFormatError(path, problem, "put it before the first edge", line=number)
-            if len(words) != 4 or words[1] not in _KINDS or not (words[2].isdigit() and words[3].isdigit()):
+            if len(words) != 4 or words[1] not in _KINDS or not (words[2].isdecimal() and words[3].isdecimal()):
                 problem = f"the problem line {' '.join(words)[:60]!r} is not a graph"
                 raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)
             return number, _KINDS[words[1]], int(words[2]), int(words[3])

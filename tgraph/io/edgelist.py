@@ -10,13 +10,14 @@ import numpy as np
 from tgraph.build import Multi, SelfLoops
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
-from tgraph.io.columns import BLANKS, Layout, first_lines, read_columns
+from tgraph.io.columns import BLANKS, Layout, check_delimiter, first_lines, read_columns
 from tgraph.io.edges import Ids, Rules, named_edges, printable
 from tgraph.io.stream import PathLike, create_bytes
 
 COMMENTS = "#%"
 _INTEGER = re.compile(rb"-?\d+")
 _UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
+_EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # what `write` says of one
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
 
@@ -31,21 +32,27 @@ def read(
     ids: Ids = "auto",
     delimiter: str | None = None,
     skip: int = 0,
+    quoted: bool = False,
     progress: bool = False,
 ) -> Graph:
     """Read an edge list; every argument is explained in `tgraph.read`.
 
     Fields are separated by blanks, tabs, commas or semicolons, told by the first data line unless `delimiter` names
     the character. Lines that begin with # or % are comments wherever they stand; `skip` lines on top are ignored.
+    `quoted=True`: fields may be quoted with ", as in CSV.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
     Raises FileFormatError.
     """
+    check_delimiter(delimiter)
     notes, data = first_lines(path, COMMENTS, skip)
+    rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
     if not data:
+        if any(map(_EMPTY.match, notes)):
+            return rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
-    layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS)
+    layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
     rows = [(number, layout.split(line)) for number, line in data]
     kind = id_kind(path, rows, ids)
     width = len(rows[0][1])
@@ -61,7 +68,6 @@ def read(
     if column is not None:
         fields[column] = "number"
     arrays = read_columns(path, replace(layout, fields=tuple(fields)), progress)
-    rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
     return rules.build(arrays[0], arrays[1], None if column is None else arrays[column])
 
 
@@ -120,9 +126,9 @@ def _directed(path: PathLike, notes: list[bytes], directed: bool | None) -> bool
 def write(graph: Graph, path: PathLike) -> None:
     """Write `source target [weight]` lines under the original ids, an undirected edge once.
 
-    Isolated vertices cannot be written (a warning says how many). Labels made of digits are read back as integers
-    unless `ids="text"` says else. Raises ArgumentError for labels that would not be read back: with blanks, commas,
-    semicolons or quotes, empty, or like a comment.
+    The first line of an undirected graph says so, as SNAP does. Isolated vertices cannot be written (a warning says
+    how many). Labels made of digits are read back as integers unless `ids="text"` says else. Raises ArgumentError for
+    labels that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
     """
     from pyarrow import csv
 
@@ -130,7 +136,11 @@ def write(graph: Graph, path: PathLike) -> None:
     if isinstance(graph.vertices, np.ndarray):
         _check_labels(graph.vertices)
     options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    header = "" if graph.directed else "# Undirected graph"
+    if not graph.num_arcs:
+        header = f"# {'Directed' if graph.directed else 'Undirected'} graph without edges"
     with create_bytes(path) as file:
+        file.write(f"{header}\n".encode() if header else b"")
         csv.write_csv(printable(columns), file, options)
 
 

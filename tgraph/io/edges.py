@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from tgraph import csr
-from tgraph.build import Multi, SelfLoops, check_choice
-from tgraph.errors import ArgumentError
+from tgraph.build import Multi, SelfLoops, as_index, as_weights, check_choice
+from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
+from tgraph.io.stream import PathLike
 
 if TYPE_CHECKING:
     import pyarrow
@@ -42,8 +43,8 @@ class Rules:
         labels = None
         if not isinstance(src, (np.ndarray, Tensor)):
             src, dst, labels = number_labels(src, dst)
-        src, dst = torch.as_tensor(src), torch.as_tensor(dst)
-        weights = None if weights is None else torch.as_tensor(weights)
+        src, dst = as_index(src, "src"), as_index(dst, "dst")
+        weights = as_weights(weights, len(src))
         compact = labels is None and self.ids != "keep"
         same: dict[str, Any] = {"ids": "compact" if compact else "keep", "vertices": labels}
         if self.num_vertices is not None:
@@ -80,11 +81,16 @@ def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """(src, dst, weights) as numpy arrays, an undirected edge once with src <= dst."""
     dst = graph.neighbors.cpu()
     src = csr.expand_rows(graph.offset.cpu(), dst.dtype)
-    weights = None if graph.weights is None else graph.weights.detach().cpu()
+    weights = None if graph.weights is None else widened(graph.weights.detach().cpu())
     if not graph.directed:
         once = src <= dst
         src, dst, weights = src[once], dst[once], None if weights is None else weights[once]
     return src.numpy(), dst.numpy(), None if weights is None else weights.numpy()
+
+
+def widened(weights: Tensor) -> Tensor:
+    """float16 and bfloat16, which numpy or arrow lack, as float32, which holds the same values."""
+    return weights.float() if weights.dtype in (torch.float16, torch.bfloat16) else weights
 
 
 def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
@@ -126,7 +132,7 @@ def printable(columns: dict[str, Any]) -> pyarrow.Table:
 
 def warn_of_isolated(graph: Graph, purpose: str) -> None:
     """Warn where the graph has vertices that a list of edges does not mention."""
-    touched = torch.zeros(graph.num_vertices, dtype=torch.bool)
+    touched = torch.zeros(graph.num_vertices, dtype=torch.bool, device="cpu")
     touched[graph.neighbors.cpu().to(torch.int64)] = True
     isolated = int((~touched & (graph.offset.cpu().diff() == 0)).sum())
     if isolated:
@@ -136,16 +142,26 @@ def warn_of_isolated(graph: Graph, purpose: str) -> None:
         )
 
 
+def check_declared(path: PathLike, n: int, m: int, line: int) -> None:
+    """Raise FileFormatError for a header whose number of vertices is plainly wrong, before memory is asked for."""
+    if n > max(2**28, 64 * m):
+        problem = f"the header declares {n} vertices for {m} edges"
+        raise FileFormatError(path, problem, "correct the header", line=line)
+
+
 def numbered_from_one(graph: Graph) -> Graph:
     """The graph with the ids 1..n, as the formats count that number vertices from 1."""
-    ids = torch.arange(1, graph.num_vertices + 1)
-    return Graph(graph.offset, graph.neighbors, graph.weights, ids, graph.directed)
+    return Graph(graph.offset, graph.neighbors, graph.weights, _from_one(graph), graph.directed)
+
+
+def _from_one(graph: Graph) -> Tensor:
+    return torch.arange(1, graph.num_vertices + 1, device="cpu")
 
 
 def warn_of_ids(graph: Graph, purpose: str) -> None:
     """Warn where the format numbers vertices 1..n and other original ids are lost."""
     ids = graph.vertices
-    if ids is None or (isinstance(ids, Tensor) and torch.equal(ids.cpu(), torch.arange(1, graph.num_vertices + 1))):
+    if ids is None or (isinstance(ids, Tensor) and torch.equal(ids.cpu(), _from_one(graph))):
         return
     warnings.warn(f"{purpose} numbers vertices 1..n: the original ids are left out; .tg keeps them", stacklevel=3)
 

@@ -18,7 +18,7 @@ def explain(path: PathLike, layout: Layout) -> None:
     comment = layout.comment
     with open_bytes(path) as stream:
         for number, line in lines(stream):
-            if number <= layout.skip or not line.strip() or (not layout.quoted and comment.match(line)):
+            if number <= layout.skip or not line.strip() or (not layout.literal and comment.match(line)):
                 continue
             fault = _fault(layout, line)
             if fault is not None:

@@ -15,7 +15,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.columns import Layout, first_lines, read_columns
-from tgraph.io.edges import Rules, edges_of, printable, text_labels
+from tgraph.io.edges import Rules, edges_of, printable
 from tgraph.io.stream import CODECS, PathLike, create_bytes, lines, open_bytes, stem
 
 _SUFFIXES = (".v", ".e", ".properties")
@@ -91,7 +91,7 @@ def _directed(prefix: Path) -> bool:
     properties = Path(f"{prefix}.properties")
     if not properties.is_file():
         return True
-    said = _DIRECTED.search(properties.read_text(encoding="utf-8", errors="replace"))
+    said = _DIRECTED.search(properties.read_text(encoding="utf-8-sig", errors="replace"))
     if said is None:
         problem = "no line 'graph.NAME.directed = true|false'"
         raise FileFormatError(properties, problem, "add it, or pass directed= to the reader")
@@ -128,10 +128,10 @@ def write(graph: Graph, path: PathLike) -> None:
     """
     from pyarrow import csv
 
-    names: Any = np.arange(graph.num_vertices) if graph.vertices is None else np.asarray(graph.vertices)
-    if names.dtype == object and len(names):
-        label = text_labels(names)[0]
+    if isinstance(graph.vertices, np.ndarray) and len(graph.vertices):
+        label = graph.vertices[0]
         raise ArgumentError(f"graph.vertices: Graphalytics ids are integers, not {label!r}; write .tg or .parquet")
+    names = graph.vertices.cpu().numpy() if isinstance(graph.vertices, Tensor) else np.arange(graph.num_vertices)
     src, dst, weights = edges_of(graph)
     columns = {"source": names[src], "target": names[dst]} | ({} if weights is None else {"weight": weights})
     prefix, codec = _prefix(path), Path(path).suffix if Path(path).suffix in CODECS else ""

@@ -13,7 +13,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.columns import Layout, first_lines, last_line_before_data, read_columns
-from tgraph.io.edges import Rules, edges_of, numbered_from_one, warn_of_ids
+from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids
 from tgraph.io.stream import PathLike, create_bytes, lines, open_bytes
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
@@ -53,6 +53,7 @@ def read(
     Raises FileFormatError, also for complex, hermitian and rectangular matrices.
     """
     header = _read_header(path)
+    check_declared(path, header.size, header.entries, header.line)
     read_entries = _read_coordinate if header.layout == "coordinate" else _read_array
     if weights is False and header.layout == "coordinate" and header.field is not None:
         header = replace(header, field="skip")

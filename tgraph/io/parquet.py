@@ -90,6 +90,11 @@ def _weights(path: PathLike, column: pyarrow.ChunkedArray, name: str) -> np.ndar
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         problem = f"column {name!r} is of type {column.type}"
         raise FileFormatError(path, problem, "weights are numbers: convert the column or pass weights=False")
+    if pa.types.is_uint64(column.type):
+        try:
+            column = column.cast(pa.int64())
+        except pa.ArrowInvalid as fault:
+            raise FileFormatError(path, f"column {name!r}: {fault}", "convert the column to double") from fault
     return _writable(column.to_numpy())
 
 

@@ -16,6 +16,7 @@ from tgraph.errors import FileFormatError
 PathLike = str | os.PathLike[str]
 
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
@@ -33,6 +34,8 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
     """
     with open(path, "rb") as file:
         head = file.read(16)
+        if not file.seekable():
+            raise FileFormatError(path, "a pipe or terminal, not a seekable file", "save it to a file first, read that")
     codec = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
     try:
         with ExitStack() as stack:
@@ -40,7 +43,7 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
     except (OSError, EOFError, lzma.LZMAError) as fault:
         if getattr(fault, "errno", None) is not None:  # the operating system's, such as a disk that fails
             raise
-        problem = f"the {codec} data cannot be decompressed ({fault})"
+        problem = f"the {codec} data cannot be decompressed ({fault})" if codec else f"cannot be read ({fault})"
         raise FileFormatError(path, problem, "the file is truncated or damaged, fetch it again") from fault
 
 
@@ -74,11 +77,15 @@ def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:
 
 
 def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
-    """(1-based number, line without its end) for every line. Slow: only for headers and for explaining faults."""
+    """(1-based number, line without its end) for every line, without a byte order mark on top.
+
+    Slow: only for headers and for explaining faults.
+    """
     number = 0
     for block in blocks(stream, size):
         for line in block.removesuffix(b"\n").split(b"\n"):
             number += 1
+            line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
             yield number, line.removesuffix(b"\r")
 
 
