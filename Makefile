@@ -23,6 +23,8 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/csr.py
+	$(BIN)/python bench/reading.py
+	$(BIN)/python bench/frontier.py
 
 # The native tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones.
 sanitize: $(VENV)/.dev
