@@ -666,3 +666,14 @@ def test_deterministic_torch_gives_the_same_answers(deterministic):
     finally:
         torch.use_deterministic_algorithms(False)
     assert all(map(torch.equal, found, expected))
+
+
+def test_a_weight_that_is_neither_number_nor_tensor_is_refused():
+    with pytest.raises(ArgumentError, match=r"weight: .*list"):
+        tg.run(Declared("min", "add", [0, 9], torch.int64, [1]), tg.Graph.from_edges([0], [1]))
+
+
+def test_what_is_no_vertex_is_in_no_frontier():
+    graph = random_graph(5, 9)
+    for active in (graph.everything(), graph.select([1, 2]), graph.select(torch.ones(5, dtype=torch.bool))):
+        assert 2 in active and 7 not in active and -1 not in active

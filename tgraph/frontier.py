@@ -97,6 +97,8 @@ class Frontier:
         return self.size
 
     def __contains__(self, vertex: int) -> bool:
+        if not 0 <= vertex < self.graph.num_vertices:
+            return False
         if self._mask is not None:
             return bool(self._mask[vertex])
         return self._ids is None or bool((self._ids == vertex).any())

@@ -50,7 +50,8 @@ class Graph:
     vertices : original ids (an int64 tensor [n], or n hashable labels such as strings), or None for 0..n-1.
     directed : False says that every edge is stored both ways, a self-loop once.
 
-    The constructor takes the tensors as they are and makes O(1) checks; `validate()` checks every entry.
+    The constructor takes the tensors as they are, but for int64 neighbours that int32 holds, which are converted, and
+    makes O(1) checks; `validate()` checks every entry.
     Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.generators` to build one.
 
     A Graph is immutable. What is derived from it (`transpose()`, degrees) is computed once, is listed by `caches` and

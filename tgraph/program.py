@@ -76,8 +76,8 @@ class Relaxation(Program):
         and Sanders 2003, Davidson et al. 2014); None relaxes whatever has changed.
 
     A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
-    vertices, which must be all those that have something to send. A value that is the identity of `reduce` (infinity,
-    or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
+    vertices, which alone send: name all that have something to send. A value that is the identity of `reduce`
+    (infinity, or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
     """
 
     reduce: ClassVar[str] = "min"
@@ -134,6 +134,8 @@ class Relaxation(Program):
             raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
         if self.edge == "copy" or not graph.num_arcs:
             return
+        if self.weight is not None and not isinstance(self.weight, (int, float, Tensor)):
+            raise ArgumentError(f"weight: expected a number, a tensor or None, got {type(self.weight).__name__}")
         smallest, largest = self._weight_range(graph)
         if smallest != smallest:
             weights = graph.weights if self.weight is None else self.weight

@@ -19,7 +19,7 @@ class DirectionPolicy:
 
     A push costs the arcs of the frontier. A pull costs a look at every vertex and up to all arcs into those that can
     still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
-    end early: pull once the frontier's arcs exceed 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
+    end early: pull once the frontier's arcs reach 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
     arcs, and pays only once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
     everything is active, pull: it adds in a fixed order.
     """
