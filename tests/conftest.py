@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from tgraph.kernels import BACKENDS
+from tgraph.kernels import BACKENDS, native
 
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
 # parallel code ask for threads themselves.
@@ -20,7 +20,8 @@ def mode(request):
     return request.param
 
 
-@pytest.fixture(scope="session", params=list(BACKENDS))
+@pytest.fixture(scope="session", params=["auto", *(name for name in BACKENDS if name != native.name)])
 def backend(request):
-    """Every backend of the registry: one that joins it is held to all of these tests."""
+    """Every way to choose a backend: "auto" takes the native kernels for all that they serve, and asked for by name
+    they would refuse the rest."""
     return request.param

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, WCC, PageRank
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.kernels import portable
+from tgraph.kernels.portable import relaxation
 
 # ---- relaxations in every combination -------------------------------------------------------------------------------
 
@@ -580,7 +580,7 @@ def test_the_watch_sees_a_scan(monkeypatch):
 @pytest.mark.parametrize("source", [0, [0, 3]])
 def test_a_search_waits_for_an_accelerator_once_per_iteration(mode, source, monkeypatch):
     """The size of the next frontier, and nothing else, must come back to the host."""
-    monkeypatch.setattr(portable, "waits_are_free", lambda tensor: False)
+    monkeypatch.setattr(relaxation, "waits_are_free", lambda tensor: False)
     for graph in (random_graph(300, 1500), grid(20, 20)):
         graph.out_degree  # noqa: B018  once per graph
         graph.transpose()
@@ -595,7 +595,7 @@ def test_a_search_waits_for_an_accelerator_once_per_iteration(mode, source, monk
 def test_the_ways_of_an_accelerator_give_the_same_answers(program, monkeypatch):
     graph = random_graph(200, 700, dtype=torch.float32)
     expected = tg.run(program, graph).values
-    monkeypatch.setattr(portable, "waits_are_free", lambda tensor: False)
+    monkeypatch.setattr(relaxation, "waits_are_free", lambda tensor: False)
     for mode in MODES:
         assert torch.equal(tg.run(program, graph, mode=mode).values, expected)
 

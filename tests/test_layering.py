@@ -17,7 +17,7 @@ LAYERS = (
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.engine",),
     ("tgraph.program", "tgraph.schedule"),
-    ("tgraph.operators", "tgraph.trace"),
+    ("tgraph.operators", "tgraph.primitives", "tgraph.trace"),
     ("tgraph.kernels",),
     ("tgraph.subgraph", "tgraph.generators", "tgraph.io"),
     ("tgraph.graph",),

@@ -21,12 +21,11 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import backend_for
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
-from tgraph.rows import gather_rows
+from tgraph.rows import Selection
 from tgraph.subgraph import Mode, Received, Subgraph, whole
-
-Selection = tuple[Tensor, Tensor, "Tensor | None"]
 
 
 def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
@@ -42,13 +41,10 @@ def neighbor_select(
 
     `positions` says where each arc is stored, for the data of arcs. For all vertices (None) these are the stored
     tensors, with no copy, and positions is None. `num_arcs`, where e is known, spares a device-to-host read;
-    `width` takes at most so many arcs of each row, the first ones. Costs O(k + e).
+    `width` takes at most so many arcs of each row, the first ones. Costs O(k + e), once a tensor is asked for.
     """
-    if vertices is None and width is None:
-        return graph.offset, graph.neighbors, None
     graph.out_degree  # noqa: B018  checks the offsets
-    offset, positions = gather_rows(graph.offset, vertices, num_arcs=num_arcs, width=width)
-    return offset, graph.neighbors.index_select(0, positions), positions
+    return Selection(graph.offset, graph.neighbors, vertices, width=width, num_arcs=num_arcs)
 
 
 def reconstruct(
@@ -58,17 +54,28 @@ def reconstruct(
 
     `mode` says whose rows they are: in a "push" those of `graph`, in a "pull" those of `graph.transpose()`.
     """
-    offset, neighbors, positions = selection
-    return Subgraph(graph, active, mode, vertices, offset, neighbors, positions, mirrored=mode == "pull")
+    return Subgraph(graph, active, mode, vertices, selection, mirrored=mode == "pull")
 
 
 @overload
 def aggregate(
-    sub: Subgraph, data: Tensor, reduce: str = ..., *, edge: str = ..., weights: Tensor | float | None = ...
+    sub: Subgraph,
+    data: Tensor,
+    reduce: str = ...,
+    *,
+    edge: str = ...,
+    weights: Tensor | float | None = ...,
+    dtype: torch.dtype | None = ...,
 ) -> Received: ...
 @overload
 def aggregate(
-    sub: Graph, data: Tensor, reduce: str = ..., *, edge: str = ..., weights: Tensor | float | None = ...
+    sub: Graph,
+    data: Tensor,
+    reduce: str = ...,
+    *,
+    edge: str = ...,
+    weights: Tensor | float | None = ...,
+    dtype: torch.dtype | None = ...,
 ) -> Tensor: ...
 
 
@@ -79,6 +86,7 @@ def aggregate(
     *,
     edge: str = "copy",
     weights: Tensor | float | None = None,
+    dtype: torch.dtype | None = None,
 ) -> Received | Tensor:
     """Reduce, for every receiving vertex, the messages of its active in-neighbours (paper, Algorithm 5).
 
@@ -91,6 +99,7 @@ def aggregate(
     edge : "copy" (no weights), "add", "mul", "min" or "max".
     weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
         graph's own.
+    dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.
 
     Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
@@ -102,8 +111,11 @@ def aggregate(
     reduction = reduction_of(reduce)
     check_edge_operation(edge)
     _check_data(graph, data)
-    kernels = backend_for(backend, data.device, data.dtype)
-    received: Received = kernels.aggregate(selected, data, reduction, edge, arc_weights(selected, data, edge, weights))
+    if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
+        raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
+    held = arc_weights(selected, data, edge, weights)
+    kernels = choose(backend, Call("aggregate", data, reduction, edge, held))
+    received: Received = kernels.run(selected, data, reduction, edge, held, dtype)
     return received.values if isinstance(sub, Graph) else received
 
 

@@ -11,8 +11,9 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import backend_for
-from tgraph.kernels.portable import across
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable.aggregation import across
 from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
 from tgraph.operators import arc_weights, neighbor_select, reconstruct, vertex_select
 from tgraph.subgraph import Mode, Subgraph, whole
@@ -99,9 +100,9 @@ class Relaxation(Program):
         """Aggregate and update in one: improvements are written into `values`. Not differentiable."""
         weights = arc_weights(sub, values, self.edge, self.weight)
         _check_dtype(values, weights, self.edge)
-        backend = backend_for(sub.backend, values.device, values.dtype)
+        kernels = choose(sub.backend, Call("relax", values, self.reduction, self.edge, weights))
         bound = partial(self.bound, sub, values, active)
-        return values, backend.relax(sub, values, self.reduction, self.edge, weights, bound)
+        return values, kernels.run(sub, values, self.reduction, self.edge, weights, bound)
 
     def bound(self, sub: Subgraph, values: Tensor, active: Frontier) -> Tensor | None:
         """The best message that the active vertices of `sub` can send: [] or [k]; None where it is not known.

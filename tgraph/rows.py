@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -25,6 +28,68 @@ def gather_rows(
     # arc j of the selection, in row i, is stored at first[i] + (j - selected[i])
     shift = torch.repeat_interleave(first - selected[:-1], degree, output_size=total)
     return selected, shift + torch.arange(total, device=offset.device)
+
+
+class Selection:
+    """The arcs of some rows of a CSR structure: (offset [k + 1], neighbors [e], positions [e]), as which it unpacks.
+
+    Nothing is gathered before it is asked for: kernels that walk the stored rows themselves never ask. For all rows
+    these are the stored tensors, with no copy, and positions is None.
+
+    stored_offset, stored_neighbors : the structure, int64 [n + 1] and int32/int64 [m].
+    rows : the rows selected, an index tensor [k], or None for all of them in order.
+    width : at most so many arcs of each row, the first ones; None takes all.
+    """
+
+    def __init__(
+        self,
+        stored_offset: Tensor,
+        stored_neighbors: Tensor,
+        rows: Tensor | None = None,
+        *,
+        width: int | None = None,
+        num_arcs: int | None = None,
+    ):
+        self.stored_offset, self.stored_neighbors, self.rows, self.width = stored_offset, stored_neighbors, rows, width
+        self._num_arcs = len(stored_neighbors) if self.is_whole else num_arcs
+
+    @property
+    def is_whole(self) -> bool:
+        """True where every arc of every row is selected."""
+        return self.rows is None and self.width is None
+
+    @cached_property
+    def _gathered(self) -> tuple[Tensor, Tensor | None]:
+        if self.is_whole:
+            return self.stored_offset, None
+        return gather_rows(self.stored_offset, self.rows, num_arcs=self._num_arcs, width=self.width)
+
+    @property
+    def offset(self) -> Tensor:
+        """Where each selected row begins among the selected arcs, int64 [k + 1]."""
+        return self._gathered[0]
+
+    @property
+    def positions(self) -> Tensor | None:
+        """Where each selected arc is stored, int64 [e], or None where all are held in stored order."""
+        return self._gathered[1]
+
+    @cached_property
+    def neighbors(self) -> Tensor:
+        """The neighbour that each selected arc leads to, [e]."""
+        return (
+            self.stored_neighbors if self.positions is None else self.stored_neighbors.index_select(0, self.positions)
+        )
+
+    @property
+    def num_arcs(self) -> int:
+        """e, the arcs selected."""
+        if self._num_arcs is None:
+            self._num_arcs = len(self.neighbors)
+        return self._num_arcs
+
+    def __iter__(self) -> Iterator[Tensor | None]:
+        return iter((self.offset, self.neighbors, self.positions))
 
 
 def partition(items: Tensor, keep: Tensor, count: int) -> tuple[Tensor, Tensor]:

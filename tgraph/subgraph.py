@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.rows import Scratch, gather_rows
+from tgraph.rows import Scratch, Selection
 
 Mode = Literal["push", "pull"]
 
@@ -24,8 +24,8 @@ class Subgraph:
     active : the vertices that send.
     mode : "push", messages go from a row to its neighbors; "pull", from the neighbors to their row.
     rows : the vertices whose rows are held, an index tensor [k], or None for all of them in order.
-    offset, neighbors : the rows, int64 [k + 1] and int32/int64 [e]. Whole graphs share the stored tensors.
-    positions : where each arc is stored, int64 [e], or None where all are held in stored order.
+    selection : those rows, gathered when asked for: `offset` int64 [k + 1], `neighbors` int32/int64 [e], and
+        `positions`, where each arc is stored, int64 [e] or None where all are held in stored order.
     mirrored : False where the rows are those of `graph`, True where those of its transpose.
     backend : which kernels serve the operators, a name of the registry.
     scratch : working memory that the iterations of a run share.
@@ -35,17 +35,30 @@ class Subgraph:
     active: Frontier
     mode: Mode
     rows: Tensor | None
-    offset: Tensor
-    neighbors: Tensor
-    positions: Tensor | None
+    selection: Selection
     mirrored: bool
     backend: str = "auto"
     scratch: Scratch | None = None
 
     @property
+    def offset(self) -> Tensor:
+        """Where the arcs of each row begin, int64 [k + 1]. Whole graphs share the stored tensor."""
+        return self.selection.offset
+
+    @property
+    def neighbors(self) -> Tensor:
+        """The other end of each arc, int32/int64 [e]. Whole graphs share the stored tensor."""
+        return self.selection.neighbors
+
+    @property
+    def positions(self) -> Tensor | None:
+        """Where each arc is stored, int64 [e], or None where all are held in stored order."""
+        return self.selection.positions
+
+    @property
     def num_arcs(self) -> int:
         """e, the arcs held."""
-        return len(self.neighbors)
+        return self.selection.num_arcs
 
     @property
     def is_whole(self) -> bool:
@@ -110,16 +123,13 @@ class Received:
 def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:
     """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
     graph.out_degree  # noqa: B018  checks the offsets
-    if mode == "push":
-        return Subgraph(graph, active, mode, None, graph.offset, graph.neighbors, None, False, backend)
-    stored = graph.transpose()
-    return Subgraph(graph, active, mode, None, stored.offset, stored.neighbors, None, True, backend)
+    stored = graph if mode == "push" else graph.transpose()
+    selection = Selection(stored.offset, stored.neighbors)
+    return Subgraph(graph, active, mode, None, selection, mode == "pull", backend)
 
 
 def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = "auto") -> Subgraph:
     """The stored rows of the given vertices, as a push from them; all of them where None."""
     if rows is None:
         return whole(graph, active, "push", backend)
-    offset, positions = gather_rows(graph.offset, rows)
-    neighbors = graph.neighbors.index_select(0, positions)
-    return Subgraph(graph, active, "push", rows, offset, neighbors, positions, False, backend)
+    return Subgraph(graph, active, "push", rows, Selection(graph.offset, graph.neighbors, rows), False, backend)

@@ -13,6 +13,8 @@ import tgraph as tg
 from tgraph import kernels
 from tgraph.errors import ArgumentError
 from tgraph.kernels import portable
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable import aggregation, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.subgraph import whole
 
@@ -45,7 +47,7 @@ def test_one_round_is_aggregate_and_compare(graph, reduce, edge, data):
     expected = torch.where(better, heard.values, values)
     for free in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(portable, "waits_are_free", lambda tensor, free=free: free)
+            patch.setattr(relaxation, "waits_are_free", lambda tensor, free=free: free)
             sub = tensorized(graph, active, "push")
             weights = sub.weights()
             written = before.clone()
@@ -83,21 +85,21 @@ def test_a_pull_ends_where_the_bound_is_met(monkeypatch):
         read.append(len(found[1]))
         return found
 
-    original = portable.gather_rows
-    monkeypatch.setattr(portable, "gather_rows", counted)
+    original = relaxation.gather_rows
+    monkeypatch.setattr(relaxation, "gather_rows", counted)
     graph = star(1000)
     values = torch.full((graph.num_vertices,), 1000)
     values[3:] = 5
     sub = whole(graph, graph.select(torch.arange(3, 1003)), "pull")
     changed = portable.relax(sub, values, MIN, "add", 1, lambda: torch.tensor(6))
     assert sorted(changed.ids.tolist()) == [0, 1, 2] and values[:3].tolist() == [6, 6, 6]
-    assert sum(read) == 3 * portable.PROBE < 100
+    assert sum(read) == 3 * relaxation.PROBE < 100
     read.clear()  # once more: now they hold the bound, and are skipped altogether
     assert len(portable.relax(sub, values, MIN, "add", 1, lambda: torch.tensor(6))) == 0
     assert sum(read) == 0
     values[:3], values[3:-2] = 1000, 7  # the best neighbour comes last: the whole row is read
     changed = portable.relax(sub, values, MIN, "add", 1, lambda: torch.tensor(6))
-    assert values[:3].tolist() == [6, 6, 6] and sum(read) == 3 * portable.PROBE + 3 * 1000
+    assert values[:3].tolist() == [6, 6, 6] and sum(read) == 3 * relaxation.PROBE + 3 * 1000
 
 
 def test_a_bound_per_column():
@@ -122,7 +124,7 @@ def test_the_ordered_push_of_accelerators(reduce, dtype, monkeypatch):
         sub = tensorized(graph, active, "push")
         expected = tg.aggregate(sub, data, reduce, edge="mul")
         with monkeypatch.context() as patch:
-            patch.setattr(portable, "_order_matters", lambda messages, reduction: True)
+            patch.setattr(aggregation, "_order_matters", lambda messages, reduction: True)
             found = tg.aggregate(sub, data, reduce, edge="mul")
         assert found.values.dtype == expected.values.dtype
         assert torch.allclose(found.values.double(), expected.values.double())
@@ -132,9 +134,11 @@ def test_the_ordered_push_of_accelerators(reduce, dtype, monkeypatch):
 def test_order_matters_only_for_inexact_sums_off_the_cpu():
     accelerator = types.SimpleNamespace(is_floating_point=lambda: True, device=torch.device("cuda"))
     counting = types.SimpleNamespace(is_floating_point=lambda: False, device=torch.device("cuda"))
-    assert all(portable._order_matters(accelerator, REDUCTIONS[reduce]) for reduce in ("sum", "prod"))
-    assert not portable._order_matters(accelerator, MIN) and not portable._order_matters(counting, REDUCTIONS["sum"])
-    assert not portable._order_matters(torch.ones(2), REDUCTIONS["sum"])
+    assert all(aggregation._order_matters(accelerator, REDUCTIONS[reduce]) for reduce in ("sum", "prod"))
+    assert not aggregation._order_matters(accelerator, MIN) and not aggregation._order_matters(
+        counting, REDUCTIONS["sum"]
+    )
+    assert not aggregation._order_matters(torch.ones(2), REDUCTIONS["sum"])
 
 
 @pytest.mark.parametrize("mode", ["push", "pull"])
@@ -157,20 +161,25 @@ def test_a_partial_push_allocates_for_its_receivers_only():
 
 def test_the_portable_backend_serves_everything():
     for dtype in (torch.bool, torch.int8, torch.bfloat16):
-        assert portable.refuses(torch.device("meta"), dtype) is None
-    assert kernels.backend_for("portable", torch.device("cpu"), torch.float32) is portable
+        assert portable.refuses(Call("aggregate", torch.empty(3, dtype=dtype, device="meta"))) is None
+    assert kernels.choose("portable", Call("aggregate", torch.ones(3))).backend is portable
     assert list(kernels.BACKENDS)[-1] == "portable"  # last, for auto takes the first that does not refuse
 
 
 def test_auto_takes_the_first_that_does_not_refuse(monkeypatch):
-    picky = types.SimpleNamespace(
-        name="picky", refuses=lambda device, dtype: "only int8" if dtype != torch.int8 else None
-    )
+    def refuses(call):
+        return "only int8" if call.data.dtype != torch.int8 else None
+
+    picky = types.SimpleNamespace(name="picky", refuses=refuses, aggregate=lambda *args: "picky")
     monkeypatch.setattr(kernels, "BACKENDS", {"picky": picky, "portable": portable})
-    cpu = torch.device("cpu")
-    assert kernels.backend_for("auto", cpu, torch.int8) is picky
-    assert kernels.backend_for("auto", cpu, torch.float32) is portable
+    small, floating = torch.ones(2, dtype=torch.int8), torch.ones(2)
+    taken = kernels.choose("auto", Call("aggregate", small))
+    assert taken.backend is picky and taken.run() == "picky" and str(taken) == "aggregate: picky serves it"
+    fallen = kernels.choose("auto", Call("aggregate", floating))
+    assert fallen.backend is portable
+    assert str(fallen) == "aggregate: portable serves it (picky does not: only int8)"
+    assert kernels.choose("auto", Call("relax", small)).refused == {"picky": "it has no relax"}
     with pytest.raises(ArgumentError, match=r"backend.*'picky'.*float32.*cpu.*only int8.*auto"):
-        kernels.backend_for("picky", cpu, torch.float32)
+        kernels.choose("picky", Call("aggregate", floating))
     with pytest.raises(ArgumentError, match=r"backend.*'abacus'.*'picky'"):
-        kernels.backend_for("abacus", cpu, torch.int8)
+        kernels.choose("abacus", Call("aggregate", small))

@@ -15,5 +15,13 @@ template <class T>
 using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void bind_csr(nb::module_& module);
+void bind_aggregate(nb::module_& module);
+void bind_relax(nb::module_& module);
+void bind_power(nb::module_& module);
+void bind_join(nb::module_& module);
+void bind_sweep(nb::module_& module);
+void bind_intersect(nb::module_& module);
+void bind_peel(nb::module_& module);
+void bind_vote(nb::module_& module);
 
 }  // namespace tgraph

@@ -6,4 +6,12 @@ NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
     module.def("thread_count", &tgraph::thread_count, "Threads that the kernels use at most.");
     tgraph::bind_csr(module);
+    tgraph::bind_aggregate(module);
+    tgraph::bind_relax(module);
+    tgraph::bind_power(module);
+    tgraph::bind_join(module);
+    tgraph::bind_sweep(module);
+    tgraph::bind_intersect(module);
+    tgraph::bind_peel(module);
+    tgraph::bind_vote(module);
 }

@@ -22,4 +22,30 @@ void each_row(const int64_t* offset, int64_t num_rows, Range range, Visit visit)
     }
 }
 
+// Cuts the rows of a CSR structure into chunks of about equal work, which is an arc or a row.
+struct RowChunks {
+    const int64_t* offset;
+    int64_t num_rows, grain = 1 << 13;
+
+    int64_t work_before(int64_t row) const { return offset[row] - offset[0] + row; }
+    int64_t size() const { return (work_before(num_rows) + grain - 1) / grain; }
+
+    // The rows of chunk number `chunk`; none where one row is as long as several chunks.
+    Range operator[](int64_t chunk) const { return {first_row(chunk * grain), first_row((chunk + 1) * grain)}; }
+
+private:
+    // The first row before which there is at least so much work.
+    int64_t first_row(int64_t work) const {
+        int64_t low = 0, high = num_rows;
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (work_before(middle) < work)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+};
+
 }  // namespace tgraph

@@ -1,0 +1,16 @@
+"""The portable backend: torch operators only, any device, any dtype, differentiable. The reference for all others."""
+
+from __future__ import annotations
+
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.relaxation import relax
+
+__all__ = ["aggregate", "name", "refuses", "relax"]
+
+name = "portable"
+
+
+def refuses(call: Call) -> str | None:
+    """The portable backend serves everything."""
+    return None

@@ -1,0 +1,138 @@
+"""`aggregate` in torch operators: messages [e, ...] by a gather, reduced by segments (pull) or a scatter (push)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS, Reduction
+from tgraph.rows import Scratch
+from tgraph.subgraph import Received, Subgraph
+
+
+def aggregate(
+    sub: Subgraph,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    dtype: torch.dtype | None = None,
+) -> Received:
+    """Reduce the messages that the active vertices of `sub` send (the paper's Algorithm 5).
+
+    A pull reduces the segments of its rows, in stored order. A push scatters to the neighbors; the result of a push
+    from some rows only holds the vertices reached, so that it costs O(arcs held) and never O(n).
+    """
+    if dtype is not None:
+        data = data.to(dtype)
+    if reduction.logical and edge == "copy":
+        data = (data != 0).to(torch.uint8)  # before it is spread over the arcs
+    elif data.dtype == torch.bool and (edge != "copy" or reduction.name in ("sum", "mean")):
+        data = data.to(torch.int64)
+    elif not data.is_floating_point() and reduction.name in ("sum", "prod"):
+        data = data.to(torch.int64)  # as torch.sum does: a total need not fit the dtype of its terms
+    messages = across(sent_data(sub, data), edge, weights)
+    if reduction.logical and edge != "copy":
+        messages = (messages != 0).to(torch.uint8)
+    narrow = messages.dtype if messages.dtype in (torch.float16, torch.bfloat16) else None
+    if narrow and reduction.name in ("sum", "mean", "prod"):
+        messages = messages.float()  # as torch.sum does: a total kept in bfloat16 would not count beyond 256
+    heard = _heard(sub) if sub.sends_partly else None
+    if reduction.name == "mean":
+        received = _mean(sub, messages, heard)
+    else:
+        if heard is not None:
+            messages = messages.masked_fill(~column(heard, messages), reduction.identity(messages.dtype))
+        received = _reduce(sub, messages, reduction)
+    if reduction.logical:
+        return Received(received.values != 0, received.vertices)
+    return Received(received.values.to(narrow), received.vertices) if narrow else received
+
+
+def sent_data(sub: Subgraph, data: Tensor) -> Tensor:
+    """The data of the sender of each arc, [e, ...]."""
+    if sub.mode == "pull":
+        return data.index_select(0, sub.neighbors)
+    if sub.rows is None:
+        return data.index_select(0, sub.row_of_arc)
+    return data.index_select(0, sub.rows).repeat_interleave(sub.offset.diff(), 0, output_size=sub.num_arcs)
+
+
+def across(sent: Tensor, edge: str, weights: Tensor | float | None) -> Tensor:
+    """The edge operation on data [e, ...] and weights [e], [e, ...] or one for all."""
+    if edge == "copy" or weights is None:
+        return sent
+    if not isinstance(weights, Tensor):  # filled on the device: to copy a number there would wait for the queue
+        keeps = sent.is_floating_point() or not isinstance(weights, float)
+        dtype = sent.dtype if keeps else torch.get_default_dtype()
+        weights = torch.full((), weights, dtype=dtype, device=sent.device)
+    return EDGE_OPERATIONS[edge](sent, column(weights, sent))
+
+
+def column(per_arc: Tensor, data: Tensor) -> Tensor:
+    """Per-arc values with trailing dimensions added so that they broadcast over the data of each arc."""
+    missing = data.dim() - per_arc.dim()
+    return per_arc.reshape(per_arc.shape + (1,) * missing) if per_arc.dim() and missing > 0 else per_arc
+
+
+def _heard(sub: Subgraph) -> Tensor:
+    return sub.active.mask.index_select(0, sub.neighbors)
+
+
+def _mean(sub: Subgraph, messages: Tensor, heard: Tensor | None) -> Received:
+    if not messages.is_floating_point():
+        messages = messages.to(torch.get_default_dtype())
+    if heard is not None:
+        messages = torch.where(column(heard, messages), messages, 0)
+        counted = heard.to(messages.dtype)
+    else:
+        counted = torch.ones(sub.num_arcs, dtype=messages.dtype, device=messages.device)
+    total = _reduce(sub, messages, REDUCTIONS["sum"])
+    count = _reduce(sub, counted, REDUCTIONS["sum"]).values.clamp(min=1)
+    return Received(total.values / column(count, total.values), total.vertices)
+
+
+def _reduce(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
+    if sub.mode == "pull":
+        return Received(reduce_rows(messages, sub.offset, lambda: sub.row_of_arc, reduction), sub.rows)
+    if sub.is_whole:
+        receivers, slot, size = None, sub.neighbors.to(torch.int64), sub.graph.num_vertices
+    else:
+        reached = sub.neighbors.to(torch.int64)
+        keep, slot = scratch_of(sub).distinct(reached)
+        receivers = reached[keep]
+        size = len(receivers)
+    if _order_matters(messages, reduction):
+        slot, order = torch.sort(slot, stable=True)
+        messages = messages.index_select(0, order)
+        offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
+        return Received(reduce_rows(messages, offset, lambda: slot, reduction), receivers)
+    return Received(_scatter(messages, slot, size, reduction), receivers)
+
+
+def scratch_of(sub: Subgraph) -> Scratch:
+    return sub.scratch or Scratch(sub.graph.num_vertices)
+
+
+def _order_matters(messages: Tensor, reduction: Reduction) -> bool:
+    """A scatter adds in the order its threads happen to come; only the CPU's is sequential."""
+    inexact = messages.is_floating_point() and reduction.name in ("sum", "prod")
+    return inexact and messages.device.type != "cpu"
+
+
+def reduce_rows(messages: Tensor, offset: Tensor, row_of_arc, reduction: Reduction) -> Tensor:
+    """Reduce each segment messages[offset[i]:offset[i + 1]] to row i of the result."""
+    if messages.is_floating_point() and messages.device.type in ("cpu", "cuda") and messages.numel():
+        flat = messages.flatten(1) if messages.dim() > 2 else messages
+        initial = float(reduction.identity(messages.dtype))
+        reduced = torch.segment_reduce(flat, reduction.segment, offsets=offset, axis=0, initial=initial, unsafe=True)
+        return reduced.reshape(len(offset) - 1, *messages.shape[1:])
+    return _scatter(messages, row_of_arc(), len(offset) - 1, reduction)
+
+
+def _scatter(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) -> Tensor:
+    identity = reduction.identity(messages.dtype)
+    result = torch.full((size, *messages.shape[1:]), identity, dtype=messages.dtype, device=messages.device)
+    if reduction.name == "sum":
+        return result.index_add(0, slot, messages)
+    return result.scatter_reduce(0, column(slot, messages).expand_as(messages), messages, reduction.scatter)

@@ -1,0 +1,4 @@
+"""Steps that graph algorithms share and that no composition of the five operators does as fast.
+
+Each is one function on a graph and tensors, served by the backends as `aggregate` is, with a portable twin.
+"""
