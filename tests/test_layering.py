@@ -16,6 +16,7 @@ LAYERS = (
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.engine",),
+    ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace"),
     ("tgraph.kernels",),

@@ -10,7 +10,7 @@ import tgraph as tg
 from tgraph.algorithms import BFS, SSSP, PageRank
 from tgraph.trace import Trace, plot
 
-COLUMNS = ["iteration", "direction", "active_vertices", "active_edges", "changed_vertices", "milliseconds"]
+COLUMNS = ["iteration", "direction", "active_vertices", "active_edges", "changed_vertices", "milliseconds", "backend"]
 
 
 def test_a_search_adds_up(mode):

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor
 
+from tgraph import fused
 from tgraph.build import as_count, check_choice
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import check_backend
+from tgraph.kernels import Choice, check_backend, watched
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
 from tgraph.schedule import DirectionPolicy, NearFar
-from tgraph.subgraph import Mode
+from tgraph.subgraph import Mode, Subgraph
 from tgraph.trace import Trace
 
 
@@ -67,41 +68,96 @@ def run(
     values, active = _first(program, graph)
     if isinstance(program, Relaxation):
         program.check(graph, values)
-    policy = DirectionPolicy(graph, mode, settles=_settles(program))
     scratch = Scratch(graph.num_vertices)
     order = _order(program, graph, values, scratch)
     limit = _limit(program, graph, max_iterations)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
-    if order is not None:
-        active = order.next(values, active)
+    loop = fused.find_loop(program, graph, values, active, backend)
     with _bar(progress, type(program).__name__) as advance:
-        while len(active) and result.iterations != program.rounds:
-            if result.iterations == limit:
-                result.values = program.finish(result.values)
-                message = _not_converged(program, limit, result.residual, len(active))
-                raise NotConvergedError(message, result, result.residual)
-            before = result.values
-            changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
-            advance(changed)
-            if active.is_everything and _meets_tolerance(program, before, result):
-                break
-            active = changed if order is None else order.next(result.values, changed)
-    result.values, result.converged = program.finish(result.values), True
+        if loop is not None and loop.backend is not None:
+            remaining = _run_loop(loop, cast(Relaxation, program), graph, active, mode, limit, result, advance)
+        else:
+            if loop is not None and result.trace is not None:
+                result.trace.choices.append(str(loop))
+            policy = DirectionPolicy(graph, mode, settles=_settles(program))
+            remaining = _run_rounds(program, graph, active, policy, order, backend, scratch, limit, result, advance)
+    result.values = program.finish(result.values)
+    if remaining and result.iterations != program.rounds:
+        message = _not_converged(program, limit, result.residual, remaining)
+        raise NotConvergedError(message, result, result.residual)
+    result.converged = True
     return result
+
+
+def _run_rounds(
+    program: Program,
+    graph: Graph,
+    active: Frontier,
+    policy: DirectionPolicy,
+    order: NearFar | None,
+    backend: str,
+    scratch: Scratch,
+    limit: int | None,
+    result: Run,
+    advance: Callable[[int, int], None],
+) -> int:
+    """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
+    Returns how many vertices are active still."""
+    if order is not None:
+        active = order.next(result.values, active)
+    while len(active) and result.iterations not in (program.rounds, limit):
+        before = result.values
+        changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
+        advance(1, len(changed))
+        if active.is_everything and _meets_tolerance(program, before, result):
+            return 0
+        active = changed if order is None else order.next(result.values, changed)
+    return len(active)
 
 
 def _iterate(
     program: Program, graph: Graph, active: Frontier, direction: Mode, result: Run, backend: str, scratch: Scratch
 ) -> Frontier:
     """TENSORIZE and COMPUTE once; returns the frontier that COMPUTE gave."""
-    start = None if result.trace is None else result.trace.clock()
+    if result.trace is None:
+        return _step(program, graph, active, direction, result, backend, scratch)[1]
+    with watched() as choices:
+        start = result.trace.clock()
+        sub, changed = _step(program, graph, active, direction, result, backend, scratch)
+        result.trace.add(sub.mode, active, changed, start, choices)
+    return changed
+
+
+def _step(
+    program: Program, graph: Graph, active: Frontier, direction: Mode, result: Run, backend: str, scratch: Scratch
+) -> tuple[Subgraph, Frontier]:
     sub = program.tensorize(graph, active, direction)
     sub.backend, sub.scratch = backend, scratch
     result.values, changed = _checked(program, graph, program.compute(sub, result.values, active))
     result.iterations += 1
-    if result.trace is not None and start is not None:
-        result.trace.add(sub.mode, active, changed, start)
-    return changed
+    return sub, changed
+
+
+def _run_loop(
+    choice: Choice,
+    program: Relaxation,
+    graph: Graph,
+    active: Frontier,
+    mode: str,
+    limit: int | None,
+    result: Run,
+    advance: Callable[[int, int], None],
+) -> int:
+    """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
+    result.values = result.values.contiguous()
+    loop = fused.begin(choice, program, graph, result.values, active, mode)
+    bounds = [bound for bound in (limit, program.rounds) if bound is not None]
+    for rounds in fused.advance(loop, min(bounds, default=None)):
+        result.iterations += len(rounds)
+        if result.trace is not None:
+            result.trace.add_rounds(rounds, choice)
+        advance(len(rounds), loop.active)
+    return loop.active
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
@@ -196,14 +252,14 @@ def _not_converged(program: Program, limit: int | None, residual: float | None, 
 def _bar(show: bool, name: str):
     """A function to call after each iteration, which counts it on a tqdm bar."""
     if not show:
-        yield lambda changed: None
+        yield lambda steps, active: None
         return
     from tqdm import tqdm
 
     with tqdm(desc=name, unit=" iterations") as bar:
 
-        def advance(changed: Frontier) -> None:
-            bar.set_postfix_str(f"{len(changed):,} active", refresh=False)
-            bar.update()
+        def advance(steps: int, active: int) -> None:
+            bar.set_postfix_str(f"{active:,} active", refresh=False)
+            bar.update(steps)
 
         yield advance

@@ -99,7 +99,7 @@ class Relaxation(Program):
     def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
         """Aggregate and update in one: improvements are written into `values`. Not differentiable."""
         weights = arc_weights(sub, values, self.edge, self.weight)
-        _check_dtype(values, weights, self.edge)
+        check_dtype(values, weights, self.edge)
         kernels = choose(sub.backend, Call("relax", values, self.reduction, self.edge, weights))
         bound = partial(self.bound, sub, values, active)
         return values, kernels.run(sub, values, self.reduction, self.edge, weights, bound)
@@ -123,7 +123,7 @@ class Relaxation(Program):
 
     def best_weight(self, graph: Graph) -> float:
         """The weight of an arc that no other weight beats, for graphs with arcs."""
-        smallest, largest = self._weight_range(graph)
+        smallest, largest = self.weight_range(graph)
         return smallest if self.reduction.name == "min" else largest
 
     def check(self, graph: Graph, values: Tensor) -> None:
@@ -137,7 +137,7 @@ class Relaxation(Program):
             return
         if self.weight is not None and not isinstance(self.weight, (int, float, Tensor)):
             raise ArgumentError(f"weight: expected a number, a tensor or None, got {type(self.weight).__name__}")
-        smallest, largest = self._weight_range(graph)
+        smallest, largest = self.weight_range(graph)
         if smallest != smallest:
             weights = graph.weights if self.weight is None else self.weight
             place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
@@ -150,8 +150,9 @@ class Relaxation(Program):
                     f"{values.dtype}; use float64 weights, or values of a wider dtype"
                 )
 
-    def _weight_range(self, graph: Graph) -> tuple[float, float]:
-        if self.weight is None:
+    def weight_range(self, graph: Graph) -> tuple[float, float]:
+        """(smallest, largest) weight that arcs have here, both NaN where one is; (1, 1) without arcs."""
+        if self.weight is None or not graph.num_arcs:
             return graph.weight_range
         if not isinstance(self.weight, Tensor):
             return self.weight, self.weight
@@ -159,8 +160,8 @@ class Relaxation(Program):
         return smallest.item(), largest.item()
 
 
-def _check_dtype(values: Tensor, weights: Tensor | float | None, edge: str) -> None:
-    """A relaxation writes messages into `values`: their dtype must hold them."""
+def check_dtype(values: Tensor, weights: Tensor | float | None, edge: str) -> None:
+    """Raise ArgumentError unless the dtype of the values holds the messages, which a relaxation writes into them."""
     if weights is not None and torch.result_type(values, weights) != values.dtype:
         kind = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
         raise ArgumentError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import torch
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
+from tgraph.kernels import Choice
 from tgraph.subgraph import Mode
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: its direction, the frontier it began with, what changed, and how long it took."""
+    """One iteration: its direction, the frontier it began with, what changed, how long it took, and which backends
+    served it."""
 
     iteration: int
     direction: Mode
@@ -38,14 +40,20 @@ class Iteration:
     active_edges: int
     changed_vertices: int
     milliseconds: float
+    backend: str = ""
 
 
 class Trace:
-    """The iterations of one run, in order."""
+    """The iterations of one run, in order.
+
+    iterations : what each did. choices : for each kind of call that was made, which backend served it, and why those
+    that are preferred to it did not.
+    """
 
     def __init__(self, graph: Graph, name: str = ""):
         self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
         self.iterations: list[Iteration] = []
+        self.choices: list[str] = []
         self._device = graph.device
 
     def clock(self) -> float:
@@ -54,11 +62,32 @@ class Trace:
             torch.accelerator.synchronize()
         return time.perf_counter()
 
-    def add(self, direction: Mode, active: Frontier, changed: Frontier, start: float) -> None:
-        """An iteration is done: its `direction`, what was `active`, what `changed`, and the clock at its `start`."""
+    def add(
+        self, direction: Mode, active: Frontier, changed: Frontier, start: float, choices: Iterable[Choice] = ()
+    ) -> None:
+        """An iteration is done: its `direction`, what was `active`, what `changed`, the clock at its `start`, and the
+        `choices` of a backend that were made."""
         milliseconds = (self.clock() - start) * 1e3
-        size, arcs = active.measure()
-        self.iterations.append(Iteration(len(self.iterations), direction, size, arcs, changed.size, milliseconds))
+        self._append(direction, *active.measure(), changed.size, milliseconds, self._backends(choices))
+
+    def add_rounds(self, rounds: Iterable[Any], choice: Choice) -> None:
+        """The loop that a backend runs has done these `rounds`, by the `choice` of that backend."""
+        backend = self._backends([choice])
+        for pulled, size, arcs, changed, milliseconds in rounds:
+            self._append("pull" if pulled else "push", size, arcs, changed, milliseconds, backend)
+
+    def _append(self, direction: Mode, size: int, arcs: int, changed: int, milliseconds: float, backend: str) -> None:
+        step = Iteration(len(self.iterations), direction, size, arcs, changed, milliseconds, backend)
+        self.iterations.append(step)
+
+    def _backends(self, choices: Iterable[Choice]) -> str:
+        names: list[str] = []
+        for choice in choices:
+            if str(choice) not in self.choices:
+                self.choices.append(str(choice))
+            if choice.backend is not None and choice.backend.name not in names:
+                names.append(choice.backend.name)
+        return "+".join(names)
 
     @property
     def switches(self) -> int:

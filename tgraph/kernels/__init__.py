@@ -8,13 +8,16 @@ and the operations it offers, which have the same signature in every backend:
 
     aggregate(sub, data, reduction, edge, weights) -> Received
     relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is asked for only where it serves
+    fixpoint(graph, values, active, ...) -> an object with `advance`     optional: a relaxation's whole loop
 
 `BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call. The
-portable backend offers everything and refuses nothing.
+portable backend offers all that is not optional and refuses nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -30,7 +33,7 @@ BACKENDS: dict[str, ModuleType] = {native.name: native, portable.name: portable}
 class Choice:
     """The backend that serves a call, and why those that stand before it do not: {name: reason}."""
 
-    backend: ModuleType
+    backend: ModuleType | None
     call: Call
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -40,7 +43,7 @@ class Choice:
         return getattr(self.backend, self.call.operation)
 
     def __str__(self) -> str:
-        name = self.backend.name
+        name = "no backend" if self.backend is None else self.backend.name
         because = "; ".join(f"{other} does not: {reason}" for other, reason in self.refused.items())
         return f"{self.call.operation}: {name} serves it" + (f" ({because})" if because else "")
 
@@ -50,17 +53,46 @@ def choose(name: str, call: Call) -> Choice:
 
     Raises ArgumentError for an unknown backend, or one that refuses, with its reason.
     """
+    choice = find(name, call)
+    if choice.backend is None:
+        reason = "; ".join(choice.refused.values())
+        raise ArgumentError(
+            f"backend: {name!r} does not serve {call.operation} of {call.data.dtype} on {call.data.device}: {reason}; "
+            "use backend='auto'"
+        )
+    return choice
+
+
+def find(name: str, call: Call) -> Choice:
+    """As `choose`, with None for the backend where none serves the call."""
     check_backend(name)
     refused: dict[str, str] = {}
     for backend in BACKENDS.values() if name == "auto" else (BACKENDS[name],):
         reason = _refusal(backend, call)
         if reason is None:
-            return Choice(backend, call, refused)
+            return _noted(Choice(backend, call, refused))
         refused[backend.name] = reason
-    raise ArgumentError(
-        f"backend: {name!r} does not serve {call.operation} of {call.data.dtype} on {call.data.device}: "
-        f"{refused[name]}; use backend='auto'"
-    )
+    return Choice(None, call, refused)
+
+
+@contextmanager
+def watched() -> Iterator[list[Choice]]:
+    """The choices made in a `with` block, in order, for whoever asks which backend served it."""
+    seen: list[Choice] = []
+    _watchers.append(seen)
+    try:
+        yield seen
+    finally:
+        _watchers.pop()
+
+
+_watchers: list[list[Choice]] = []
+
+
+def _noted(choice: Choice) -> Choice:
+    for seen in _watchers:
+        seen.append(choice)
+    return choice
 
 
 def _refusal(backend: ModuleType, call: Call) -> str | None:

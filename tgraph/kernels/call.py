@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tgraph.graph import Graph
 from tgraph.kernels.reductions import Reduction
 
 
@@ -16,6 +17,7 @@ class Call:
 
     operation : the name of the function asked for, "aggregate" or another of the backends' functions.
     data : the vertex data [n, ...], or another tensor that says device and dtype.
+    graph : the graph, where the form of its tensors matters.
     reduction, edge, weights : what `aggregate` and `relax` are given, where the operation has them.
     """
 
@@ -24,6 +26,7 @@ class Call:
     reduction: Reduction | None = None
     edge: str = "copy"
     weights: Tensor | float | None = None
+    graph: Graph | None = None
 
     @property
     def needs_gradient(self) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tgraph import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native import relaxation
+from tgraph.kernels.native.relaxation import fixpoint
 
-__all__ = ["name", "refuses"]
+__all__ = ["fixpoint", "name", "refuses"]
 
 name = "native"
 
@@ -20,4 +24,6 @@ def refuses(call: Call) -> str | None:
 
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
-_REFUSALS: dict = {}
+_REFUSALS: dict[str, Callable[[Call], str | None]] = {
+    "fixpoint": relaxation.refuses,
+}

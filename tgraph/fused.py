@@ -1,0 +1,87 @@
+"""Relaxations whose whole loop a backend runs: the same rounds as the engine's, without a return to Python for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.kernels import Choice, find
+from tgraph.kernels.call import Call
+from tgraph.operators import arc_weights
+from tgraph.program import Program, Relaxation, check_dtype
+from tgraph.subgraph import whole
+
+# Seconds after which a loop comes back, to see whether it was interrupted and to show how far it is.
+SLICE = 0.1
+
+# What a subclass may not have written itself, for the loop calls none of it.
+HOOKS = {
+    "compute": Relaxation,
+    "bound": Relaxation,
+    "best_weight": Relaxation,
+    "tensorize": Program,
+    "residual": Program,
+}
+
+
+def find_loop(program: Program, graph: Graph, values: Any, active: Frontier, backend: str) -> Choice | None:
+    """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
+
+    None for a program that is not a Relaxation, or one that brings its own steps.
+    """
+    if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
+        return None
+    if any(getattr(type(program), hook) is not getattr(owner, hook) for hook, owner in HOOKS.items()):
+        return None
+    if program.delta is not None and program.rounds is not None:
+        return None  # rounds in the order of buckets depend on the threads
+    weights = arc_weights(whole(graph, active, "push"), values, program.edge, program.weight)
+    check_dtype(values, weights, program.edge)
+    return find(backend, Call("fixpoint", values, program.reduction, program.edge, weights, graph))
+
+
+def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
+    """The loop at its start; `values` are contiguous and will be overwritten."""
+
+    def weights(direction: str) -> Tensor | float | None:
+        held = whole(graph, active, "pull" if direction == "pull" else "push")
+        return arc_weights(held, values, program.edge, program.weight)
+
+    best = program.best_weight(graph) if program.edge not in ("copy", "mul") and graph.num_arcs else 0
+    return loop.run(
+        graph,
+        values,
+        active,
+        program.reduction,
+        program.edge,
+        weights,
+        None if program.edge == "mul" else best,
+        mode,
+        _growth(program, graph),
+        program.delta if values.dim() == 1 else None,
+    )
+
+
+def advance(loop: Any, limit: int | None) -> Iterator[list[Any]]:
+    """Runs the loop and yields what its rounds did, until no vertex is active or `limit` rounds are done."""
+    finished, done = False, 0
+    while not finished and done != limit:
+        finished, rounds = loop.advance(2**62 if limit is None else limit - done, SLICE)
+        done += len(rounds)
+        yield rounds
+
+
+def _growth(program: Relaxation, graph: Graph) -> float | None:
+    """How far a value may move away from the first values; None where that is not known."""
+    if program.edge == "copy":
+        return 0
+    if program.edge == "mul":
+        return None
+    largest = max(abs(weight) for weight in program.weight_range(graph))
+    growth = largest if program.edge in ("min", "max") else largest * graph.num_vertices
+    return growth if math.isfinite(growth) else None

@@ -1,0 +1,403 @@
+// Relaxation to a fixpoint: value[v] = best over arcs u -> v of send(value[u], weight), until nothing changes.
+//
+// A round takes a frontier, the vertices that changed in the round before, and either pushes along their out-arcs or
+// pulls into all vertices (direction-optimising search: Beamer, Asanovic, Patterson, SC 2012). Rounds are synchronous:
+// what is sent are the values from before the round, so that neither the values after a round nor the number of
+// rounds depend on the direction or on the threads.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "rows.hpp"
+#include "semiring.hpp"
+#include "vertex_set.hpp"
+
+namespace tgraph {
+
+// What a round did. A bucket of the bucketed order counts as a round.
+struct Round {
+    bool pull;
+    int64_t active, arcs, changed;
+    double milliseconds;
+};
+
+enum class State { done, paused, wants_transpose };
+
+inline double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A relaxation under way. `advance` runs at most so many rounds, and for about so many seconds.
+class Fixpoint {
+public:
+    virtual ~Fixpoint() = default;
+    virtual State advance(int64_t max_rounds, double seconds) = 0;
+    virtual int64_t active() const = 0;  // the size of the frontier that comes next
+    // The arcs reversed, with weights of the same type, which a pull needs.
+    virtual void set_transpose(const int64_t*, const int32_t*, const void*) {}
+
+    std::vector<Round> rounds;
+};
+
+template <class V>
+struct OneWeight {
+    V value;
+    V operator[](int64_t) const { return value; }
+    OneWeight of_transpose(const void*) const { return *this; }
+};
+
+template <class V, class W>
+struct ArcWeights {
+    const W* data;
+    V operator[](int64_t arc) const { return static_cast<V>(data[arc]); }
+    ArcWeights of_transpose(const void* weights) const { return {static_cast<const W*>(weights)}; }
+};
+
+template <class Weights>
+struct Rows {
+    const int64_t* offset;
+    const int32_t* neighbors;
+    Weights weights;
+
+    int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
+};
+
+// Push or pull by the work ahead, as tgraph.schedule.DirectionPolicy does, with the constants of these kernels.
+struct DirectionPolicy {
+    static constexpr int64_t alpha = 15, beta = 18, floor = 8;
+    enum Mode { automatic, push, pull };
+
+    Mode mode;
+    int64_t num_vertices, unexplored;  // arcs that no search has crossed yet
+    bool settles;                      // the first value to reach a vertex is its last
+    bool pulling = false;
+    int64_t last_size = 0;
+
+    bool choose(int64_t size, int64_t arcs, bool everything) {
+        if (mode != automatic)
+            pulling = mode == pull;
+        else if (everything)
+            pulling = true;
+        else if (!pulling)
+            pulling = arcs * (settles ? alpha : 1) >= unexplored && arcs * floor > num_vertices;
+        else
+            pulling = size * beta >= num_vertices || size >= last_size;
+        if (settles) unexplored = std::max<int64_t>(0, unexplored - arcs);
+        last_size = size;
+        return pulling;
+    }
+};
+
+// Below this many arcs a round costs less than to wake another thread.
+inline constexpr int64_t arcs_for_threads = 1 << 14;
+
+// `Values` holds `width` values for each vertex, of as many problems that are solved at once; `single` where it is 1.
+template <class V, class Semiring, class Weights, bool single>
+class Rounds final : public Fixpoint {
+public:
+    Rounds(Rows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
+           bool bounded, bool one_weight, DirectionPolicy::Mode mode)
+        : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
+          bounded_(bounded), queue_(num_vertices), next_(num_vertices), front_(num_vertices), reached_(num_vertices),
+          found_(thread_count()), policy_{mode, num_vertices, out.offset[num_vertices], false} {
+        uniform_ = single && one_weight;
+    }
+
+    // The first frontier: these vertices, each once, or all of them where there is no list.
+    void start(const int64_t* ids, int64_t count) {
+        everything_ = ids == nullptr;
+        size_ = everything_ ? n_ : count;
+        arcs_ = everything_ ? out_.offset[n_] : 0;
+        for (int64_t i = 0; i < size_; ++i) {
+            const int64_t v = everything_ ? i : ids[i];
+            if (!everything_) {
+                queue_.data()[i] = static_cast<int32_t>(v);
+                arcs_ += out_.degree(v);
+            }
+            uniform_ = uniform_ && values_[v * width_] == values_[(everything_ ? 0 : ids[0]) * width_];
+            if (everything_ && !uniform_) break;
+        }
+        if (uniform_ && size_) level_ = values_[everything_ ? 0 : ids[0]];
+        // Equal values that all grow by one weight: whoever is reached is reached by the best value there will be.
+        policy_.settles = uniform_;
+    }
+
+    void set_transpose(const int64_t* offset, const int32_t* neighbors, const void* weights) override {
+        in_ = {offset, neighbors, out_.weights.of_transpose(weights)};
+        has_transpose_ = true;
+    }
+    int64_t active() const override { return size_; }
+
+    State advance(int64_t max_rounds, double seconds) override {
+        const double start = seconds_now();
+        for (int64_t done = 0; size_ > 0; ++done) {
+            const double began = seconds_now();
+            if (done == max_rounds || (done && began - start > seconds)) return State::paused;
+            if (!decided_) pull_ = policy_.choose(size_, arcs_, everything_);
+            decided_ = pull_ && !has_transpose_;
+            if (decided_) return State::wants_transpose;
+            const int64_t size = size_, arcs = arcs_;
+            pull_ ? pull() : push();
+            rounds.push_back({pull_, size, arcs, size_, (seconds_now() - began) * 1e3});
+        }
+        return State::done;
+    }
+
+private:
+    static constexpr int64_t grain = 1 << 12;
+
+    int threads_for(int64_t arcs) const { return arcs < arcs_for_threads ? 1 : static_cast<int>(found_.size()); }
+
+    // ---- push
+
+    void push() {
+        list_frontier();
+        if (uniform_ && !(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights[0]);
+        if (!uniform_) keep_sent();
+        if (threads_for(arcs_) == 1) {
+            Found found;
+            push_arcs<false>({0, arcs_}, 0, next_.data(), found);
+            size_ = found.size, arcs_ = found.arcs;
+        } else {
+            push_in_parallel();
+        }
+        std::swap(queue_, next_);
+        if (!uniform_)
+            for (int64_t i = 0; i < size_; ++i) reached_.forget(queue_.data()[i]);
+    }
+
+    // Arcs are numbered through the frontier, so that a hub's are shared among the threads.
+    void push_in_parallel() {
+        before_.resize(size_ + 1);
+        before_[0] = 0;
+        for (int64_t i = 0; i < size_; ++i) before_[i + 1] = before_[i] + out_.degree(queue_.data()[i]);
+        const int64_t chunks = (arcs_ + grain - 1) / grain;
+        std::atomic<int64_t> next_chunk{0};
+        run_team(threads_for(arcs_), [&](const Team& team) {
+            Found& found = found_[team.rank];
+            for (int64_t chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
+                const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
+                const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
+                const std::size_t held = found.ids.size();
+                found.ids.resize(held + (arcs.end - arcs.begin));
+                const int64_t size = found.size;
+                push_arcs<true>(arcs, first, found.ids.data() + held, found);
+                found.ids.resize(held + (found.size - size));
+            }
+        });
+        size_ = arcs_ = 0;
+        for (Found& found : found_) {
+            std::copy(found.ids.begin(), found.ids.end(), next_.data() + size_);
+            size_ += std::exchange(found.size, 0);
+            arcs_ += std::exchange(found.arcs, 0);
+            found.ids.clear();
+        }
+    }
+
+    // Sends along those arcs of the frontier, the first of which leaves its member number `i`; lists whom they improve.
+    template <bool shared>
+    void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
+        int32_t* end = list;
+        int64_t position = shared ? before_[i] : 0;
+        for (; position < arcs.end && i < size_; ++i) {
+            const int64_t u = queue_.data()[i], first = out_.offset[u], degree = out_.degree(u);
+            const Range row{first + std::max<int64_t>(0, arcs.begin - position),
+                            first + std::min(degree, arcs.end - position)};
+            position += degree;
+            end = uniform_ ? push_level<shared>(row, end, found) : push_row<shared>(i, row, end, found);
+        }
+        found.size += end - list;
+    }
+
+    template <bool shared>
+    int32_t* push_level(Range row, int32_t* end, Found& found) {
+        for (int64_t arc = row.begin; arc < row.end; ++arc) {
+            const int64_t v = out_.neighbors[arc];
+            if (!improve<shared>(values_[v], level_, semiring_)) continue;
+            found.arcs += out_.degree(v);
+            *end++ = static_cast<int32_t>(v);
+        }
+        return end;
+    }
+
+    template <bool shared>
+    int32_t* push_row(int64_t i, Range row, int32_t* end, Found& found) {
+        const int64_t width = single ? 1 : width_;
+        const V* sent = sent_.data() + i * width;
+        if (single && *sent == semiring_.identity()) return end;
+        for (int64_t arc = row.begin; arc < row.end; ++arc) {
+            const int64_t v = out_.neighbors[arc];
+            const V weight = out_.weights[arc];
+            bool better = false;
+            for (int64_t c = 0; c < width; ++c) {
+                if (!single && sent[c] == semiring_.identity()) continue;
+                better |= improve<shared>(values_[v * width + c], semiring_.send(sent[c], weight), semiring_);
+            }
+            if (!better || !reached_.template add<shared>(v)) continue;
+            found.arcs += out_.degree(v);
+            *end++ = static_cast<int32_t>(v);
+        }
+        return end;
+    }
+
+    // The values of the frontier from before the round.
+    void keep_sent() {
+        if (!sent_) sent_ = Scratch<V>(n_ * width_);
+        for (int64_t i = 0; i < size_; ++i) {
+            const V* value = values_ + queue_.data()[i] * width_;
+            std::copy(value, value + width_, sent_.data() + i * width_);
+        }
+    }
+
+    void list_frontier() {
+        if (everything_)
+            for (int64_t v = 0; v < n_; ++v) queue_.data()[v] = static_cast<int32_t>(v);
+        else if (in_bitmap_)
+            list_members(front_, queue_.data());
+        everything_ = in_bitmap_ = false;
+    }
+
+    // ---- pull
+
+    void pull() {
+        mark_frontier();
+        V bound{};
+        const bool bounded = single && bounded_ && find_bound(bound);
+        if (!uniform_) keep_old();
+        const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
+        const int threads = threads_for(in_.offset[n_] + n_);
+        std::atomic<int64_t> next_chunk{0};
+        run_team(threads, [&](const Team& team) {
+            Found& found = found_[team.rank];
+            for (int64_t chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < chunks.size();) {
+                const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
+                if (uniform_)
+                    everything_ ? pull_level<true>(rows, found) : pull_level<false>(rows, found);
+                else
+                    everything_ ? pull_rows<true>(rows, bounded, bound, found)
+                                : pull_rows<false>(rows, bounded, bound, found);
+            }
+        });
+        size_ = arcs_ = 0;
+        for (Found& found : found_) size_ += std::exchange(found.size, 0), arcs_ += std::exchange(found.arcs, 0);
+        std::swap(front_, reached_);
+        reached_.clear();
+        everything_ = false, in_bitmap_ = true;
+    }
+
+    // Chunks begin and end at words of the bitmap, which then each belong to one thread.
+    Range whole_words(Range rows, bool last) const { return {rows.begin & ~63, last ? n_ : rows.end & ~63}; }
+
+    // All messages are equal: a vertex that one reaches needs no other.
+    template <bool everyone>
+    void pull_level(Range rows, Found& found) {
+        for (int64_t v = rows.begin; v < rows.end; ++v) {
+            if (!semiring_.better(level_, values_[v])) continue;
+            for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
+                if (!everyone && !front_.has(in_.neighbors[arc])) continue;
+                values_[v] = level_;
+                reach(v, found);
+                break;
+            }
+        }
+    }
+
+    template <bool everyone>
+    void pull_rows(Range rows, bool bounded, V bound, Found& found) {
+        for (int64_t v = rows.begin; v < rows.end; ++v) {
+            if (bounded && !semiring_.better(bound, values_[v])) continue;
+            if (single ? pull_row<everyone>(v, bounded, bound) : pull_columns<everyone>(v)) reach(v, found);
+        }
+    }
+
+    template <bool everyone>
+    bool pull_row(int64_t v, bool bounded, V bound) {
+        V best = values_[v];
+        bool better = false;
+        for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
+            const int64_t u = in_.neighbors[arc];
+            if (!everyone && !front_.has(u)) continue;
+            const V sent = sent_.data()[u];
+            if (sent == semiring_.identity()) continue;
+            const V message = semiring_.send(sent, in_.weights[arc]);
+            if (!semiring_.better(message, best)) continue;
+            best = message, better = true;
+            if (bounded && !semiring_.better(bound, best)) break;
+        }
+        if (better) values_[v] = best;
+        return better;
+    }
+
+    template <bool everyone>
+    bool pull_columns(int64_t v) {
+        V* best = values_ + v * width_;
+        bool better = false;
+        for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
+            const int64_t u = in_.neighbors[arc];
+            if (!everyone && !front_.has(u)) continue;
+            const V* sent = sent_.data() + u * width_;
+            const V weight = in_.weights[arc];
+            for (int64_t c = 0; c < width_; ++c)
+                if (sent[c] != semiring_.identity())
+                    better |= improve<false>(best[c], semiring_.send(sent[c], weight), semiring_);
+        }
+        return better;
+    }
+
+    void reach(int64_t v, Found& found) {
+        reached_.template add<false>(v);
+        ++found.size;
+        found.arcs += out_.degree(v);
+    }
+
+    void mark_frontier() {
+        if (uniform_ && !(level_ == semiring_.identity())) level_ = semiring_.send(level_, in_.weights[0]);
+        if (everything_ || in_bitmap_) return;
+        front_.clear();
+        for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.data()[i]);
+    }
+
+    // The best message of the round: no vertex that holds as good a value can improve.
+    bool find_bound(V& bound) const {
+        if (uniform_) return false;
+        V best = semiring_.identity();
+        for (int64_t v = 0; v < n_; ++v)
+            if ((everything_ || front_.has(v)) && semiring_.better(values_[v], best)) best = values_[v];
+        bound = best == semiring_.identity() ? best : semiring_.send(best, best_weight_);
+        return true;
+    }
+
+    void keep_old() {
+        const int64_t size = n_ * width_;
+        if (!sent_) sent_ = Scratch<V>(size);
+        const int parts = part_count(size);
+        for_each_part(parts, [&](int part) {
+            const Range range = part_of(size, part, parts);
+            std::copy(values_ + range.begin, values_ + range.end, sent_.data() + range.begin);
+        });
+    }
+
+    Rows<Weights> out_, in_ = out_;
+    V* values_;
+    int64_t n_, width_;
+    Semiring semiring_;
+    V best_weight_;
+    bool bounded_, uniform_ = false, has_transpose_ = false, decided_ = false, pull_ = false;
+    // The frontier: everything, or a bitmap, or a list.
+    bool everything_ = false, in_bitmap_ = false;
+    int64_t size_ = 0, arcs_ = 0;
+    V level_{};  // the value that all of the frontier have, in a uniform search
+    Scratch<int32_t> queue_, next_;
+    Scratch<V> sent_;
+    Bitmap front_, reached_;
+    std::vector<int64_t> before_;  // arcs of the frontier before each of its members
+    std::vector<Found> found_;
+    DirectionPolicy policy_;
+};
+
+}  // namespace tgraph
