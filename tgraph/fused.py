@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import Choice, find
+from tgraph.kernels import BACKENDS, Choice, choose, find
 from tgraph.kernels.call import Call
 from tgraph.operators import arc_weights
 from tgraph.program import Program, Relaxation, check_dtype
@@ -32,7 +32,8 @@ HOOKS = {
 def find_loop(program: Program, graph: Graph, values: Any, active: Frontier, backend: str) -> Choice | None:
     """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
 
-    None for a program that is not a Relaxation, or one that brings its own steps.
+    None for a program that is not a Relaxation, or one that brings its own steps. Raises ArgumentError where a
+    backend asked for by name has neither the loop nor its rounds.
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
         return None
@@ -42,7 +43,9 @@ def find_loop(program: Program, graph: Graph, values: Any, active: Frontier, bac
         return None  # rounds in the order of buckets depend on the threads
     weights = arc_weights(whole(graph, active, "push"), values, program.edge, program.weight)
     check_dtype(values, weights, program.edge)
-    return find(backend, Call("fixpoint", values, program.reduction, program.edge, weights, graph))
+    call = Call("fixpoint", values, program.reduction, program.edge, weights, graph)
+    rounds_will_do = backend == "auto" or hasattr(BACKENDS[backend], "relax")
+    return find(backend, call) if rounds_will_do else choose(backend, call)
 
 
 def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:

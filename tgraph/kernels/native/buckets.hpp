@@ -79,11 +79,11 @@ private:
 
     void relax_frontier(Worker& worker) {
         for (int64_t first; (first = cursor_.fetch_add(chunk, std::memory_order_relaxed)) < frontier_size_;)
-            for (int64_t i = first; i < std::min(first + chunk, frontier_size_); ++i) relax(frontier_[i], worker);
+            relax_all(frontier_.data() + first, std::min(chunk, frontier_size_ - first), worker);
         std::vector<int32_t>& bin = worker.bins[current_ % window];
         while (!bin.empty() && bin.size() < fused) {
             std::swap(bin, worker.taken);
-            for (const int32_t v : worker.taken) relax(v, worker);
+            relax_all(worker.taken.data(), static_cast<int64_t>(worker.taken.size()), worker);
             worker.taken.clear();
         }
         worker.next = first_bin(worker);
@@ -93,6 +93,21 @@ private:
         for (int64_t bucket = current_; bucket < current_ + window; ++bucket)
             if (!worker.bins[bucket % window].empty()) return bucket;
         return none;
+    }
+
+    // The rows lie anywhere in memory. While one is relaxed the next ones are fetched: first their offsets, then, when
+    // these have come, the heads of the rows.
+    void relax_all(const int32_t* vertices, int64_t count, Worker& worker) {
+        constexpr int64_t near = 4, far = 12;
+        for (int64_t i = 0; i < count; ++i) {
+            if (i + far < count) {
+                fetch(&out_.offset[vertices[i + far]]);
+                fetch(&values_[vertices[i + far]]);
+                fetch(&relaxed_.data()[vertices[i + far]]);
+            }
+            if (i + near < count) out_.fetch_row(out_.offset[vertices[i + near]]);
+            relax(vertices[i], worker);
+        }
     }
 
     void relax(int32_t u, Worker& worker) {

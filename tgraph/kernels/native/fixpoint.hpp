@@ -48,6 +48,7 @@ template <class V>
 struct OneWeight {
     V value;
     V operator[](int64_t) const { return value; }
+    void fetch(int64_t) const {}
     OneWeight of_transpose(const void*) const { return *this; }
 };
 
@@ -55,6 +56,7 @@ template <class V, class W>
 struct ArcWeights {
     const W* data;
     V operator[](int64_t arc) const { return static_cast<V>(data[arc]); }
+    void fetch(int64_t arc) const { tgraph::fetch(data + arc); }
     ArcWeights of_transpose(const void* weights) const { return {static_cast<const W*>(weights)}; }
 };
 
@@ -64,6 +66,13 @@ struct Rows {
     const int32_t* neighbors;
     Weights weights;
 
+    // The first lines of a row; the processor fetches those that follow by itself.
+    void fetch_row(int64_t arc) const {
+        for (int64_t line = 0; line < 2; ++line) {
+            fetch(neighbors + arc + line * 16);
+            weights.fetch(arc + line * 16);
+        }
+    }
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
 

@@ -24,6 +24,9 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 #endif
 }
 
+// Asks for the cache line of an address, which need not be valid, before it is read.
+inline void fetch(const void* address) { __builtin_prefetch(address); }
+
 // Uninitialised memory for `count` items of a trivial type, given back to the system on destruction.
 template <class T>
 class Scratch {

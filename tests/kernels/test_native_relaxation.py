@@ -1,0 +1,198 @@
+"""Relaxations whose loop the native backend runs, against the portable backend round by round."""
+
+import contextlib
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import MODES, graphs, grid, random_graph
+
+import tgraph as tg
+from tgraph import fused, native
+from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+
+PAIRS = [
+    (torch.int32, torch.int32),
+    (torch.int64, torch.int32),
+    (torch.int64, torch.int64),
+    (torch.float32, torch.float32),
+    (torch.float32, torch.int32),
+    (torch.float32, torch.int64),
+    (torch.float64, torch.float32),
+    (torch.float64, torch.float64),
+    (torch.float64, torch.int64),
+]
+
+
+class Any(tg.Relaxation):
+    """A relaxation of any semiring from given values."""
+
+    def __init__(self, reduce, edge, values, weight=None, active=None, delta=None, rounds=None):
+        self.reduce, self.edge, self.values, self.weight, self.active = reduce, edge, values, weight, active
+        self.delta, self.rounds = delta, rounds
+
+    def init(self, graph):
+        return self.values.clone(), graph.everything() if self.active is None else graph.select(self.active)
+
+
+@contextlib.contextmanager
+def threads(count):
+    """So many threads for torch and the kernels."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def drawn_values(data, graph, dtype, reduction, width):
+    """Small numbers with unreached vertices among them, [n] or [n, width]."""
+    count = graph.num_vertices * max(width, 1)
+    numbers = data.draw(st.lists(st.none() | st.integers(-3, 9), min_size=count, max_size=count))
+    identity = reduction.identity(dtype)
+    values = torch.tensor([identity if number is None else number for number in numbers], dtype=dtype)
+    return values.view(graph.num_vertices, width) if width else values
+
+
+@given(graphs(), st.sampled_from(["min", "max"]), st.sampled_from(list(EDGE_OPERATIONS)), st.data())
+def test_every_round_is_that_of_the_portable_backend(graph, reduce, edge, data):
+    """Also where the fixpoint is far away or does not exist: so many rounds give the same values in any direction."""
+    dtype, weight_dtype = data.draw(st.sampled_from(PAIRS))
+    values = drawn_values(data, graph, dtype, REDUCTIONS[reduce], data.draw(st.integers(0, 3)))
+    weight = torch.tensor(
+        data.draw(st.lists(st.integers(-2, 5), min_size=graph.num_arcs, max_size=graph.num_arcs)), dtype=weight_dtype
+    )
+    graph = tg.Graph(graph.offset, graph.neighbors, weight)
+    form = data.draw(st.sampled_from([None, 2, weight.clone()]))
+    active = data.draw(st.none() | st.lists(st.booleans(), min_size=graph.num_vertices, max_size=graph.num_vertices))
+    active = None if active is None else torch.tensor(active, dtype=torch.bool)
+    rounds = data.draw(st.integers(0, 5))
+    program = Any(reduce, edge, values, form, active, rounds=rounds)
+    expected = tg.run(program, graph, backend="portable")
+    for mode in MODES:
+        found = tg.run(program, graph, mode=mode, backend="native" if len(expected.values) else "auto", trace=True)
+        assert torch.equal(found.values, expected.values), (mode, found.values, expected.values)
+        assert found.iterations == expected.iterations and found.values.dtype == dtype
+
+
+@given(graphs(min_vertices=1, dtypes=(torch.int32, torch.int64, torch.float32, torch.float64)), st.data())
+def test_buckets_of_any_width(graph, data):
+    """One bucket for all, one for each distance, and borders so far apart that vertices wait in the far pile."""
+    dtype = graph.weights.dtype if graph.weights.dtype.is_floating_point else torch.int64
+    values = drawn_values(data, graph, dtype, REDUCTIONS["min"], 0)
+    active = torch.arange(graph.num_vertices)
+    expected = tg.run(Any("min", "add", values, active=active), graph, backend="portable").values
+    for delta in (1e-3, 0.25, 1, 7, 1e9):
+        found = tg.run(Any("min", "add", values, active=active, delta=delta), graph, backend="native").values
+        assert torch.equal(found, expected), delta
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
+@pytest.mark.parametrize(
+    "make", [lambda dtype: grid(60, 70, dtype), lambda dtype: random_graph(9000, 60_000, dtype=dtype)]
+)
+def test_results_do_not_depend_on_the_threads(make, dtype):
+    graph = make(dtype)
+    unreached = torch.full((graph.num_vertices,), REDUCTIONS["min"].identity(dtype), dtype=dtype)
+    unreached[3] = 0
+    programs = [
+        Any("min", "add", unreached, active=[3]),
+        Any("min", "add", unreached, weight=1, active=[3]),
+        Any("min", "add", unreached[:, None].repeat(1, 3), active=[3]),
+        Any("max", "copy", torch.arange(graph.num_vertices, dtype=dtype)),
+        Any("min", "add", unreached, active=[3], delta=5),
+    ]
+    for program in programs:
+        for mode in MODES:
+            with threads(1):
+                expected = tg.run(program, graph, mode=mode, backend="native")
+            for count in (2, 3):
+                with threads(count):
+                    found = tg.run(program, graph, mode=mode, backend="native")
+                assert torch.equal(found.values, expected.values)
+                assert program.delta is not None or found.iterations == expected.iterations
+
+
+@pytest.mark.parametrize("delta", [None, 2])
+def test_the_loop_comes_back_and_goes_on(delta, monkeypatch):
+    """Signals and progress bars need the interpreter now and then; what was under way must not be lost."""
+    graph = random_graph(300, 2000, dtype=torch.float32)
+    start = torch.full((300,), torch.inf)
+    start[0] = 0
+    program = Any("min", "add", start, active=[0], delta=delta)
+    expected = tg.run(program, graph, trace=True)
+    returns = []
+    advance = fused.advance
+    monkeypatch.setattr(fused, "SLICE", 0)
+    monkeypatch.setattr(fused, "advance", lambda *args: (returns.append(r) or r for r in advance(*args)))
+    found = tg.run(program, graph, trace=True)
+    assert torch.equal(found.values, expected.values) and found.iterations == expected.iterations
+    assert len(returns) == found.iterations > 2
+    for one, other in zip(found.trace.iterations, expected.trace.iterations, strict=True):
+        assert (one.active_vertices, one.active_edges) == (other.active_vertices, other.active_edges)
+
+
+def test_numbers_that_do_not_fit_in_32_bits_are_not_squeezed():
+    """int64 values run in 32 bits only where neither they nor their sums can leave these."""
+    large = 2**31 - 4
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 1, large])
+    unreached = torch.iinfo(torch.int64).max
+    for first in (0, large - 2, large + 3, -large - 9):
+        values = torch.tensor([first, unreached, unreached, unreached])
+        found = tg.run(Any("min", "add", values, active=[0]), graph, backend="native").values
+        assert found.tolist() == [first, first + 1, first + 2, first + 2 + large]
+        found = tg.run(Any("min", "add", values, weight=1, active=[0]), graph, backend="native").values
+        assert found.tolist() == [first, first + 1, first + 2, first + 3]
+    lowest = torch.iinfo(torch.int64).min
+    values = torch.tensor([5, lowest, lowest, lowest])
+    assert tg.run(Any("max", "copy", values, active=[0]), graph, backend="native").values.tolist() == [5] * 4
+
+
+def test_what_is_refused_goes_another_way_and_the_trace_says_why():
+    graph = tg.generators.grid2d(4, 4)
+    start = torch.full((16,), torch.inf, dtype=torch.bfloat16)
+    start[0] = 0
+    program = Any("min", "add", start, weight=1, active=[0])
+    with pytest.raises(ArgumentError, match=r"'native' does not serve fixpoint.*bfloat16"):
+        tg.run(program, graph, backend="native")
+    run = tg.run(program, graph, trace=True)
+    assert run.values[15] == 6 and {step.backend for step in run.trace.iterations} == {"portable"}
+    assert any("native does not: it has no relaxation of torch.bfloat16" in choice for choice in run.trace.choices)
+    run = tg.run(Any("min", "add", start.float(), weight=1, active=[0]), graph, trace=True)
+    assert {step.backend for step in run.trace.iterations} == {"native"}
+    assert run.trace.choices == ["fixpoint: native serves it"]
+
+
+def test_a_program_with_steps_of_its_own_runs_them():
+    class Counted(Any):
+        calls = 0
+
+        def compute(self, sub, values, active):
+            Counted.calls += 1
+            return super().compute(sub, values, active)
+
+    graph = tg.generators.grid2d(3, 3)
+    start = torch.full((9,), torch.inf)
+    start[0] = 0
+    run = tg.run(Counted("min", "add", start, weight=1, active=[0]), graph)
+    assert run.values[8] == 4 and Counted.calls == run.iterations
+
+
+def test_values_that_are_not_contiguous():
+    graph = tg.generators.grid2d(3, 3)
+    start = torch.full((2, 9), torch.inf)
+    start[:, 0] = 0
+    found = tg.run(Any("min", "add", start.T, weight=1, active=[0]), graph).values
+    assert found[:, 0].tolist() == found[:, 1].tolist() == [0, 1, 2, 1, 2, 3, 2, 3, 4]
+
+
+def test_a_cycle_that_improves_without_end_is_given_up():
+    graph = tg.Graph.from_edges([0, 1], [1, 0], torch.tensor([-1.0, -1.0]))
+    with pytest.raises(NotConvergedError, match="negative one") as caught:
+        tg.run(Any("min", "add", torch.zeros(2)), graph)
+    assert caught.value.run.iterations == 3
