@@ -26,14 +26,21 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/reading.py
 	$(BIN)/python bench/frontier.py
 
-# The native tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones.
-sanitize: $(VENV)/.dev
-	rm -rf build/sanitize
-	$(INSTALL) --no-deps --target build/sanitize/package -C build-dir=build/sanitize/objects \
-	    -C cmake.define.TGRAPH_SANITIZE=ON -C install.strip=false .
+# The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones; then
+# those of the kernels with ThreadSanitizer.
+NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
+
+sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/package/tgraph/_native*.so)" \
-	    $(BIN)/pytest -q tests/test_native.py tests/test_csr.py
+	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE/tgraph/_native*.so)" OMP_NUM_THREADS=2 \
+	    $(BIN)/pytest -q $(NATIVE_TESTS) tests/test_operators.py tests/test_engine.py tests/algorithms
+	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
+	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
+	    $(BIN)/pytest -q $(NATIVE_TESTS)
+
+build/sanitize/%: $(VENV)/.dev $(SOURCES)
+	rm -rf $@
+	$(INSTALL) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache

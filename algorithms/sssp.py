@@ -80,6 +80,4 @@ def bucket_width(graph: tg.Graph) -> float | None:
     """
     if not graph.num_arcs or not graph.mean_weight > 0:
         return None
-    degree = graph.out_degree.to(torch.float64 if graph.device.type != "mps" else torch.float32)
-    met = float(degree.square().sum()) / graph.num_arcs
-    return graph.mean_weight * min(max(32 / met, 1 / 16), 32)
+    return graph.mean_weight * min(max(32 / graph.mean_degree_met, 1 / 16), 32)

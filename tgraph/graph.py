@@ -251,12 +251,12 @@ class Graph:
     @property
     def num_vertices(self) -> int:
         """n, isolated vertices included."""
-        return len(self.offset) - 1
+        return self.offset.shape[0] - 1
 
     @property
     def num_arcs(self) -> int:
         """m, the arcs stored: an undirected edge counts twice, an undirected self-loop once."""
-        return len(self.neighbors)
+        return self.neighbors.shape[0]
 
     @property
     def num_edges(self) -> int:
@@ -324,6 +324,13 @@ class Graph:
         if self.weights is None or not self.num_arcs:
             return 1.0
         return float(self.weights.detach().mean(dtype=torch.float64))
+
+    @derived
+    def mean_degree_met(self) -> float:
+        """The mean out-degree of the vertices that arcs leave, an arc drawn at random: hubs weigh in as often as they
+        are met. 0 without arcs."""
+        degree = self.out_degree.to(torch.float64 if self.device.type != "mps" else torch.float32)
+        return float(degree.square().sum()) / max(self.num_arcs, 1)
 
     @derived
     def is_symmetric(self) -> bool:

@@ -103,7 +103,7 @@ struct DirectionPolicy {
 };
 
 // Below this many arcs a round costs less than to wake another thread.
-inline constexpr int64_t arcs_for_threads = 1 << 14;
+inline constexpr int64_t arcs_for_threads = worth_a_thread(1 << 14);
 
 // `Values` holds `width` values for each vertex, of as many problems that are solved at once; `single` where it is 1.
 template <class V, class Semiring, class Weights, bool single>
@@ -158,7 +158,7 @@ public:
     }
 
 private:
-    static constexpr int64_t grain = 1 << 12;
+    static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
 
     int threads_for(int64_t arcs) const { return arcs < arcs_for_threads ? 1 : static_cast<int>(found_.size()); }
 

@@ -17,8 +17,17 @@
 
 namespace tgraph {
 
+// Work of so many items is worth a thread of its own. Where threads are checked for races, nearly all work is.
+constexpr int64_t worth_a_thread(int64_t items) {
+#if defined(TGRAPH_STD_THREADS)
+    return items >> 12;
+#else
+    return items;
+#endif
+}
+
 // Below this many items a part costs more to hand to another thread than it saves.
-inline constexpr int64_t items_per_part = 1 << 15;
+inline constexpr int64_t items_per_part = worth_a_thread(1 << 15);
 
 inline int thread_count() {
 #if defined(TGRAPH_STD_THREADS)
