@@ -17,6 +17,7 @@ class Call:
     operation : the name of the function asked for, "aggregate" or another of the backends' functions.
     data : the vertex data [n, ...], or another tensor that says device and dtype.
     reduction, edge, weights : what `aggregate` and `relax` are given, where the operation has them.
+    others : further tensors that the result depends on.
     """
 
     operation: str
@@ -24,9 +25,10 @@ class Call:
     reduction: Reduction | None = None
     edge: str = "copy"
     weights: Tensor | float | None = None
+    others: tuple[Tensor, ...] = ()
 
     @property
     def needs_gradient(self) -> bool:
         """True where what is computed will be differentiated."""
-        tensors = (self.data, self.weights)
+        tensors = (self.data, self.weights, *self.others)
         return torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
