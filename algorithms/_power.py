@@ -38,6 +38,13 @@ def strength(program: tg.Program, graph: tg.Graph, edge: str) -> Tensor:
     return tg.aggregate(arcs, ones, "sum", edge=edge).values
 
 
+def inverse(total: Tensor | float) -> Tensor | float:
+    """1 / total, or 1 where there is nothing to divide."""
+    if isinstance(total, Tensor):
+        return 1 / torch.where(total == 0, 1, total)
+    return 1 / total if total else 1.0
+
+
 def check_weights(graph: tg.Graph) -> None:
     """Raise ArgumentError unless all weights are finite and not negative."""
     smallest, largest = graph.weight_range

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import check_dtype, fitted, strength
+from tgraph.algorithms._power import check_dtype, fitted, inverse, strength
 
 
 class HITS(tg.Program):
@@ -51,13 +51,6 @@ class HITS(tg.Program):
 
     def residual(self, before: dict[str, Tensor], after: dict[str, Tensor]) -> Tensor | float:
         return self.hub_of.change(before["hub"], after["hub"])
-
-
-def inverse(total: Tensor | float) -> Tensor | float:
-    """1 / total, or 1 where there is nothing to scale."""
-    if isinstance(total, Tensor):
-        return 1 / torch.where(total == 0, 1, total)
-    return 1 / total if total else 1.0
 
 
 def hits(

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import check_dtype, fitted, strength, wide
+from tgraph.algorithms._power import check_dtype, fitted, inverse, strength, wide
 
 
 class PageRank(tg.Program):
@@ -25,11 +25,11 @@ class PageRank(tg.Program):
     personalization : where the surfer jumps to: a tensor [n], or {original id: weight}; None is anywhere alike.
     dangling : "redistribute" lets a surfer at a vertex without out-arcs jump; "ignore" drops that mass, as GAP does.
     weighted : follow arcs in proportion to their weights, through which gradients flow.
-    method : "power" has all vertices hear the ranks of the last iteration; "gauss-seidel" cuts the vertices into 32
+    method : "power" has all vertices hear the ranks of the last iteration; "gauss-seidel" cuts the vertices into 64
         blocks, each of which hears what those before it have just computed, and often needs fewer iterations.
     """
 
-    METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 32}
+    METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 64}
 
     def __init__(
         self,
@@ -65,13 +65,24 @@ class PageRank(tg.Program):
         return rank, graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
+        rescale = self.to_final_sum(rank) if self.blocks > 1 else 1.0
         jumping: Tensor | float = 1 - self.damping
         if self.redistribute:
-            jumping = jumping + self.damping * self.walk.unsent(rank)
-        return self.walk.step(sub, rank, beta=jumping), active
+            jumping = jumping + self.damping * rescale * self.walk.unsent(rank)
+        return self.walk.step(sub, rank, beta=jumping, rescale=rescale), active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
         return self.walk.change(before, after)
+
+    def to_final_sum(self, rank: Tensor) -> Tensor | float:
+        """What to multiply `rank` by so that it sums to what the final ranks do, as in a power iteration it soon does.
+
+        An iteration makes a sum s into 1 - damping + damping * (s - lost).
+        """
+        total = self.walk.total(rank)
+        if not self.redistribute and self.damping < 1:
+            total = total + self.damping / (1 - self.damping) * self.walk.unsent(rank)
+        return inverse(total)
 
     def destination(self, graph: tg.Graph) -> Tensor | float:
         """Where a jump leads: probabilities [n], or 1/n. Raises ArgumentError for a personalization that is none."""

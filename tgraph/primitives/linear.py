@@ -69,12 +69,15 @@ class AffineMap:
         *,
         alpha: Tensor | float = 1.0,
         beta: Tensor | float = 1.0,
+        rescale: Tensor | float = 1.0,
         before: Tensor | None = None,
     ) -> Tensor:
         """The values x' [n] after a step from `x` [n], any floating dtype.
 
         sub : all arcs of an iteration, or a Graph. Every vertex receives by its in-arcs, whatever the mode.
-        alpha, beta : numbers or tensors []. before : [n], what `change` is measured from, by default x.
+        alpha, beta : numbers or tensors []. rescale : a number or tensor []; the step starts from rescale * x. Where
+            the sum of the fixpoint is known, going on from a vector of that sum makes up for what Gauss-Seidel does
+            not conserve. before : [n], what `change` is measured from, by default x.
 
         Raises ArgumentError where some vertices are not active, or a tensor does not fit the graph.
         """
@@ -84,36 +87,39 @@ class AffineMap:
         weights = arc_weights(arcs, x, self._edge, self._weights)
         if weights is not None and not (isinstance(weights, Tensor) and weights.dim()):
             alpha, weights = alpha * weights, None
+        if self._coefficients.blocks == 1:
+            alpha = alpha * rescale
         heard = self._sent_of(x)
-        others = tuple(t for t in (*self._vectors.values(), heard, before, alpha, beta) if isinstance(t, Tensor))
+        inputs = (*self._vectors.values(), heard, before, alpha, beta, rescale)
+        others = tuple(tensor for tensor in inputs if isinstance(tensor, Tensor))
         kernels = choose(arcs.backend, Call("affine_step", x, edge=self._edge, weights=weights, others=others))
-        spare = tuple(t if _may_hold(t, like, x, before) else None for t, like in zip(self._spare, (x, heard)))
-        stepped = kernels.run(arcs, self._coefficients, heard, before, weights, alpha, beta, spare)
-        last = self._last
-        self._spare = (None if last is None else last.values, heard)
+        old_values, old_sent = self._spare
+        spare = (_reusable(old_values, x, before), _reusable(old_sent, heard, x, before))
+        stepped = kernels.run(arcs, self._coefficients, heard, before, weights, alpha, beta, rescale, spare)
+        self._spare = (None if self._last is None else self._last.values, heard)
         self._before, self._last = before, stepped
         return stepped.values
 
     def change(self, before: Tensor, after: Tensor) -> Tensor | float:
         """The L1 distance of two vectors [n], `before` and `after` a step, without gradient."""
-        if self._last is not None and after is self._last.values and before is self._before:
-            return self._last.change
-        return distance(before, after)
+        last = self._last
+        return last.change if last and after is last.values and before is self._before else distance(before, after)
 
     def total(self, x: Tensor) -> Tensor | float:
         """The sum of measure * x, for x [n]."""
-        is_last = self._last is not None and x is self._last.values
-        return self._last.total if is_last else total(x, self._coefficients.measure)
+        last = self._last
+        return last.total if last and x is last.values else total(x, self._coefficients.measure)
 
     def unsent(self, x: Tensor) -> Tensor | float:
         """The sum of x [n] over the vertices whose scale is 0."""
-        is_last = self._last is not None and x is self._last.values
-        return self._last.unsent if is_last else unsent(x, self._coefficients.scale)
+        last = self._last
+        return last.unsent if last and x is last.values else unsent(x, self._coefficients.scale)
 
     def _sent_of(self, x: Tensor) -> Tensor:
         """scale * x: kept from the last step, or computed. What blocks overwrite is never x itself."""
-        if self._last is not None and x is self._last.values and self._last.sent is not x:
-            return self._last.sent
+        last = self._last
+        if last and x is last.values and last.sent is not x:
+            return last.sent
         sent = scaled(x, self._coefficients.scale)
         return sent.clone() if sent is x and self._coefficients.blocks > 1 else sent
 
@@ -139,8 +145,8 @@ def _whole_pull(sub: Subgraph | Graph) -> Subgraph:
     return sub if sub.mode == "pull" else whole(sub.graph, sub.active, "pull", sub.backend)
 
 
-def _may_hold(spare: Tensor | None, like: Tensor, *kept: Tensor) -> bool:
-    """Whether a spare tensor fits, and is none of those that must not be overwritten."""
+def _reusable(spare: Tensor | None, like: Tensor, *kept: Tensor) -> Tensor | None:
+    """The spare tensor where it fits, and is none of those that must not be overwritten."""
     if spare is None or spare.requires_grad or spare.dtype != like.dtype or spare.shape != like.shape:
-        return False
-    return all(spare is not tensor for tensor in (like, *kept))
+        return None
+    return None if any(spare is tensor for tensor in (like, *kept)) else spare

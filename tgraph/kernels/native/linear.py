@@ -35,6 +35,7 @@ def affine_step(
     weights: Tensor | None,
     alpha: Tensor | float,
     beta: Tensor | float,
+    rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
 ) -> Stepped:
     """As the portable twin, but for the sum of the values in float64, whose order differs.
@@ -63,6 +64,7 @@ def affine_step(
         float(alpha),
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
+        float(rescale),
         _array(values),
         _array(sent),
         coefficients.blocks,

@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "bindings.hpp"
@@ -42,6 +44,7 @@ struct Vectors {
     const Value *before, *scale, *bias, *measure;
     Value* values;
     double alpha, beta, constant;
+    Value rescale;  // of what is heard, before a step in place
 };
 
 // Added in eight lanes: an order that is the same with vector instructions and without.
@@ -53,6 +56,15 @@ struct Vectors {
         for (int64_t lane = 0; lane < lanes; ++lane) sum[lane] += terms[i + lane];
     for (; i < count; ++i) sum[0] += terms[i];
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
+// The value where the scale is 0, else 0: on the bits, for compilers that take no vector instructions for a choice
+// between floating-point numbers, as it could trap.
+template <class Value>
+[[gnu::always_inline]] inline Value unless_sent(Value value, Value scale) {
+    using Bits = std::conditional_t<sizeof(Value) == 4, uint32_t, uint64_t>;
+    const Bits magnitude = std::bit_cast<Bits>(scale) << 1;  // without the sign: -0 is 0
+    return std::bit_cast<Value>(magnitude == 0 ? std::bit_cast<Bits>(value) : Bits{0});
 }
 
 // From what at most `batch` rows from `first` on received, their new values, what they send (unless null), and sums.
@@ -84,7 +96,7 @@ TGRAPH_MULTIVERSION void finish_rows(const Vectors<Value>& vectors, int64_t firs
         return;
     }
     const Value* scale = vectors.scale + first;
-    for (int64_t i = 0; i < count; ++i) terms[i] = scale[i] == 0 ? static_cast<double>(values[i]) : 0.0;
+    for (int64_t i = 0; i < count; ++i) terms[i] = unless_sent(values[i], scale[i]);
     sums.unsent += added(terms, count);
     if (!sent) return;
     for (int64_t i = 0; i < count; ++i) sent[first + i] = scale[i] * values[i];
@@ -130,6 +142,11 @@ public:
     Sums run() {
         const auto next = std::make_unique<std::atomic<int64_t>[]>(blocks_.size());
         run_team(part_count(work_before(csr_.num_rows)), [&](const Team& team) {
+            if (in_place_ && vectors_.rescale != 1) {
+                const Range part = part_of(csr_.num_rows, team.rank, team.size);
+                for (int64_t row = part.begin; row < part.end; ++row) sent_[row] *= vectors_.rescale;
+                team.barrier();
+            }
             for (std::size_t i = 0; i < blocks_.size(); ++i) {
                 const Block& block = blocks_[i];
                 for (int64_t chunk; (chunk = next[i].fetch_add(1, std::memory_order_relaxed)) < block.num_chunks;)
@@ -247,10 +264,11 @@ const T* data_of(const Optional<T>& array) {
 template <class Value, class Neighbor>
 void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
                  In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure, double alpha,
-                 double beta, double constant, Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks,
+                 double beta, double constant, double rescale, Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks,
                  Out<double> out) {
     const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
-                                 values.data(), alpha,                 beta,                 constant};
+                                 values.data(), alpha,                 beta,                 constant,
+                                 static_cast<Value>(rescale)};
     const auto step = [&]<class Weight>(const Weight* arc_weights) {
         const WeightedRows<Neighbor, Weight> csr{offset.data(), neighbors.data(), arc_weights,
                                                  static_cast<int64_t>(offset.shape(0)) - 1,
@@ -277,7 +295,7 @@ void bind_power(nb::module_& module) {
         module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
                    arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("values").noconvert(),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("values").noconvert(),
                    arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
                    nb::call_guard<nb::gil_scoped_release>());
     };

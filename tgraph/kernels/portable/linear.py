@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -47,16 +48,20 @@ def affine_step(
     weights: Tensor | None,
     alpha: Tensor | float,
     beta: Tensor | float,
+    rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
 ) -> Stepped:
     """alpha * (sum over arcs u -> v of heard[u] * weight) + beta * bias, for every vertex v of a whole pull.
 
     heard : [n], what is sent. before : [n], what the change is measured from; says the dtype of the new values.
     weights : [e] in the order of the arcs held, or None. Added in float64 where the device has it.
+    rescale : what `heard` is multiplied by before a step of several blocks.
     spare : values and sent values that may be overwritten, or None each; this backend makes new ones. In a step of
     several blocks other backends overwrite `heard`.
     """
     scale, bias = coefficients.scale, coefficients.bias
+    if coefficients.blocks > 1:
+        heard = (heard * rescale).to(heard.dtype)
     parts = []
     for first, last in row_blocks(sub.offset, coefficients.blocks):
         received = _received(sub, widened(heard), weights, first, last)
@@ -80,7 +85,7 @@ def row_blocks(offset: Tensor, blocks: int) -> Iterator[tuple[int, int]]:
     size, rest = divmod(int(work_before[-1]), blocks)
     ends = torch.tensor([size * (i + 1) + min(i + 1, rest) for i in range(blocks)], device=offset.device)
     cuts = [0, *torch.searchsorted(work_before, ends).tolist()]
-    yield from zip(cuts[:-1], cuts[1:], strict=True)
+    yield from itertools.pairwise(cuts)
 
 
 def _received(sub: Subgraph, heard: Tensor, weights: Tensor | None, first: int, last: int) -> Tensor:
