@@ -1,8 +1,4 @@
-"""What the power iterations share: vertex data in the dtype asked for, sums in the widest there is.
-
-A float32 sum over the arcs of a hub is off by more than a tolerance of 1e-6 allows, and the iteration would circle
-around its fixpoint for ever.
-"""
+"""What the power iterations share: the dtype of the scores, and what vertices send."""
 
 from __future__ import annotations
 
@@ -19,9 +15,34 @@ def wide(values: Tensor) -> Tensor:
     return values.to(torch.float32 if values.device.type == "mps" else torch.float64)
 
 
-def change(before: Tensor, after: Tensor) -> Tensor:
-    """How far an iteration moved the values in all (L1), a scalar without gradient."""
-    return (wide(after.detach()) - wide(before.detach())).abs().sum()
+def fitted(values: Tensor, dtype: torch.dtype) -> Tensor:
+    """Degrees, or sums of weights, in the dtype of the scores (but no narrower than float32) unless they are too large
+    or small for it to hold what they make of a score."""
+    narrow = values.to(torch.promote_types(dtype, torch.float32))
+    if values.dtype in (narrow.dtype, torch.int64):
+        return narrow
+    held = (values == 0) | ((values > 1e-12) & (values < 1e12))
+    return narrow if bool(held.all()) else values
+
+
+def strength(program: tg.Program, graph: tg.Graph, edge: str) -> Tensor:
+    """What leaves each vertex, [n]: its degree for edge="copy", for "mul" the sum of the weights of its arcs.
+
+    Raises ArgumentError for weights that are no measure.
+    """
+    if edge == "copy":
+        return graph.out_degree
+    check_weights(graph)
+    arcs = program.tensorize(graph, graph.everything(), "push").reverse()
+    ones = wide(torch.ones(graph.num_vertices, device=graph.device))
+    return tg.aggregate(arcs, ones, "sum", edge=edge).values
+
+
+def inverse(total: Tensor | float) -> Tensor | float:
+    """1 / total, or 1 where there is nothing to divide."""
+    if isinstance(total, Tensor):
+        return 1 / torch.where(total == 0, 1, total)
+    return 1 / total if total else 1.0
 
 
 def check_weights(graph: tg.Graph) -> None:

@@ -1,6 +1,8 @@
 """HITS: hubs point at good authorities, authorities are pointed at by good hubs (Kleinberg, J. ACM 1999).
 
-Power iteration on hub = A authority, authority = A^T hub; both are scaled to sum to 1, as networkx does.
+Power iteration on hub = A authority, authority = A^T hub; both are scaled to sum to 1, as networkx does. What a vector
+will sum to is known before it is computed: A authority sums to authority weighed by what enters each vertex, A^T hub
+to hub weighed by what leaves it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import change, check_dtype, check_weights, wide
+from tgraph.algorithms._power import check_dtype, fitted, inverse, strength
 
 
 class HITS(tg.Program):
@@ -34,24 +36,21 @@ class HITS(tg.Program):
         self.rounds, self.max_iterations = (max_iterations, None) if tol is None else (None, max_iterations)
 
     def init(self, graph: tg.Graph) -> tuple[dict[str, Tensor], tg.Frontier]:
-        if self.edge == "mul":
-            check_weights(graph)
+        leaving, entering = (fitted(strength(self, each, self.edge), self.dtype) for each in (graph, graph.transpose()))
+        self.authority_of = tg.primitives.linear.AffineMap(edge=self.edge, measure=entering)
+        self.hub_of = tg.primitives.linear.AffineMap(edge=self.edge, measure=leaving)
         even = torch.full((graph.num_vertices,), 1 / max(graph.num_vertices, 1), dtype=self.dtype, device=graph.device)
         return {"hub": even, "authority": even.clone()}, graph.everything()
 
     def compute(self, sub: tg.Subgraph, score: dict[str, Tensor], active: tg.Frontier):
-        authority = scaled(tg.aggregate(sub, wide(score["hub"]), "sum", edge=self.edge).values)
-        hub = scaled(tg.aggregate(sub.reverse(), authority, "sum", edge=self.edge).values)
-        return {"hub": hub.to(self.dtype), "authority": authority.to(self.dtype)}, active
+        hub = score["hub"]
+        authority = self.authority_of.step(sub, hub, alpha=inverse(self.hub_of.total(hub)))
+        leads = inverse(self.authority_of.total(authority))
+        hub = self.hub_of.step(sub.reverse(), authority, alpha=leads, before=hub)
+        return {"hub": hub, "authority": authority}, active
 
-    def residual(self, before: dict[str, Tensor], after: dict[str, Tensor]) -> Tensor:
-        return change(before["hub"], after["hub"])
-
-
-def scaled(score: Tensor) -> Tensor:
-    """The scores divided by their sum."""
-    total = score.sum()
-    return score / torch.where(total == 0, 1, total)
+    def residual(self, before: dict[str, Tensor], after: dict[str, Tensor]) -> Tensor | float:
+        return self.hub_of.change(before["hub"], after["hub"])
 
 
 def hits(

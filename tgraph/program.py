@@ -54,8 +54,8 @@ class Program:
         """New vertex data and the next active vertices, by `aggregate` on `sub` and `update` of the `values` so far."""
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
-    def residual(self, before: Any, after: Any) -> Tensor | None:
-        """How far an iteration moved the vertex data, a scalar tensor; None where there is no such measure.
+    def residual(self, before: Any, after: Any) -> Tensor | float | None:
+        """How far an iteration moved the vertex data, a number or scalar tensor; None where there is no such measure.
 
         With a `tolerance` the run ends once the residual is at most that. Asked only after iterations in which
         everything was active, where `before` and `after` are different tensors.

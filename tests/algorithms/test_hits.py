@@ -10,6 +10,7 @@ from hypothesis import given
 from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph
 
 import tgraph as tg
+from tgraph import native
 from tgraph.algorithms import HITS, hits
 from tgraph.errors import ArgumentError, NotConvergedError
 
@@ -87,6 +88,26 @@ def test_not_converged_carries_both_scores():
     assert run.iterations == 2 and run.residual > 1e-12
     expected = power_iteration(dense(graph), 2)
     assert close(run.values["hub"].tolist(), expected[0]) and close(run.values["authority"].tolist(), expected[1])
+
+
+@pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_native_and_portable_kernels_give_the_same_scores(weighted):
+    graph = random_graph(200, 3000, dtype=torch.float32)
+    runs = [tg.run(HITS(weighted=weighted), graph, backend=backend) for backend in ("native", "portable")]
+    assert runs[0].iterations == runs[1].iterations
+    for name in ("hub", "authority"):
+        assert close(*(run.values[name].tolist() for run in runs), 1e-6)
+
+
+def test_gradients_flow_through_the_weights():
+    graph = random_graph(8, 24, dtype=torch.float64)
+
+    def scores(weights):
+        weighted = tg.Graph(graph.offset, graph.neighbors, weights)
+        return hits(weighted, weighted=True, tol=None, max_iterations=3, dtype=torch.float64)
+
+    assert torch.autograd.gradcheck(scores, graph.weights.clone().requires_grad_())
 
 
 def test_rounds_are_counted():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph, twin
 
 import tgraph as tg
+from tgraph import native
 from tgraph.algorithms import PageRank, pagerank
 from tgraph.errors import ArgumentError, NotConvergedError
 
@@ -35,12 +36,12 @@ def solved(graph, damping=0.85, jump=None, redistribute=True, weighted=False):
 @given(graphs(min_vertices=1), st.sampled_from([0.0, 0.5, 0.85, 0.99]))
 def test_ranks_solve_the_equations(graph, damping):
     options = {**TIGHT, "max_iterations": 10_000, "damping": damping}
-    for mode in MODES:
-        found = pagerank(graph, mode=mode, **options)
+    for mode, method in itertools.product(MODES, PageRank.METHODS):
+        found = pagerank(graph, mode=mode, method=method, **options)
         assert found.dtype == torch.float64
         assert close(found.tolist(), solved(graph, damping), 1e-10)
         assert math.isclose(float(found.sum()), 1)
-        ignoring = pagerank(graph, dangling="ignore", mode=mode, **options)
+        ignoring = pagerank(graph, dangling="ignore", mode=mode, method=method, **options)
         assert close(ignoring.tolist(), solved(graph, damping, redistribute=False), 1e-10)
 
 
@@ -58,8 +59,8 @@ def test_personalization_equals_networkx(graph, data):
 @given(graphs(min_vertices=1, dtypes=(*INTEGERS, *FLOATS)))
 def test_weighted(graph):
     expected = solved(graph, weighted=True)
-    for mode in MODES:
-        found = pagerank(graph, weighted=True, mode=mode, **TIGHT)
+    for mode, method in itertools.product(MODES, PageRank.METHODS):
+        found = pagerank(graph, weighted=True, mode=mode, method=method, **TIGHT)
         assert found.dtype == torch.float64 and close(found.tolist(), expected, 1e-10)
 
 
@@ -157,6 +158,7 @@ def test_a_vertex_whose_weights_are_all_zero_is_dangling():
         ({"damping": -0.1}, ("damping", "-0.1")),
         ({"damping": math.nan}, ("damping", "nan")),
         ({"dangling": "drop"}, ("dangling", "'drop'", "'ignore'")),
+        ({"method": "jacobi"}, ("method", "'jacobi'", "'gauss-seidel'")),
         ({"personalization": torch.ones(2)}, ("personalization", "[3]")),
         ({"personalization": torch.tensor([1.0, -1, 0])}, ("personalization", "negative")),
         ({"personalization": torch.zeros(3)}, ("personalization", "zero")),
@@ -187,3 +189,52 @@ def test_the_smallest_graphs(mode):
 def test_two_runs_are_equal_to_the_last_bit(mode):
     graph = random_graph(300, 4000)
     assert torch.equal(pagerank(graph, mode=mode), pagerank(graph, mode=mode))
+
+
+@pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+@pytest.mark.parametrize("method", PageRank.METHODS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_native_and_portable_kernels_give_the_same_ranks(method, weighted, dtype):
+    graph = random_graph(200, 3000, dtype=torch.float32)
+    options = {"method": method, "weighted": weighted, "dtype": dtype}
+    runs = [tg.run(PageRank(**options), graph, backend=backend) for backend in ("native", "portable")]
+    assert runs[0].iterations == runs[1].iterations
+    assert close(*(run.values.tolist() for run in runs), 1e-6 if dtype == torch.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dangling", ["redistribute", "ignore"])
+def test_gauss_seidel_needs_fewer_iterations(dangling, backend):
+    graph = tg.generators.rmat(9)
+    power, seidel = (
+        tg.run(PageRank(method=method, dangling=dangling), graph, backend=backend) for method in PageRank.METHODS
+    )
+    assert seidel.iterations < power.iterations
+    assert float((seidel.values - power.values).abs().sum()) < 2e-6
+
+
+def test_ranks_keep_an_accuracy_that_weights_of_any_size_allow():
+    weights = torch.tensor([1e-30, 3e-30, 1e30, 1e30], dtype=torch.float64)
+    graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 0, 0], weights)
+    assert close(pagerank(graph, weighted=True).tolist(), solved(graph, weighted=True), 1e-5)
+
+
+def test_a_program_runs_on_one_graph_after_another():
+    program, graphs = PageRank(tol=None, max_iterations=3), [random_graph(n, 90) for n in (30, 40)]
+    first = tg.run(program, graphs[0]).values
+    kept = first.clone()
+    assert len(tg.run(program, graphs[1]).values) == 40
+    assert torch.equal(first, kept) and torch.equal(tg.run(program, graphs[0]).values, kept)
+
+
+def test_compute_serves_ranks_that_it_has_not_made():
+    graph = random_graph(30, 90)
+    program = PageRank(dtype=torch.float64)
+    rank, everything = program.init(graph)
+    sub = program.tensorize(graph, everything, "pull")
+    program.compute(sub, rank, everything)
+    other = torch.rand(30, dtype=torch.float64)
+    again = PageRank(dtype=torch.float64)
+    again.init(graph)
+    expected, _ = again.compute(sub, other.clone(), everything)
+    assert torch.equal(program.compute(sub, other, everything)[0], expected)

@@ -19,6 +19,7 @@ class Call:
     data : the vertex data [n, ...], or another tensor that says device and dtype.
     graph : the graph, where the form of its tensors matters.
     reduction, edge, weights : what `aggregate` and `relax` are given, where the operation has them.
+    others : further tensors that the result depends on.
     """
 
     operation: str
@@ -27,9 +28,10 @@ class Call:
     edge: str = "copy"
     weights: Tensor | float | None = None
     graph: Graph | None = None
+    others: tuple[Tensor, ...] = ()
 
     @property
     def needs_gradient(self) -> bool:
         """True where what is computed will be differentiated."""
-        tensors = (self.data, self.weights)
+        tensors = (self.data, self.weights, *self.others)
         return torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)

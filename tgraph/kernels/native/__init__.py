@@ -9,7 +9,9 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.native import relaxation
 from tgraph.kernels.native.relaxation import fixpoint
 
-__all__ = ["fixpoint", "name", "refuses"]
+__all__ = ["affine_step", "fixpoint", "name", "refuses"]
+from tgraph.kernels.native import linear
+from tgraph.kernels.native.linear import affine_step
 
 name = "native"
 
@@ -26,4 +28,5 @@ def refuses(call: Call) -> str | None:
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "fixpoint": relaxation.refuses,
+    "affine_step": linear.refuses,
 }

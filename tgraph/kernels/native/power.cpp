@@ -1,7 +1,308 @@
+// One step of a power iteration, x' = alpha A s + beta b with s = scale x, in one pass over the arcs that also computes
+// what the next step asks for: s', the change |x' - x|, and sums of x'.
+//
+// The work is cut into chunks of fixed size, whose sums are added in order: no result depends on the threads. A row
+// longer than a chunk is summed in pieces, one by each chunk that it reaches into.
+//
+// Block Gauss-Seidel: the rows are cut into blocks, one after the other, and what a block sends is replaced before the
+// next one begins.
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
 #include "bindings.hpp"
+#include "gather.hpp"
+#include "parallel.hpp"
+#include "simd.hpp"
 
 namespace tgraph {
+namespace {
 
-void bind_power(nb::module_&) {}
+constexpr int64_t batch = 256;  // rows that are finished together, while their sums are in the nearest cache
+
+struct Sums {
+    double change = 0, total = 0, unsent = 0;
+
+    void operator+=(const Sums& other) {
+        change += other.change;
+        total += other.total;
+        unsent += other.unsent;
+    }
+};
+
+// The vertex data of a step. What is null takes no part: a scale or measure of 1, a bias that is the same for all.
+template <class Value>
+struct Vectors {
+    const Value *before, *scale, *bias, *measure;
+    Value* values;
+    double alpha, beta, constant;
+    Value rescale;  // of what is heard, before a step in place
+};
+
+// Added in eight lanes: an order that is the same with vector instructions and without.
+[[gnu::always_inline]] inline double added(const double* terms, int64_t count) {
+    constexpr int64_t lanes = 8;
+    double sum[lanes] = {};
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+        for (int64_t lane = 0; lane < lanes; ++lane) sum[lane] += terms[i + lane];
+    for (; i < count; ++i) sum[0] += terms[i];
+    return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
+// The value where the scale is 0, else 0: on the bits, for compilers that take no vector instructions for a choice
+// between floating-point numbers, as it could trap.
+template <class Value>
+[[gnu::always_inline]] inline Value unless_sent(Value value, Value scale) {
+    using Bits = std::conditional_t<sizeof(Value) == 4, uint32_t, uint64_t>;
+    const Bits magnitude = std::bit_cast<Bits>(scale) << 1;  // without the sign: -0 is 0
+    return std::bit_cast<Value>(magnitude == 0 ? std::bit_cast<Bits>(value) : Bits{0});
+}
+
+// From what at most `batch` rows from `first` on received, their new values, what they send (unless null), and sums.
+template <class Value>
+TGRAPH_MULTIVERSION void finish_rows(const Vectors<Value>& vectors, int64_t first, int64_t count,
+                                     const double* received, Value* sent, Sums& sums) {
+    double terms[batch];
+    Value* values = vectors.values + first;
+    const double alpha = vectors.alpha, beta = vectors.beta, constant = vectors.constant;
+    if (vectors.bias) {
+        const Value* bias = vectors.bias + first;
+        for (int64_t i = 0; i < count; ++i) values[i] = static_cast<Value>(alpha * received[i] + beta * bias[i]);
+    } else {
+        for (int64_t i = 0; i < count; ++i) values[i] = static_cast<Value>(alpha * received[i] + constant);
+    }
+    const Value* before = vectors.before + first;
+    for (int64_t i = 0; i < count; ++i)
+        terms[i] = std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i]));
+    sums.change += added(terms, count);
+    if (vectors.measure) {
+        const Value* measure = vectors.measure + first;
+        for (int64_t i = 0; i < count; ++i) terms[i] = static_cast<double>(measure[i]) * values[i];
+    } else {
+        for (int64_t i = 0; i < count; ++i) terms[i] = values[i];
+    }
+    sums.total += added(terms, count);
+    if (!vectors.scale) {
+        if (sent) std::copy(values, values + count, sent + first);
+        return;
+    }
+    const Value* scale = vectors.scale + first;
+    for (int64_t i = 0; i < count; ++i) terms[i] = unless_sent(values[i], scale[i]);
+    sums.unsent += added(terms, count);
+    if (!sent) return;
+    for (int64_t i = 0; i < count; ++i) sent[first + i] = scale[i] * values[i];
+}
+
+// Rows, and the work on them from the first on: one for each row and one for each arc, so that arc i of row r stands
+// at i + r.
+struct Block {
+    Range rows, work;
+    int64_t first_chunk, num_chunks;
+};
+
+// What a chunk leaves to be put together: the sums of its rows, and pieces of rows longer than a chunk, of one that it
+// continues and one that it begins (long_row, or -1).
+struct Chunk {
+    Sums sums;
+    double continued = 0, begun = 0;
+    int64_t long_row = -1;
+};
+
+template <class Value, class Neighbor, class Weight>
+class Step {
+public:
+    // The rows hear `heard` and send into `sent`, which is null where values are sent as they are. Where the two are
+    // the same, every block hears what those before it send.
+    Step(const WeightedRows<Neighbor, Weight>& csr, const Vectors<Value>& vectors, const Value* heard, Value* sent,
+         int64_t num_blocks)
+        : csr_(csr), vectors_(vectors), heard_(heard), sent_(sent), in_place_(heard == sent) {
+        const int64_t work = work_before(csr.num_rows);
+        grain_ = std::clamp<int64_t>(work / (16 * num_blocks), 1 << 8, 1 << 14);
+        int64_t chunks = 0, row = 0;
+        for (int64_t i = 0; i < num_blocks; ++i) {
+            const int64_t end = first_row(part_end(work, i, num_blocks), row, csr.num_rows);
+            const Range span{work_before(row), work_before(end)};
+            const int64_t count = (span.end - span.begin + grain_ - 1) / grain_;
+            blocks_.push_back({{row, end}, span, chunks, count});
+            chunks += count;
+            row = end;
+        }
+        chunks_.resize(chunks);
+    }
+
+    Sums run() {
+        const auto next = std::make_unique<std::atomic<int64_t>[]>(blocks_.size());
+        run_team(part_count(work_before(csr_.num_rows)), [&](const Team& team) {
+            if (in_place_ && vectors_.rescale != 1) {
+                const Range part = part_of(csr_.num_rows, team.rank, team.size);
+                for (int64_t row = part.begin; row < part.end; ++row) sent_[row] *= vectors_.rescale;
+                team.barrier();
+            }
+            for (std::size_t i = 0; i < blocks_.size(); ++i) {
+                const Block& block = blocks_[i];
+                for (int64_t chunk; (chunk = next[i].fetch_add(1, std::memory_order_relaxed)) < block.num_chunks;)
+                    take(block, chunk);
+                team.barrier();
+                if (team.rank == 0) finish_long_rows(block);
+                if (!in_place_) continue;
+                send(block, team);
+                team.barrier();
+            }
+        });
+        Sums sums;
+        for (const Chunk& chunk : chunks_) sums += chunk.sums;
+        return sums;
+    }
+
+private:
+    static int64_t part_end(int64_t items, int64_t part, int64_t parts) {
+        return items / parts * (part + 1) + std::min(part + 1, items % parts);
+    }
+
+    int64_t work_before(int64_t row) const { return csr_.offset[row] + row; }
+    bool is_long(int64_t row) const { return csr_.offset[row + 1] - csr_.offset[row] > grain_; }
+
+    // The first row of [low, high) before which there is at least so much work; high where there is none.
+    int64_t first_row(int64_t work, int64_t low, int64_t high) const {
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (work_before(middle) < work)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    Range work_of(const Block& block, int64_t chunk) const {
+        const int64_t begin = block.work.begin + chunk * grain_;
+        return {begin, std::min(begin + grain_, block.work.end)};
+    }
+
+    // The rows that begin in a chunk, and its pieces of long ones.
+    void take(const Block& block, int64_t number) {
+        const Range work = work_of(block, number);
+        const int64_t begin = first_row(work.begin, block.rows.begin, block.rows.end);
+        int64_t end = first_row(work.end, begin, std::min(begin + grain_, block.rows.end));
+        Chunk chunk;
+        if (begin > block.rows.begin && work_before(begin) > work.begin && is_long(begin - 1))
+            chunk.continued = piece(begin - 1, work);
+        if (end > begin && is_long(end - 1)) {
+            chunk.long_row = --end;
+            chunk.begun = piece(end, work);
+        }
+        double received[batch];
+        for (int64_t row = begin; row < end; row += batch) {
+            const int64_t count = std::min(batch, end - row);
+            sum_rows(csr_, heard_, {row, row + count}, received);
+            finish_rows(vectors_, row, count, received, in_place_ ? nullptr : sent_, chunk.sums);
+        }
+        chunks_[block.first_chunk + number] = chunk;
+    }
+
+    // The sum over the arcs of a row that stand in some work.
+    double piece(int64_t row, Range work) const {
+        const int64_t arcs[2] = {std::max(csr_.offset[row], work.begin - row),
+                                 std::min(csr_.offset[row + 1], work.end - row)};
+        auto one = csr_;
+        one.offset = arcs;
+        double sum = 0;
+        sum_rows(one, heard_, {0, 1}, &sum);
+        return sum;
+    }
+
+    void finish_long_rows(const Block& block) {
+        for (int64_t number = 0; number < block.num_chunks; ++number) {
+            Chunk& chunk = chunks_[block.first_chunk + number];
+            if (chunk.long_row < 0) continue;
+            double received = chunk.begun;
+            const int64_t end = work_before(chunk.long_row + 1);
+            for (int64_t later = number + 1; later < block.num_chunks && work_of(block, later).begin < end; ++later)
+                received += chunks_[block.first_chunk + later].continued;
+            finish_rows(vectors_, chunk.long_row, 1, &received, sent_, chunk.sums);
+        }
+    }
+
+    // Replaces what the rows of a block send.
+    void send(const Block& block, const Team& team) {
+        const Range part = part_of(block.rows.end - block.rows.begin, team.rank, team.size);
+        const Value *scale = vectors_.scale, *values = vectors_.values;
+        for (int64_t row = block.rows.begin + part.begin; row < block.rows.begin + part.end; ++row)
+            if (!is_long(row)) sent_[row] = scale ? scale[row] * values[row] : values[row];
+    }
+
+    WeightedRows<Neighbor, Weight> csr_;
+    Vectors<Value> vectors_;
+    const Value* heard_;
+    Value* sent_;
+    bool in_place_;
+    int64_t grain_;
+    std::vector<Block> blocks_;
+    std::vector<Chunk> chunks_;
+};
+
+using Weights = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+using Optional = std::optional<In<T>>;
+
+template <class T>
+const T* data_of(const Optional<T>& array) {
+    return array ? array->data() : nullptr;
+}
+
+// `out` gets the change, the total and what is not sent.
+template <class Value, class Neighbor>
+void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
+                 In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure, double alpha,
+                 double beta, double constant, double rescale, Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks,
+                 Out<double> out) {
+    const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
+                                 values.data(), alpha,                 beta,                 constant,
+                                 static_cast<Value>(rescale)};
+    const auto step = [&]<class Weight>(const Weight* arc_weights) {
+        const WeightedRows<Neighbor, Weight> csr{offset.data(), neighbors.data(), arc_weights,
+                                                 static_cast<int64_t>(offset.shape(0)) - 1,
+                                                 static_cast<int64_t>(neighbors.shape(0))};
+        const Sums sums =
+            Step<Value, Neighbor, Weight>(csr, vectors, heard.data(), sent ? sent->data() : nullptr, blocks).run();
+        out.data()[0] = sums.change;
+        out.data()[1] = sums.total;
+        out.data()[2] = sums.unsent;
+    };
+    if (!weights) return step(static_cast<const Unweighted*>(nullptr));
+    if (weights->dtype() == nb::dtype<float>()) return step(static_cast<const float*>(weights->data()));
+    if (weights->dtype() == nb::dtype<double>()) return step(static_cast<const double*>(weights->data()));
+    if (weights->dtype() == nb::dtype<int32_t>()) return step(static_cast<const int32_t*>(weights->data()));
+    if (weights->dtype() == nb::dtype<int64_t>()) return step(static_cast<const int64_t*>(weights->data()));
+    throw std::invalid_argument("weights: expected float32, float64, int32 or int64");
+}
+
+}  // namespace
+
+void bind_power(nb::module_& module) {
+    using nb::arg;
+    const auto define = [&](auto function) {
+        module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
+                   arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
+                   arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("values").noconvert(),
+                   arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&affine_step<float, int32_t>);
+    define(&affine_step<double, int32_t>);
+    define(&affine_step<float, int64_t>);
+    define(&affine_step<double, int64_t>);
+}
 
 }  // namespace tgraph

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.linear import affine_step
 from tgraph.kernels.portable.relaxation import relax
 
-__all__ = ["aggregate", "name", "refuses", "relax"]
+__all__ = ["affine_step", "aggregate", "name", "refuses", "relax"]
 
 name = "portable"
 

@@ -1,0 +1,353 @@
+"""Linear steps: the portable one against dense matrices, the native one against the portable."""
+
+import itertools
+import types
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import arcs, close, graphs, random_graph
+
+import tgraph as tg
+from tgraph import native
+from tgraph.errors import ArgumentError
+from tgraph.kernels import choose
+from tgraph.kernels import native as native_backend
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable import linear as portable
+from tgraph.primitives.linear import AffineMap
+from tgraph.rows import Selection
+from tgraph.subgraph import Subgraph, whole
+
+needs_native = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
+WEIGHTS = (None, torch.int32, torch.int64, torch.float32, torch.float64)
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads, and back again."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+def matrix(graph, weighted):
+    dense = np.zeros((graph.num_vertices, graph.num_vertices))
+    for u, v, weight in arcs(graph):
+        dense[u, v] += weight if weighted else 1
+    return dense
+
+
+def vectors(n, seed=0, dtype=torch.float64):
+    """x, scale (with zeros), bias and measure."""
+    random = torch.Generator().manual_seed(seed)
+    x, scale, bias, measure = torch.rand((4, n), generator=random, dtype=torch.float64).to(dtype)
+    return x, scale * (scale > 0.3), bias, measure
+
+
+def subgraph(graph, backend, mode="pull"):
+    return whole(graph, graph.everything(), mode, backend)
+
+
+def sequential(dense, x, scale, bias, alpha, beta, cuts):
+    """The step by a loop over blocks of rows, with dense matrices."""
+    sent, new = scale * x, np.zeros(len(x))
+    for first, last in cuts:
+        new[first:last] = alpha * (dense.T @ sent)[first:last] + beta * bias[first:last]
+        sent[first:last] = scale[first:last] * new[first:last]
+    return new
+
+
+# ---- what a step is -------------------------------------------------------------------------------------------------
+
+
+@given(graphs(dtypes=(None, torch.int32, torch.float64)), st.sampled_from([1, 2, 5, 40]), st.booleans())
+def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
+    n, weighted = graph.num_vertices, graph.weights is not None
+    x, scale, bias, measure = vectors(n)
+    dense = matrix(graph, weighted)
+    cuts = list(portable.row_blocks(graph.transpose().offset, blocks))
+    assert cuts[0][0] == 0 and cuts[-1][1] == n and all(a[1] == b[0] for a, b in itertools.pairwise(cuts))
+    if not vectorial:
+        scale, bias, measure = torch.ones_like(x), torch.full_like(x, 0.25), torch.ones_like(x)
+    given_vectors = {"scale": scale, "bias": bias, "measure": measure} if vectorial else {"bias": 0.25}
+    for mode, backend in itertools.product(("pull", "push"), ("auto", "portable")):
+        walk = AffineMap(edge="mul" if weighted else "copy", blocks=blocks, **given_vectors)
+        sub, values, expected = subgraph(graph, backend, mode), x, x.numpy()
+        for _ in range(3):
+            after = walk.step(sub, values, alpha=0.5, beta=2.0)
+            before = expected
+            expected = sequential(dense, expected, scale.numpy(), bias.numpy(), 0.5, 2.0, cuts)
+            assert close(after.tolist(), expected)
+            assert close([float(walk.change(values, after))], [np.abs(expected - before).sum()])
+            assert close([float(walk.total(after))], [(expected * measure.numpy()).sum()])
+            assert close([float(walk.unsent(after))], [expected[scale.numpy() == 0].sum()])
+            values = after
+
+
+def test_what_is_asked_of_other_values_is_computed():
+    graph = random_graph(20, 60)
+    x, scale, bias, measure = vectors(20)
+    walk = AffineMap(scale=scale, bias=bias, measure=measure)
+    walk.step(graph, x)
+    y = torch.rand(20, dtype=torch.float64)
+    assert close([float(walk.total(y))], [float((y * measure).sum())])
+    assert close([float(walk.unsent(y))], [float(y[scale == 0].sum())])
+    assert close([float(walk.change(x, y))], [float((x - y).abs().sum())])
+    doubled = walk.step(graph, 2 * y)  # not what the last step gave: what it sends is not what was kept
+    assert close(doubled.tolist(), AffineMap(scale=scale, bias=bias).step(graph, 2 * y).tolist())
+
+
+def test_rescaling_is_a_step_from_a_multiple(backend):
+    graph = random_graph(30, 200)
+    x, scale, bias, _ = vectors(30)
+    sub = subgraph(graph, backend)
+    for blocks in (1, 4):
+        walk, other = (AffineMap(scale=scale, bias=bias, blocks=blocks) for _ in range(2))
+        assert close(walk.step(sub, x, rescale=3.0).tolist(), other.step(sub, 3 * x).tolist())
+
+
+def test_the_change_is_measured_from_what_the_caller_says(backend):
+    graph = random_graph(30, 200)
+    x, _, _, before = vectors(30)
+    walk = AffineMap()
+    after = walk.step(subgraph(graph, backend), x, before=before)
+    assert close([float(walk.change(before, after))], [float((after - before).abs().sum())])
+    assert close([float(walk.change(x, after))], [float((after - x).abs().sum())])
+
+
+def test_katz_and_eigenvector_centrality():
+    graph = random_graph(25, 120, directed=False)
+    katz = AffineMap(bias=1.0)
+    x = torch.zeros(25, dtype=torch.float64)
+    for _ in range(200):
+        x = katz.step(graph, x, alpha=0.01)
+    expected = nx.katz_centrality_numpy(nx.Graph(matrix(graph, False)), alpha=0.01, weight="weight")
+    assert close((x / x.norm()).tolist(), expected.values(), 1e-8)
+
+    eigenvector = AffineMap(measure=graph.out_degree.double())
+    x = torch.full((25,), 1 / 25, dtype=torch.float64)
+    for _ in range(300):
+        x = eigenvector.step(graph, x, alpha=1 / eigenvector.total(x))
+    expected = np.linalg.eigh(matrix(graph, False))[1][:, -1]
+    assert close((x / x.norm()).tolist(), np.abs(expected), 1e-8)
+
+
+def test_gradients_of_a_step():
+    graph = random_graph(9, 30, dtype=torch.float64)
+    x, scale, bias, _ = (tensor.requires_grad_() for tensor in vectors(9))
+
+    def two_steps(x, scale, bias, weights, blocks):
+        walk = AffineMap(scale=scale, bias=bias, edge="mul", weights=weights, blocks=blocks)
+        return walk.step(graph, walk.step(graph, x, alpha=0.5), rescale=0.9)
+
+    for blocks in (1, 3):
+        assert torch.autograd.gradcheck(two_steps, (x, scale, bias, graph.weights.clone().requires_grad_(), blocks))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_values_keep_their_dtype(dtype):
+    graph = random_graph(20, 60)
+    x, scale, bias, _ = vectors(20, dtype=dtype)
+    exact = AffineMap(scale=scale.double(), bias=bias.double()).step(graph, x.double())
+    assert AffineMap(scale=scale, bias=bias).step(graph, x).dtype == dtype
+    found = AffineMap(scale=scale.double(), bias=bias).step(graph, x)
+    assert found.dtype == dtype and torch.allclose(found.double(), exact, rtol=4 * torch.finfo(dtype).eps)
+
+
+# ---- memory ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_only_values_of_two_steps_ago_are_overwritten(blocks, scaled):
+    graph = random_graph(40, 200)
+    x, scale, *_ = vectors(40)
+    first = x.clone()
+    walk = AffineMap(scale=scale if scaled else None, blocks=blocks)
+    values = x
+    for _ in range(6):
+        before = values.clone()
+        after = walk.step(graph, values, alpha=0.1)
+        assert torch.equal(values, before) and after is not values
+        values = after
+    assert torch.equal(x, first), "what the caller gave is written into"
+
+
+@needs_native
+def test_memory_is_used_again():
+    graph, (x, scale, *_) = random_graph(40, 200), vectors(40)
+    walk = AffineMap(scale=scale)
+    places = []
+    for _ in range(8):
+        x = walk.step(graph, x, alpha=0.1)
+        places.append(x.data_ptr())
+    assert len(set(places)) == 2
+
+
+@needs_native
+def test_autograd_hears_of_values_that_are_overwritten():
+    graph, (x, *_) = random_graph(10, 30), vectors(10)
+    weight, walk = torch.ones(10, dtype=torch.float64, requires_grad=True), AffineMap()
+    x = walk.step(graph, x)
+    loss = (x * weight).sum()
+    for _ in range(3):
+        x = walk.step(graph, x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+# ---- the native kernel ----------------------------------------------------------------------------------------------
+
+
+def stepped(graph, backend, dtype, blocks, weighted=False, rounds=3, *, scaled=True):
+    """What some steps give on a backend: the values and the numbers of each."""
+    x, scale, bias, measure = vectors(graph.num_vertices, dtype=dtype)
+    given_vectors = {"scale": scale, "bias": bias, "measure": measure} if scaled else {}
+    walk = AffineMap(edge="mul" if weighted else "copy", blocks=blocks, **given_vectors)
+    sub, found = subgraph(graph, backend), []
+    for _ in range(rounds):
+        before, x = x, walk.step(sub, x, alpha=0.01)
+        numbers = (walk.change(before, x), walk.total(x), walk.unsent(x))
+        found.append((x.clone(), torch.tensor([float(number) for number in numbers], dtype=torch.float64)))
+    return found
+
+
+def hub_graph(directed=True):
+    """A vertex that a third of the arcs lead to, others of a thousand, and many of few or none."""
+    random = torch.Generator().manual_seed(1)
+    src, dst = torch.randint(20_000, (2, 300_000), generator=random).unbind()
+    dst[:100_000] = 7
+    dst[100_000:130_000] = 20_000 - 1 - dst[100_000:130_000] % 30
+    dst[130_000:] = dst[130_000:] // 3
+    weights = torch.randint(1, 10, (300_000,), generator=random).to(torch.float32)
+    return tg.Graph.from_edges(src, dst, weights, num_vertices=20_001, directed=directed)
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("blocks", [1, 7])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_native_equals_portable(dtype, weights, blocks, scaled):
+    for graph in (random_graph(300, 5000, dtype=weights), random_graph(50, 3, dtype=weights), random_graph(1, 0)):
+        weighted = graph.weights is not None
+        found, expected = (
+            stepped(graph, name, dtype, blocks, weighted, scaled=scaled) for name in ("native", "portable")
+        )
+        for (values, numbers), (reference, sums) in zip(found, expected, strict=True):
+            assert values.dtype == dtype and torch.allclose(values, reference, rtol=TOLERANCE[dtype])
+            assert torch.allclose(numbers, sums, rtol=TOLERANCE[dtype])
+
+
+@needs_native
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("blocks", [1, 16])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted, threads):
+    graph = hub_graph()
+    runs = []
+    for count in (1, 2, 3):
+        threads(count)
+        runs.append(stepped(graph, "native", dtype, blocks, weighted))
+    for other in runs[1:]:
+        for (values, numbers), (same, sums) in zip(runs[0], other, strict=True):
+            assert torch.equal(values, same) and torch.equal(numbers, sums)
+    expected = stepped(graph, "portable", dtype, blocks, weighted)
+    for (values, numbers), (reference, sums) in zip(runs[0], expected, strict=True):
+        assert torch.allclose(values, reference, rtol=TOLERANCE[dtype])
+        assert torch.allclose(numbers, sums, rtol=TOLERANCE[dtype])
+
+
+@needs_native
+@pytest.mark.parametrize("blocks", [1, 5])
+def test_wide_neighbors(blocks):
+    graph = hub_graph()
+    pull = subgraph(graph, "native")
+    wide = Subgraph(
+        graph, pull.active, "pull", None, Selection(pull.offset, pull.neighbors.long()), mirrored=True, backend="native"
+    )
+    for dtype in (torch.float32, torch.float64):
+        x, scale, bias, _ = vectors(graph.num_vertices, dtype=dtype)
+        found, expected = (AffineMap(scale=scale, bias=bias, blocks=blocks).step(sub, x) for sub in (wide, pull))
+        assert torch.allclose(found, expected, rtol=8 * torch.finfo(dtype).eps)
+
+
+@needs_native
+def test_strided_vectors():
+    graph = random_graph(30, 100)
+    x, scale, *_ = vectors(60)
+    for blocks in (1, 4):
+        found = AffineMap(scale=scale[::2], blocks=blocks).step(graph, x[::2])
+        assert torch.equal(found, AffineMap(scale=scale[::2].clone(), blocks=blocks).step(graph, x[::2].clone()))
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        ({"data": torch.ones(2, dtype=torch.float16)}, "float16"),
+        ({"data": torch.ones(2), "weights": torch.ones(2, dtype=torch.int8)}, "int8"),
+        ({"data": torch.ones(2), "others": (torch.ones(2, dtype=torch.float64),)}, "dtype of the values"),
+        ({"data": torch.ones(2), "others": (torch.ones(2, requires_grad=True),)}, "gradients"),
+        ({"data": torch.ones(2), "weights": torch.ones(2, requires_grad=True)}, "gradients"),
+    ],
+)
+def test_what_the_kernel_does_not_serve(call, word):
+    assert word in native_backend.refuses(Call("affine_step", **call))
+    assert choose("auto", Call("affine_step", **call)).backend.name == "portable"
+    with torch.no_grad():
+        assert (native_backend.refuses(Call("affine_step", **call)) is None) == (word == "gradients")
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_map_does_not_take():
+    graph = random_graph(5, 9)
+    x = torch.ones(5)
+    for options, word in (({"edge": "min"}, "'min'"), ({"blocks": 0}, "blocks"), ({"blocks": -1}, "blocks")):
+        with pytest.raises(ArgumentError, match=word):
+            AffineMap(**options)
+    for options, values, word in (
+        ({}, torch.ones(4), "x: "),
+        ({}, torch.ones(5, 2), "x: "),
+        ({}, torch.ones(5, dtype=torch.int64), "int64"),
+        ({"scale": torch.ones(4)}, x, "scale: "),
+        ({"bias": torch.ones(6)}, x, "bias: "),
+        ({"measure": torch.ones(5, dtype=torch.bool)}, x, "measure: "),
+        ({"edge": "mul"}, x, "weights"),
+        ({"edge": "mul", "weights": torch.ones(3)}, x, "weights"),
+    ):
+        with pytest.raises(ArgumentError, match=word):
+            AffineMap(**options).step(graph, values)
+    with pytest.raises(ArgumentError, match="before"):
+        AffineMap().step(graph, x, before=x.double())
+
+
+def test_a_step_is_taken_by_all_vertices():
+    graph = random_graph(5, 9)
+    for sub in (
+        whole(graph, graph.select([0]), "pull"),
+        tg.Program().tensorize(graph, graph.select([0, 1]), "push"),
+    ):
+        with pytest.raises(ArgumentError, match="every vertex"):
+            AffineMap().step(sub, torch.ones(5))
+
+
+def test_a_number_weighs_all_arcs():
+    graph = random_graph(9, 30)
+    x, *_ = vectors(9)
+    found = AffineMap(edge="mul", weights=2.5).step(graph, x)
+    assert close(found.tolist(), (2.5 * AffineMap().step(graph, x)).tolist())
+
+
+def test_without_native_kernels_the_portable_ones_serve(monkeypatch):
+    monkeypatch.setattr(native, "load", lambda: None)
+    graph = random_graph(9, 30)
+    assert isinstance(native_backend, types.ModuleType)
+    assert close([float(AffineMap().step(graph, torch.ones(9)).sum())], [graph.num_arcs])

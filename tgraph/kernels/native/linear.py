@@ -1,0 +1,81 @@
+"""A step of a linear iteration by the kernel in `power.cpp`: one pass over the arcs, in memory that is used again."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph import native
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable.linear import Coefficients, Stepped
+from tgraph.subgraph import Subgraph
+
+_WEIGHTS = (torch.float32, torch.float64, torch.int32, torch.int64)
+
+
+def refuses(call: Call) -> str | None:
+    """Why a call is not served: its gradient, or dtypes that the kernel was not compiled for."""
+    if call.needs_gradient:
+        return "it computes no gradients"
+    if call.data.dtype not in (torch.float32, torch.float64):
+        return f"it computes float32 and float64, the values are {call.data.dtype}"
+    if isinstance(call.weights, Tensor) and call.weights.dtype not in _WEIGHTS:
+        return f"it reads weights of float32, float64, int32 and int64, these are {call.weights.dtype}"
+    for tensor in call.others:
+        if tensor.dim() and tensor.dtype != call.data.dtype:
+            return f"the scale, bias and measure must have the dtype of the values, {call.data.dtype}"
+    return None
+
+
+def affine_step(
+    sub: Subgraph,
+    coefficients: Coefficients,
+    heard: Tensor,
+    before: Tensor,
+    weights: Tensor | None,
+    alpha: Tensor | float,
+    beta: Tensor | float,
+    rescale: Tensor | float = 1.0,
+    spare: tuple[Tensor | None, Tensor | None] = (None, None),
+) -> Stepped:
+    """As the portable twin, but for the sum of the values in float64, whose order differs.
+
+    Writes the new values and what they send into the spare tensors, and what a step of several blocks sends into
+    `heard`. The same bits for any number of threads.
+    """
+    scale, bias, in_place = coefficients.scale, coefficients.bias, coefficients.blocks > 1
+    values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
+    if in_place:
+        sent = heard
+    elif scale is None:
+        sent = None
+    else:
+        sent = torch.empty_like(values) if spare[1] is None else spare[1]
+    sums = torch.empty(3, dtype=torch.float64)
+    native.load().affine_step(  # type: ignore[union-attr]
+        _array(sub.offset),
+        _array(sub.neighbors),
+        _array(weights),
+        _array(heard),
+        _array(before),
+        _array(scale),
+        _array(bias) if isinstance(bias, Tensor) else None,
+        _array(coefficients.measure),
+        float(alpha),
+        float(beta),
+        0.0 if isinstance(bias, Tensor) else float(beta) * bias,
+        float(rescale),
+        _array(values),
+        _array(sent),
+        coefficients.blocks,
+        _array(sums),
+    )
+    for written in (values, sent):
+        if written is not None and not written.is_inference():
+            torch.autograd.graph.increment_version(written)  # who saved it for a backward pass shall be told
+    return Stepped(values, values if sent is None else sent, *sums.tolist())
+
+
+def _array(tensor: Tensor | None):
+    """The memory of a tensor, as the kernels take it: numpy hands it over several times faster than torch."""
+    return None if tensor is None else tensor.detach().contiguous().numpy()

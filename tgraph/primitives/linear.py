@@ -1,0 +1,152 @@
+"""Linear iterations: PageRank, HITS, Katz and eigenvector centrality as steps of one affine map."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tgraph.build import as_count
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable.linear import Coefficients, Stepped, distance, scaled, total, unsent
+from tgraph.operators import arc_weights
+from tgraph.subgraph import Subgraph, whole
+
+
+class AffineMap:
+    """x' = alpha A^T (scale x) + beta bias: x'[v] adds up weight * scale[u] * x[u] over the arcs u -> v.
+
+    One pass over the arcs computes a step and what an iteration wants to know after it: how far the step moved the
+    values (`change`), their sum (`total`), and the sum of those that send nothing (`unsent`). Asking for these is free
+    for the values that `step` gave last, and costs a pass over the vertices for any others.
+
+    scale : [n], what a vertex sends of its value; None for all of it.
+    bias : [n], or a number for all vertices.
+    edge : "copy" sends scale * x along every arc, "mul" multiplies it by the weight of the arc.
+    weights : [m] in the stored order of the arcs, a number, or None for the graph's own; for edge="mul".
+    measure : [n], what `total` weighs the values by; None for 1. With a measure of A 1, the row sums of the matrix of
+        the next step, `total` is the sum of the next vector ahead of it, and alpha = 1 / total normalises it.
+    blocks : 1 for a power (Jacobi) iteration, whose vertices all hear the last values; more for block Gauss-Seidel,
+        where the rows are cut into so many blocks of equal work and each hears what those before it have just computed.
+        Both have the same fixpoints, and Gauss-Seidel often gets there in fewer steps.
+
+    Sums are taken in float64; values, and what is sent, keep the dtype of x (of scale * x, where scale is wider).
+    Results do not depend on the number of threads. Differentiable in x, scale, bias and weights. The compiled kernels
+    serve float32 and float64 on the CPU where scale, bias and measure have the dtype of x, and no gradient is needed.
+
+    A map owns the tensors that `step` gives: those of two steps ago are overwritten. Clone what you want to keep.
+
+    Raises ArgumentError for an unknown `edge`, or fewer than one block.
+    """
+
+    def __init__(
+        self,
+        *,
+        scale: Tensor | None = None,
+        bias: Tensor | float = 0.0,
+        edge: str = "copy",
+        weights: Tensor | float | None = None,
+        measure: Tensor | None = None,
+        blocks: int = 1,
+    ):
+        if edge not in ("copy", "mul"):
+            raise ArgumentError(f"edge: a linear map copies or multiplies, {edge!r} is not one of 'copy', 'mul'")
+        if as_count(blocks, "blocks") < 1:
+            raise ArgumentError(f"blocks: expected at least one, got {blocks}; 1 is a power iteration")
+        self._coefficients = Coefficients(scale, bias, measure, blocks)
+        named = {"scale": scale, "bias": bias, "measure": measure}
+        self._vectors = {name: value for name, value in named.items() if isinstance(value, Tensor)}
+        self._edge, self._weights = edge, weights
+        self._before: Tensor | None = None  # what the last step is measured from
+        self._last: Stepped | None = None
+        self._spare: tuple[Tensor | None, Tensor | None] = (None, None)
+
+    def step(
+        self,
+        sub: Subgraph | Graph,
+        x: Tensor,
+        *,
+        alpha: Tensor | float = 1.0,
+        beta: Tensor | float = 1.0,
+        rescale: Tensor | float = 1.0,
+        before: Tensor | None = None,
+    ) -> Tensor:
+        """The values x' [n] after a step from `x` [n], any floating dtype.
+
+        sub : all arcs of an iteration, or a Graph. Every vertex receives by its in-arcs, whatever the mode.
+        alpha, beta : numbers or tensors []. rescale : a number or tensor []; the step starts from rescale * x. Where
+            the sum of the fixpoint is known, going on from a vector of that sum makes up for what Gauss-Seidel does
+            not conserve. before : [n], what `change` is measured from, by default x.
+
+        Raises ArgumentError where some vertices are not active, or a tensor does not fit the graph.
+        """
+        arcs = _whole_pull(sub)
+        before = x if before is None else before
+        self._check(arcs.graph, x, before)
+        weights = arc_weights(arcs, x, self._edge, self._weights)
+        if weights is not None and not (isinstance(weights, Tensor) and weights.dim()):
+            alpha, weights = alpha * weights, None
+        if self._coefficients.blocks == 1:
+            alpha = alpha * rescale
+        heard = self._sent_of(x)
+        inputs = (*self._vectors.values(), heard, before, alpha, beta, rescale)
+        others = tuple(tensor for tensor in inputs if isinstance(tensor, Tensor))
+        kernels = choose(arcs.backend, Call("affine_step", x, edge=self._edge, weights=weights, others=others))
+        old_values, old_sent = self._spare
+        spare = (_reusable(old_values, x, before), _reusable(old_sent, heard, x, before))
+        stepped = kernels.run(arcs, self._coefficients, heard, before, weights, alpha, beta, rescale, spare)
+        self._spare = (None if self._last is None else self._last.values, heard)
+        self._before, self._last = before, stepped
+        return stepped.values
+
+    def change(self, before: Tensor, after: Tensor) -> Tensor | float:
+        """The L1 distance of two vectors [n], `before` and `after` a step, without gradient."""
+        last = self._last
+        return last.change if last and after is last.values and before is self._before else distance(before, after)
+
+    def total(self, x: Tensor) -> Tensor | float:
+        """The sum of measure * x, for x [n]."""
+        last = self._last
+        return last.total if last and x is last.values else total(x, self._coefficients.measure)
+
+    def unsent(self, x: Tensor) -> Tensor | float:
+        """The sum of x [n] over the vertices whose scale is 0."""
+        last = self._last
+        return last.unsent if last and x is last.values else unsent(x, self._coefficients.scale)
+
+    def _sent_of(self, x: Tensor) -> Tensor:
+        """scale * x: kept from the last step, or computed. What blocks overwrite is never x itself."""
+        last = self._last
+        if last and x is last.values and last.sent is not x:
+            return last.sent
+        sent = scaled(x, self._coefficients.scale)
+        return sent.clone() if sent is x and self._coefficients.blocks > 1 else sent
+
+    def _check(self, graph: Graph, x: Tensor, before: Tensor) -> None:
+        for name, tensor in {"x": x, "before": before, **self._vectors}.items():
+            if tensor.shape != (graph.num_vertices,) or not tensor.is_floating_point():
+                raise ArgumentError(
+                    f"{name}: expected [{graph.num_vertices}] of a floating dtype, one for each vertex, "
+                    f"got {list(tensor.shape)} of {tensor.dtype}"
+                )
+            if tensor.device != graph.device:
+                raise ArgumentError(f"{name}: on {tensor.device}, the graph on {graph.device}; use .to(graph.device)")
+        if x.dtype != before.dtype:
+            raise ArgumentError(f"before: expected the dtype of x, {x.dtype}, got {before.dtype}")
+
+
+def _whole_pull(sub: Subgraph | Graph) -> Subgraph:
+    """All arcs as rows that receive, which adds in a fixed order."""
+    if isinstance(sub, Graph):
+        return whole(sub, sub.everything(), "pull")
+    if not sub.is_whole or not sub.active.is_everything:
+        raise ArgumentError("sub: a linear step needs every vertex active; use tg.aggregate for some of them")
+    return sub if sub.mode == "pull" else whole(sub.graph, sub.active, "pull", sub.backend)
+
+
+def _reusable(spare: Tensor | None, like: Tensor, *kept: Tensor) -> Tensor | None:
+    """The spare tensor where it fits, and is none of those that must not be overwritten."""
+    if spare is None or spare.requires_grad or spare.dtype != like.dtype or spare.shape != like.shape:
+        return None
+    return None if any(spare is tensor for tensor in (like, *kept)) else spare
