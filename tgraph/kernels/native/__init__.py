@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from tgraph import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native import joining, sweeping
+from tgraph.kernels.native.joining import join, outside
+from tgraph.kernels.native.sweeping import levels, sweep
 
-__all__ = ["name", "refuses"]
+__all__ = ["join", "levels", "name", "outside", "refuses", "sweep"]
 
 name = "native"
 
@@ -20,4 +23,9 @@ def refuses(call: Call) -> str | None:
 
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
-_REFUSALS: dict = {}
+_REFUSALS: dict = {
+    "join": joining.refuses,
+    "outside": joining.refuses,
+    "levels": sweeping.refuses_levels,
+    "sweep": sweeping.refuses,
+}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.joining import join, outside
 from tgraph.kernels.portable.relaxation import relax
+from tgraph.kernels.portable.sweeping import levels, sweep
 
-__all__ = ["aggregate", "name", "refuses", "relax"]
+__all__ = ["aggregate", "join", "levels", "name", "outside", "refuses", "relax", "sweep"]
 
 name = "portable"
 

@@ -1,0 +1,99 @@
+"""Sums that pass from level to level, such as the path counts and dependencies of Brandes' betweenness (2001).
+
+Several searches may be swept at once. They are laid side by side as k copies of the graph: item c * n + v is vertex v
+in copy c, and vertex data of all copies is [k, n].
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+
+def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+    """The items of each level, level after level: (order [r], level_offset int64 [L + 1]).
+
+    `depth`: integers [n] or [k, n], negative where unreached; L is one more than the largest. `order`, int32 or int64,
+    holds the items that have a depth, those of depth d in ascending order at level_offset[d]:level_offset[d + 1].
+    `backend` is a name of the registry.
+
+    Raises ArgumentError for depths that are no integers.
+    """
+    if depth.is_floating_point() or depth.is_complex() or depth.dtype == torch.bool:
+        raise ArgumentError(f"depth: expected integers, got {depth.dtype}; use depth.to(torch.int32)")
+    flat = depth.reshape(-1)
+    count = max(0, int(flat.max()) + 1) if len(flat) else 0
+    return choose(backend, Call("levels", flat)).run(flat, count)
+
+
+def sweep(
+    graph: Graph,
+    order: Tensor,
+    level_offset: Tensor,
+    values: Tensor,
+    bias: Tensor | None = None,
+    *,
+    descending: bool = False,
+    backend: str = "auto",
+) -> Tensor:
+    """For one level after the other, values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v.
+
+    Level i are the items order[level_offset[i]:level_offset[i + 1]]; `descending` takes the last level first. What a
+    level computes is seen by the levels after it, not by itself. Neighbours are those in the rows of `graph`; pass its
+    transpose to sum over in-neighbours. `values`, floating [n] or [k, n], are written in place and returned; `bias`,
+    of the same shape, is 0 where None. `order` holds distinct items, as `levels` gives them. `backend` is a name of
+    the registry. Sums are taken in a fixed order, whatever the number of threads.
+
+    Raises ArgumentError for shapes, dtypes or devices that do not fit, and for items or levels out of range.
+    """
+    graph.out_degree  # noqa: B018  checks the offsets
+    _check_values(graph, values, "values")
+    if bias is not None:
+        _check_values(graph, bias, "bias")
+        if bias.shape != values.shape or bias.dtype != values.dtype:
+            raise ArgumentError(
+                f"bias: expected {list(values.shape)} {values.dtype} as values has, "
+                f"got {list(bias.shape)} {bias.dtype}"
+            )
+    if not values.is_contiguous():
+        raise ArgumentError("values: a strided view cannot be swept in place; use values.contiguous()")
+    _check_order(order, level_offset, values)
+    choose(backend, Call("sweep", values)).run(graph, order, level_offset, values, bias, descending)
+    return values
+
+
+def _check_values(graph: Graph, values: Tensor, name: str) -> None:
+    if not isinstance(values, Tensor) or not values.is_floating_point():
+        kind = values.dtype if isinstance(values, Tensor) else type(values).__name__
+        raise ArgumentError(f"{name}: expected a floating tensor, got {kind}; use float64")
+    if values.dim() not in (1, 2) or values.shape[-1] != graph.num_vertices:
+        raise ArgumentError(
+            f"{name}: expected [{graph.num_vertices}] or [k, {graph.num_vertices}], got {list(values.shape)}"
+        )
+    if values.device != graph.device:
+        raise ArgumentError(f"{name}: on {values.device} while the graph is on {graph.device}; use .to")
+
+
+def _check_order(order: Tensor, level_offset: Tensor, values: Tensor) -> None:
+    if order.dtype not in (torch.int32, torch.int64) or order.dim() != 1:
+        raise ArgumentError(f"order: expected int32 or int64 [r], got {list(order.shape)} {order.dtype}")
+    if level_offset.dtype != torch.int64 or level_offset.dim() != 1 or not len(level_offset):
+        raise ArgumentError(
+            f"level_offset: expected int64 [L + 1], got {list(level_offset.shape)} {level_offset.dtype}"
+        )
+    if order.device != values.device or level_offset.device != values.device:
+        raise ArgumentError(f"order, level_offset: not on {values.device}, where the values are; use .to")
+    if len(order):
+        low, high = (int(end) for end in torch.aminmax(order))
+        if low < 0 or high >= values.numel():
+            raise ArgumentError(f"order: its items go from {low} to {high}, those of values to {values.numel() - 1}")
+    first, last = int(level_offset[0]), int(level_offset[-1])
+    if first < 0 or last > len(order) or bool((level_offset.diff() < 0).any()):
+        raise ArgumentError(
+            f"level_offset: from {first} to {last}; it must ascend within 0..{len(order)}, as `levels` gives it"
+        )
