@@ -35,63 +35,54 @@ def sweep(
     graph: Graph,
     order: Tensor,
     level_offset: Tensor,
-    values: Tensor,
-    bias: Tensor | None = None,
+    bias: Tensor,
     *,
     descending: bool = False,
     backend: str = "auto",
 ) -> Tensor:
-    """For one level after the other, values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v.
+    """For one level after the other, values[v] = bias[v] + the sum of values[u] over the neighbours u of v in the level
+    before.
 
-    Level i are the items order[level_offset[i]:level_offset[i + 1]]; `descending` takes the last level first. What a
-    level computes is seen by the levels after it, not by itself. Neighbours are those in the rows of `graph`; pass its
-    transpose to sum over in-neighbours. `values`, floating [n] or [k, n], are written in place and returned; `bias`,
-    of the same shape, is 0 where None. `order` holds distinct items, as `levels` gives them. `backend` is a name of
-    the registry. Sums are taken in a fixed order, whatever the number of threads.
+    Level i are the items order[level_offset[i]:level_offset[i + 1]], int64 [L + 1]; `descending` starts with the last.
+    `order` holds distinct items, as `levels` gives them. Neighbours are those in the rows of `graph`, ascending, a
+    repeated one once; pass the transpose to sum over in-neighbours. The levels are those of a search: no neighbour lies
+    farther back than the level before. `bias` is floating [n] or [k, n]. `backend` is a name of the registry.
 
-    Raises ArgumentError for shapes, dtypes or devices that do not fit, and for items or levels out of range.
+    Returns the values, of the same shape and dtype, 0 where no level is. Sums are taken in ascending order of the
+    neighbours, whatever the number of threads. Raises ArgumentError for shapes, dtypes or devices that do not fit, and
+    for items or levels out of range.
     """
     graph.out_degree  # noqa: B018  checks the offsets
-    _check_values(graph, values, "values")
-    if bias is not None:
-        _check_values(graph, bias, "bias")
-        if bias.shape != values.shape or bias.dtype != values.dtype:
-            raise ArgumentError(
-                f"bias: expected {list(values.shape)} {values.dtype} as values has, "
-                f"got {list(bias.shape)} {bias.dtype}"
-            )
-    if not values.is_contiguous():
-        raise ArgumentError("values: a strided view cannot be swept in place; use values.contiguous()")
-    _check_order(order, level_offset, values)
-    choose(backend, Call("sweep", values)).run(graph, order, level_offset, values, bias, descending)
-    return values
+    _check_bias(graph, bias)
+    _check_order(order, level_offset, bias)
+    return choose(backend, Call("sweep", bias)).run(graph, order, level_offset, bias, descending)
 
 
-def _check_values(graph: Graph, values: Tensor, name: str) -> None:
-    if not isinstance(values, Tensor) or not values.is_floating_point():
-        kind = values.dtype if isinstance(values, Tensor) else type(values).__name__
-        raise ArgumentError(f"{name}: expected a floating tensor, got {kind}; use float64")
-    if values.dim() not in (1, 2) or values.shape[-1] != graph.num_vertices:
+def _check_bias(graph: Graph, bias: Tensor) -> None:
+    if not isinstance(bias, Tensor) or not bias.is_floating_point():
+        kind = bias.dtype if isinstance(bias, Tensor) else type(bias).__name__
+        raise ArgumentError(f"bias: expected a floating tensor, got {kind}; use float64")
+    if bias.dim() not in (1, 2) or bias.shape[-1] != graph.num_vertices:
         raise ArgumentError(
-            f"{name}: expected [{graph.num_vertices}] or [k, {graph.num_vertices}], got {list(values.shape)}"
+            f"bias: expected [{graph.num_vertices}] or [k, {graph.num_vertices}], got {list(bias.shape)}"
         )
-    if values.device != graph.device:
-        raise ArgumentError(f"{name}: on {values.device} while the graph is on {graph.device}; use .to")
+    if bias.device != graph.device:
+        raise ArgumentError(f"bias: on {bias.device} while the graph is on {graph.device}; use bias.to")
 
 
-def _check_order(order: Tensor, level_offset: Tensor, values: Tensor) -> None:
+def _check_order(order: Tensor, level_offset: Tensor, bias: Tensor) -> None:
     if order.dtype not in (torch.int32, torch.int64) or order.dim() != 1:
         raise ArgumentError(f"order: expected int32 or int64 [r], got {list(order.shape)} {order.dtype}")
     if level_offset.dtype != torch.int64 or level_offset.dim() != 1 or not len(level_offset):
         raise ArgumentError(
             f"level_offset: expected int64 [L + 1], got {list(level_offset.shape)} {level_offset.dtype}"
         )
-    if order.device != values.device or level_offset.device != values.device:
-        raise ArgumentError(f"order, level_offset: not on {values.device}, where the values are; use .to")
+    if order.device != bias.device or level_offset.device != bias.device:
+        raise ArgumentError(f"order, level_offset: not on {bias.device}, where the bias is; use .to")
     if len(order):
         low, high = (int(end) for end in torch.aminmax(order))
-        if low < 0 or high >= values.numel():
-            raise ArgumentError(f"order: its items go from {low} to {high}, those of values to {values.numel() - 1}")
+        if low < 0 or high >= bias.numel():
+            raise ArgumentError(f"order: its items go from {low} to {high}, those of bias to {bias.numel() - 1}")
     first, last = int(level_offset[0]), int(level_offset[-1])
     if first < 0 or last > len(order) or bool((level_offset.diff() < 0).any()):
         raise ArgumentError(

@@ -16,11 +16,12 @@ template <class Neighbor, class Label>
 bool join(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int64_t>> rows, int64_t width,
           Out<Label> label) {
     const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
-    if (!is_forest(label.data(), num_vertices)) return false;
+    const ForestCheck found = check_forest(label.data(), num_vertices);
+    if (!found.fits) return false;
     const int64_t num_rows = rows ? static_cast<int64_t>(rows->shape(0)) : num_vertices;
-    join_arcs(Rows<Neighbor>{offset.data(), neighbors.data(), num_vertices, rows ? rows->data() : nullptr, num_rows,
-                             width},
-              label.data());
+    const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, rows ? rows->data() : nullptr, num_rows,
+                              width};
+    Joiner<Neighbor, Label>(held, label.data(), found.fresh).run();
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 #include "rows.hpp"
 
@@ -18,7 +19,13 @@ class Forest {
 public:
     explicit Forest(Label* label) : label_(label) {}
 
-    // Hooks the root of the larger tree under the other's, by compare-and-swap.
+    // Hooks a root under a smaller neighbour, or what that points at. All threads may hook at once, each root by one of
+    // them: no label is written by two, and no compare-and-swap is needed, the most expensive step of a `join`.
+    void hook(Label v, Label neighbor) const {
+        if (neighbor < v && parent(v) == v) at(v).store(parent(neighbor), std::memory_order_relaxed);
+    }
+
+    // Hooks the root of the larger tree under the other's.
     void join(Label u, Label v) const {
         Label a = parent(u), b = parent(v);
         while (a != b) {
@@ -38,6 +45,8 @@ public:
         for (Label above; (above = parent(root)) != root;) root = above;
         if (root != first) at(v).store(root, std::memory_order_relaxed);
     }
+
+    void prefetch(Label v) const { __builtin_prefetch(label_ + v); }
 
 private:
     std::atomic_ref<Label> at(Label v) const { return std::atomic_ref<Label>(label_[v]); }
@@ -66,47 +75,96 @@ struct Rows {
     const int64_t* rows;  // null for all of them
     int64_t num_rows, width;
 
-    // Calls visit(row, arcs) for every row, on all threads. Where all arcs are held they are cut into equal parts; a
-    // row is then visited in several.
-    template <class Visit>
-    void each(Visit visit) const {
-        if (!rows && width >= offset[num_vertices]) {
-            for_each_range(offset[num_vertices], 1 << 16, [&](Range arcs) { each_row(offset, num_vertices, arcs, visit); });
-            return;
-        }
-        for_each_range(num_rows, rows ? 1 << 10 : vertices_per_chunk, [&](Range range) {
-            for (int64_t i = range.begin; i < range.end; ++i) {
-                const int64_t row = rows ? rows[i] : i, begin = offset[row];
-                visit(row, Range{begin, begin + std::min(offset[row + 1] - begin, width)});
-            }
-        });
-    }
+    bool is_whole() const { return !rows && width >= offset[num_vertices]; }
+    int64_t row(int64_t i) const { return rows ? rows[i] : i; }
+    Range arcs(int64_t row) const { return {offset[row], std::min(offset[row + 1], offset[row] + width)}; }
 };
 
 // Merges the trees of the two ends of every arc, and lets every vertex point at its root, which is the smallest vertex
 // of the tree: the same whichever thread was first.
 template <class Neighbor, class Label>
-void join_arcs(const Rows<Neighbor>& rows, Label* label) {
-    const Forest<Label> forest(label);
-    rows.each([&](int64_t row, Range arcs) {
-        for (int64_t i = arcs.begin; i < arcs.end; ++i)
-            forest.join(static_cast<Label>(row), static_cast<Label>(rows.neighbors[i]));
-    });
-    for_each_range(rows.num_vertices, vertices_per_chunk, [&](Range range) {
-        for (int64_t v = range.begin; v < range.end; ++v) forest.flatten(static_cast<Label>(v));
-    });
-}
+class Joiner {
+public:
+    // `fresh` says that every vertex is a tree by itself.
+    Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
 
-// True where every label is a vertex and not larger than the vertex that has it.
+    void run() const {
+        for_each_range(rows_.num_rows, vertices_per_chunk, [this](Range range) { hook(range); });
+        if (rows_.is_whole())
+            for_each_range(rows_.offset[rows_.num_vertices], 1 << 16, [this](Range arcs) {
+                each_row(rows_.offset, rows_.num_vertices, arcs,
+                         [this](int64_t row, Range held) { join(forest_, row, rows_.neighbors, held); });
+            });
+        else
+            for_each_range(rows_.num_rows, rows_.rows ? 1 << 10 : vertices_per_chunk,
+                           [this](Range range) { join_rows(range); });
+        for_each_range(rows_.num_vertices, vertices_per_chunk, [this](Range range) {
+            for (int64_t v = range.begin; v < range.end; ++v) forest_.flatten(static_cast<Label>(v));
+        });
+    }
+
+private:
+    // The loops work on copies: what a member holds would be loaded again after every atomic access.
+
+    // Hooks by the first arc of each row.
+    void hook(Range range) const {
+        const auto rows = rows_;
+        const auto forest = forest_;
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t row = rows.row(i);
+            const Range arcs = rows.arcs(row);
+            if (arcs.begin < arcs.end) forest.hook(static_cast<Label>(row), static_cast<Label>(rows.neighbors[arcs.begin]));
+        }
+    }
+
+    void join_rows(Range range) const {
+        constexpr int64_t distance = 16;  // so many rows ahead the labels of neighbours are sent for
+        const auto rows = rows_;
+        const auto forest = forest_;
+        const bool fresh = fresh_;
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            if (i + distance < range.end) {
+                const Range ahead = rows.arcs(rows.row(i + distance));
+                if (ahead.begin + 1 < ahead.end) forest.prefetch(static_cast<Label>(rows.neighbors[ahead.begin + 1]));
+            }
+            const int64_t row = rows.row(i);
+            Range arcs = rows.arcs(row);
+            if (fresh && arcs.begin < arcs.end && rows.neighbors[arcs.begin] < row) ++arcs.begin;  // that one was hooked
+            join(forest, row, rows.neighbors, arcs);
+        }
+    }
+
+    static void join(Forest<Label> forest, int64_t row, const Neighbor* neighbors, Range arcs) {
+        for (int64_t i = arcs.begin; i < arcs.end; ++i)
+            forest.join(static_cast<Label>(row), static_cast<Label>(neighbors[i]));
+    }
+
+    Rows<Neighbor> rows_;
+    Forest<Label> forest_;
+    bool fresh_;
+};
+
+struct ForestCheck {
+    bool fits;   // every label is a vertex and not larger than the vertex that has it
+    bool fresh;  // every vertex is a root
+};
+
 template <class Label>
-bool is_forest(const Label* label, int64_t num_vertices) {
-    std::atomic<bool> fits{true};
+ForestCheck check_forest(const Label* label, int64_t num_vertices) {
+    using Bits = std::make_unsigned_t<Label>;
+    constexpr Bits sign = Bits{1} << (sizeof(Bits) * 8 - 1);
+    std::atomic<bool> fits{true}, fresh{true};
     for_each_range(num_vertices, vertices_per_chunk, [&](Range range) {
-        bool all = true;
-        for (int64_t v = range.begin; v < range.end; ++v) all &= (label[v] >= 0) & (label[v] <= v);
-        if (!all) fits.store(false, std::memory_order_relaxed);
+        Bits signs = 0, moved = 0;  // no branch, so that several labels are checked at once
+        for (int64_t v = range.begin; v < range.end; ++v) {
+            const auto own = static_cast<Bits>(v), above = static_cast<Bits>(label[v]);
+            signs |= above | (own - above);
+            moved |= own ^ above;
+        }
+        if (signs & sign) fits.store(false, std::memory_order_relaxed);
+        if (moved) fresh.store(false, std::memory_order_relaxed);
     });
-    return fits.load(std::memory_order_relaxed);
+    return {fits.load(std::memory_order_relaxed), fresh.load(std::memory_order_relaxed)};
 }
 
 }  // namespace tgraph

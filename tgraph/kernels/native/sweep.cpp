@@ -1,11 +1,8 @@
 // Bindings of the sweep, and the counting sort that finds its order.
 #include "sweep.hpp"
 
-#include <nanobind/stl/optional.h>
-
-#include <optional>
-
 #include "bindings.hpp"
+#include "memory.hpp"
 
 namespace tgraph {
 namespace {
@@ -47,17 +44,25 @@ void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset)
 }
 
 // The caller has checked that the items are below shape(values), a multiple of the number of vertices, and that the
-// levels lie in the order one after the other.
+// levels lie in the order one after the other. `sums` and `values` come filled with 0.
 template <class Neighbor, class Item>
-void sweep(In<int64_t> offset, In<Neighbor> neighbors, In<Item> order, In<int64_t> level_offset, bool descending,
-           Out<double> values, std::optional<In<double>> bias) {
-    const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
+void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> push_offset, In<Neighbor> push_neighbors,
+           In<Item> order, In<int64_t> level_offset, bool descending, In<double> bias, Out<double> sums,
+           Out<double> values) {
     const auto num_levels = static_cast<int64_t>(level_offset.shape(0)) - 1;
-    if (num_vertices == 0 || num_levels <= 0) return;
-    const Sweep<Neighbor, Item> task{{offset.data(), neighbors.data()}, num_vertices,  order.data(),
-                                     level_offset.data(),               num_levels,    descending,
-                                     values.data(),                     bias ? bias->data() : nullptr};
-    Sweeper<Neighbor, Item>(task, static_cast<int64_t>(values.shape(0)) / num_vertices).run();
+    if (num_levels <= 0) return;
+    Sweep<Neighbor, Item> task;
+    task.pull = {pull_offset.data(), pull_neighbors.data()};
+    task.push = {push_offset.data(), push_neighbors.data()};
+    task.num_vertices = static_cast<int64_t>(pull_offset.shape(0)) - 1;
+    task.order = order.data();
+    task.level_offset = level_offset.data();
+    task.num_levels = num_levels;
+    task.descending = descending;
+    task.bias = bias.data();
+    task.sums = sums.data();
+    task.values = values.data();
+    Sweeper<Neighbor, Item>(task).run();
 }
 
 template <class Item>
@@ -70,9 +75,10 @@ void bind_levels(nb::module_& module) {
 template <class Neighbor, class Item>
 void bind_sweep_of(nb::module_& module) {
     using nb::arg;
-    module.def("sweep", &sweep<Neighbor, Item>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("order").noconvert(), arg("level_offset").noconvert(), arg("descending"),
-               arg("values").noconvert(), arg("bias").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("sweep", &sweep<Neighbor, Item>, arg("pull_offset").noconvert(), arg("pull_neighbors").noconvert(),
+               arg("push_offset").noconvert(), arg("push_neighbors").noconvert(), arg("order").noconvert(),
+               arg("level_offset").noconvert(), arg("descending"), arg("bias").noconvert(), arg("sums").noconvert(),
+               arg("values").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ from tgraph.kernels.call import Call
 
 
 def refuses(call: Call) -> str | None:
-    """Why values are not served, None where they are."""
+    """Why a bias is not served, None where they are."""
     if call.data.dtype != torch.float64:
         return f"it adds in float64, not in {call.data.dtype}"
     return "it records no gradients" if call.needs_gradient else None
@@ -33,11 +33,11 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return order[: int(level_offset[-1])], level_offset
 
 
-def sweep(
-    graph: Graph, order: Tensor, level_offset: Tensor, values: Tensor, bias: Tensor | None, descending: bool
-) -> None:
+def sweep(graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool) -> Tensor:
     """See `tgraph.primitives.sweeping.sweep`."""
-    arcs = (graph.offset.contiguous(), graph.neighbors.contiguous())
-    added = None if bias is None else bias.contiguous().flatten()
+    reverse, added = graph.transpose(), bias.contiguous()
+    arcs = [tensor.contiguous() for side in (graph, reverse) for tensor in (side.offset, side.neighbors)]
+    sums, values = torch.zeros_like(added), torch.zeros_like(added)
     levelled = (order.contiguous(), level_offset.contiguous(), descending)
-    cast(ModuleType, native.load()).sweep(*arcs, *levelled, values.view(-1), added)
+    cast(ModuleType, native.load()).sweep(*arcs, *levelled, added.view(-1), sums.view(-1), values.view(-1))
+    return values

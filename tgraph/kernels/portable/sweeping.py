@@ -21,16 +21,16 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return reached.index_select(0, order), torch.searchsorted(level, border)
 
 
-def sweep(
-    graph: Graph, order: Tensor, level_offset: Tensor, values: Tensor, bias: Tensor | None, descending: bool
-) -> None:
-    """See `tgraph.primitives.sweeping.sweep`."""
-    flat, added = values.view(-1), None if bias is None else bias.flatten()
+def sweep(graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool) -> Tensor:
+    """See `tgraph.primitives.sweeping.sweep`. All neighbours are summed: those on other levels than the one before hold
+    0 so far, and before the first level all do."""
+    values, added = torch.zeros(bias.shape, dtype=bias.dtype, device=bias.device), bias.flatten()
     ranges = list(itertools.pairwise(level_offset.tolist()))
     for begin, end in reversed(ranges) if descending else ranges:
         items = order[begin:end].to(torch.int64)
-        total = level_sums(graph, items, flat)
-        flat.index_copy_(0, items, total if added is None else added.index_select(0, items) + total)
+        total = level_sums(graph, items, values.view(-1))
+        values.view(-1).index_copy_(0, items, added.index_select(0, items) + total)
+    return values
 
 
 def level_sums(graph: Graph, items: Tensor, values: Tensor) -> Tensor:
