@@ -44,13 +44,13 @@ def sweep(
     before.
 
     Level i are the items order[level_offset[i]:level_offset[i + 1]], int64 [L + 1]; `descending` starts with the last.
-    `order` holds distinct items, as `levels` gives them. Neighbours are those in the rows of `graph`, ascending, a
+    `order` ascends within each level, as `levels` gives it. Neighbours are those in the rows of `graph`, ascending, a
     repeated one once; pass the transpose to sum over in-neighbours. The levels are those of a search: no neighbour lies
     farther back than the level before. `bias` is floating [n] or [k, n]. `backend` is a name of the registry.
 
     Returns the values, of the same shape and dtype, 0 where no level is. Sums are taken in ascending order of the
     neighbours, whatever the number of threads. Raises ArgumentError for shapes, dtypes or devices that do not fit, and
-    for items or levels out of range.
+    for items or levels that are out of range or do not ascend.
     """
     graph.out_degree  # noqa: B018  checks the offsets
     _check_bias(graph, bias)
@@ -88,3 +88,9 @@ def _check_order(order: Tensor, level_offset: Tensor, bias: Tensor) -> None:
         raise ArgumentError(
             f"level_offset: from {first} to {last}; it must ascend within 0..{len(order)}, as `levels` gives it"
         )
+    ascends = order[first + 1 : last] > order[first : max(first, last - 1)]
+    border = level_offset[1:-1] - first - 1
+    ascends[border[(border >= 0) & (border < len(ascends))]] = True  # from one level to the next
+    if not bool(ascends.all()):
+        bad = first + 1 + int((~ascends).nonzero()[0, 0])
+        raise ArgumentError(f"order: {int(order[bad])} at position {bad} does not ascend within its level; sort it")

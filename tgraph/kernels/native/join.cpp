@@ -19,8 +19,8 @@ bool join(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int64_t>>
     const ForestCheck found = check_forest(label.data(), num_vertices);
     if (!found.fits) return false;
     const int64_t num_rows = rows ? static_cast<int64_t>(rows->shape(0)) : num_vertices;
-    const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, rows ? rows->data() : nullptr, num_rows,
-                              width};
+    const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, !rows, rows ? rows->data() : nullptr,
+                              num_rows,      width};
     Joiner<Neighbor, Label>(held, label.data(), found.fresh).run();
     return true;
 }

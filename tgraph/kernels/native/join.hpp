@@ -72,11 +72,12 @@ struct Rows {
     const int64_t* offset;
     const Neighbor* neighbors;
     int64_t num_vertices;
-    const int64_t* rows;  // null for all of them
+    bool all;
+    const int64_t* rows;  // where not all
     int64_t num_rows, width;
 
-    bool is_whole() const { return !rows && width >= offset[num_vertices]; }
-    int64_t row(int64_t i) const { return rows ? rows[i] : i; }
+    bool is_whole() const { return all && width >= offset[num_vertices]; }
+    int64_t row(int64_t i) const { return all ? i : rows[i]; }
     Range arcs(int64_t row) const { return {offset[row], std::min(offset[row + 1], offset[row] + width)}; }
 };
 
@@ -96,7 +97,7 @@ public:
                          [this](int64_t row, Range held) { join(forest_, row, rows_.neighbors, held); });
             });
         else
-            for_each_range(rows_.num_rows, rows_.rows ? 1 << 10 : vertices_per_chunk,
+            for_each_range(rows_.num_rows, rows_.all ? vertices_per_chunk : 1 << 10,
                            [this](Range range) { join_rows(range); });
         for_each_range(rows_.num_vertices, vertices_per_chunk, [this](Range range) {
             for (int64_t v = range.begin; v < range.end; ++v) forest_.flatten(static_cast<Label>(v));

@@ -49,20 +49,19 @@ template <class Neighbor, class Item>
 void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> push_offset, In<Neighbor> push_neighbors,
            In<Item> order, In<int64_t> level_offset, bool descending, In<double> bias, Out<double> sums,
            Out<double> values) {
+    const auto num_vertices = static_cast<int64_t>(pull_offset.shape(0)) - 1;
     const auto num_levels = static_cast<int64_t>(level_offset.shape(0)) - 1;
-    if (num_levels <= 0) return;
-    Sweep<Neighbor, Item> task;
-    task.pull = {pull_offset.data(), pull_neighbors.data()};
-    task.push = {push_offset.data(), push_neighbors.data()};
-    task.num_vertices = static_cast<int64_t>(pull_offset.shape(0)) - 1;
-    task.order = order.data();
-    task.level_offset = level_offset.data();
-    task.num_levels = num_levels;
-    task.descending = descending;
-    task.bias = bias.data();
-    task.sums = sums.data();
-    task.values = values.data();
-    Sweeper<Neighbor, Item>(task).run();
+    if (num_levels <= 0 || num_vertices == 0) return;
+    Sweep<Neighbor, Item> first;
+    first.pull = {pull_offset.data(), pull_neighbors.data()};
+    first.push = {push_offset.data(), push_neighbors.data()};
+    first.num_vertices = num_vertices;
+    first.order = order.data();
+    first.bias = bias.data();
+    first.sums = sums.data();
+    first.values = values.data();
+    const auto count = static_cast<int64_t>(values.shape(0)) / num_vertices;
+    Searches<Neighbor, Item>{first, count, level_offset.data(), num_levels, descending}.sweep();
 }
 
 template <class Item>

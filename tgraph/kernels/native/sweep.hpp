@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
@@ -18,7 +19,7 @@ struct Adjacency {
     int64_t degree(int64_t row) const { return offset[row + 1] - offset[row]; }
 };
 
-// What a sweep reads and writes. Item c * n + v is vertex v in copy number c of the graph.
+// What the sweep of one search reads and writes.
 //
 // values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v in the level before. Sums are added in
 // ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still 0: both
@@ -28,91 +29,86 @@ struct Sweep {
     Adjacency<Neighbor> pull, push;  // the neighbours that are summed, and the transpose
     int64_t num_vertices;
     const Item* order;
-    const int64_t* level_offset;
-    int64_t num_levels;
-    bool descending;
+    Item first_item;            // that of vertex 0
+    std::vector<Range> levels;  // positions in the order
     const double* bias;
     double* sums;    // of the neighbours' values; 0 where nothing was pushed yet
     double* values;  // 0 where a level was not reached yet
 
-    // Level number `number` in the order of the sweep, as positions in `order`.
-    Range level(int64_t number) const {
-        const int64_t at = descending ? num_levels - 1 - number : number;
-        return {level_offset[at], level_offset[at + 1]};
-    }
+    int64_t vertex(int64_t position) const { return order[position] - first_item; }
 
-    int64_t vertex(Item item) const { return item < num_vertices ? item : item % num_vertices; }
-
-    void pull_item(Item item) const {
-        const int64_t row = vertex(item);
-        const double* const copy = values + (item - row);
+    void pull_row(int64_t row) const {
         double sum = 0;
         Neighbor before = -1;
         for (int64_t i = pull.offset[row], end = pull.offset[row + 1]; i < end; ++i) {
             const Neighbor u = pull.neighbors[i];
-            sum += u == before ? 0.0 : copy[u];  // parallel arcs lie side by side
+            sum += u == before ? 0.0 : values[u];  // parallel arcs lie side by side
             before = u;
         }
-        sums[item] = sum;
+        sums[row] = sum;
     }
 
-    // Adds the value of an item to the sums of its neighbours in [first, end). Those on other levels get it too: their
+    void pull_rows(Range part) const {
+        for (int64_t i = part.begin; i < part.end; ++i) pull_row(vertex(i));
+    }
+
+    // Adds the value of a vertex to the sums of its neighbours in [first, end). Those on other levels get it too: their
     // sums have been used already.
-    void push_item(Item item, int64_t first, int64_t end) const {
-        const int64_t row = vertex(item);
+    void push_row(int64_t row, int64_t first, int64_t end) const {
         const Neighbor *u = push.neighbors + push.offset[row], *last = push.neighbors + push.offset[row + 1];
-        const double value = values[item];
-        double* const copy = sums + (item - row);
+        const double value = values[row];
         if (first > 0) u = std::lower_bound(u, last, first);
         for (Neighbor before = -1; u < last && *u < end; before = *u++)
-            if (*u != before) copy[*u] += value;
+            if (*u != before) sums[*u] += value;
+    }
+
+    void push_rows(Range part, int64_t first, int64_t end) const {
+        for (int64_t i = part.begin; i < part.end; ++i) push_row(vertex(i), first, end);
     }
 
     void write(Range part) const {
-        for (int64_t i = part.begin; i < part.end; ++i) values[order[i]] = bias[order[i]] + sums[order[i]];
+        for (int64_t i = part.begin; i < part.end; ++i) values[vertex(i)] = bias[vertex(i)] + sums[vertex(i)];
     }
 };
 
-// Runs a sweep. Small levels are done by one thread, since the others would take longer to wake than to help; big ones
-// by a team, which adds first and then writes, with a barrier after each.
+// Runs a sweep with at most so many threads. Small levels are done by one thread, since the others would take longer to
+// wake than to help; big ones by a team, which adds first and then writes, with a barrier after each.
 template <class Neighbor, class Item>
 class Sweeper {
 public:
-    explicit Sweeper(const Sweep<Neighbor, Item>& sweep)
-        : sweep_(sweep), pull_arcs_(count_arcs(sweep.pull)), push_arcs_(count_arcs(sweep.push)) {}
+    Sweeper(Sweep<Neighbor, Item> sweep, int threads)
+        : sweep_(std::move(sweep)), threads_(threads), num_levels_(static_cast<int64_t>(sweep_.levels.size())) {
+        pull_arcs_ = count_arcs(sweep_.pull);
+        push_arcs_ = sweep_.push.offset == sweep_.pull.offset ? pull_arcs_ : count_arcs(sweep_.push);
+    }
 
     void run() {
         int64_t number = 0;
-        const int threads = thread_count();
-        for (; number < sweep_.num_levels && (threads == 1 || !is_big(number, threads)); ++number) do_alone(number);
-        if (number < sweep_.num_levels)
-            run_team(threads, [this, number](const Team& team) { do_together(team, number); });
+        for (; number < num_levels_ && (threads_ == 1 || !is_big(number, threads_)); ++number) do_alone(number);
+        if (number < num_levels_)
+            run_team(threads_, [this, number](const Team& team) { do_together(team, number); });
     }
 
 private:
-    static constexpr int64_t big = 1 << 14, rows_per_chunk = 1 << 8, positions_per_chunk = 1 << 14;
+    static constexpr int64_t big = 1 << 14, rows_per_chunk = 1 << 8;
 
     // The arcs in the rows of each level.
     std::vector<int64_t> count_arcs(const Adjacency<Neighbor>& arcs) const {
-        std::vector<int64_t> count(sweep_.num_levels);
-        const int64_t *begin = sweep_.level_offset, *end = begin + sweep_.num_levels;
-        const int64_t positions = *end - *begin, chunks = (positions + positions_per_chunk - 1) / positions_per_chunk;
-        for_each_chunk(chunks, part_count(positions), [&](int64_t chunk) {
-            int64_t i = *begin + chunk * positions_per_chunk;
-            const int64_t last = std::min(i + positions_per_chunk, *end);
-            int64_t at = std::upper_bound(begin, end, i) - begin - 1;
-            for (; i < last; ++at) {
+        std::vector<int64_t> count(num_levels_);
+        for (int64_t number = 0; number < num_levels_; ++number) {
+            const Range level = sweep_.levels[number];
+            const int parts = std::min(part_count(level.end - level.begin), threads_);
+            for_each_part(parts, [&](int part) {
+                const Range some = part_of(level.end - level.begin, part, parts);
                 int64_t found = 0;
-                for (const int64_t stop = std::min(last, begin[at + 1]); i < stop; ++i)
-                    found += arcs.degree(sweep_.vertex(sweep_.order[i]));
-                std::atomic_ref<int64_t>(count[at]).fetch_add(found, std::memory_order_relaxed);
-            }
-        });
-        if (sweep_.descending) std::reverse(count.begin(), count.end());
+                for (int64_t i = some.begin; i < some.end; ++i) found += arcs.degree(sweep_.vertex(level.begin + i));
+                std::atomic_ref<int64_t>(count[number]).fetch_add(found, std::memory_order_relaxed);
+            });
+        }
         return count;
     }
 
-    int64_t rows(int64_t number) const { return sweep_.level(number).end - sweep_.level(number).begin; }
+    int64_t rows(int64_t number) const { return sweep_.levels[number].end - sweep_.levels[number].begin; }
 
     // A push reads and writes at random where a pull reads, and each member of a team looks at every row of the level
     // before for its share of the arcs.
@@ -127,24 +123,18 @@ private:
     }
 
     void do_alone(int64_t number) {
-        const Range level = sweep_.level(number);
         if (number > 0 && pushes(number, 1))
-            push(number, 0, sweep_.num_vertices);
+            sweep_.push_rows(sweep_.levels[number - 1], 0, sweep_.num_vertices);
         else if (number > 0)
-            for (int64_t i = level.begin; i < level.end; ++i) sweep_.pull_item(sweep_.order[i]);
-        sweep_.write(level);
-    }
-
-    void push(int64_t number, int64_t first, int64_t end) {
-        const Range before = sweep_.level(number - 1);
-        for (int64_t i = before.begin; i < before.end; ++i) sweep_.push_item(sweep_.order[i], first, end);
+            sweep_.pull_rows(sweep_.levels[number]);
+        sweep_.write(sweep_.levels[number]);
     }
 
     // All levels from the given one on. Every member sees for itself which of them are big.
     void do_together(const Team& team, int64_t first) {
         bool apart = false;  // the first member has done levels that the others have not seen
         int parity = 0;
-        for (int64_t number = first; number < sweep_.num_levels; ++number) {
+        for (int64_t number = first; number < num_levels_; ++number) {
             if (!is_big(number, team.size)) {
                 if (team.rank == 0) do_alone(number);
                 apart = true;
@@ -159,13 +149,13 @@ private:
 
     // `parity` alternates from one big level to the next: a counter is set back while the other one is in use.
     void do_big(const Team& team, int64_t number, int parity) {
+        const Range level = sweep_.levels[number], part = part_of(level.end - level.begin, team.rank, team.size);
         if (pushes(number, team.size))
-            push(number, border(team.rank, team.size), border(team.rank + 1, team.size));
+            sweep_.push_rows(sweep_.levels[number - 1], border(team.rank, team.size), border(team.rank + 1, team.size));
         else
-            pull(sweep_.level(number), taken_[parity]);
+            pull_chunks(level, taken_[parity]);
         team.barrier();
         if (team.rank == 0) taken_[1 - parity].store(0, std::memory_order_relaxed);
-        const Range level = sweep_.level(number), part = part_of(level.end - level.begin, team.rank, team.size);
         sweep_.write(Range{level.begin + part.begin, level.begin + part.end});
         team.barrier();
     }
@@ -178,17 +168,54 @@ private:
     }
 
     // Takes rows, chunk after chunk, as long as there are any.
-    void pull(Range level, std::atomic<int64_t>& taken) {
+    void pull_chunks(Range level, std::atomic<int64_t>& taken) const {
         const int64_t size = level.end - level.begin;
-        for (int64_t begin; (begin = taken.fetch_add(rows_per_chunk, std::memory_order_relaxed)) < size;) {
-            const int64_t end = level.begin + std::min(begin + rows_per_chunk, size);
-            for (int64_t i = level.begin + begin; i < end; ++i) sweep_.pull_item(sweep_.order[i]);
-        }
+        for (int64_t begin; (begin = taken.fetch_add(rows_per_chunk, std::memory_order_relaxed)) < size;)
+            sweep_.pull_rows(Range{level.begin + begin, level.begin + std::min(begin + rows_per_chunk, size)});
     }
 
-    Sweep<Neighbor, Item> sweep_;
+    const Sweep<Neighbor, Item> sweep_;
+    const int threads_;
+    const int64_t num_levels_;
     std::vector<int64_t> pull_arcs_, push_arcs_;
     std::atomic<int64_t> taken_[2]{};
+};
+
+// Several searches over the same graph, laid side by side: item c * n + v is vertex v in search number c.
+template <class Neighbor, class Item>
+struct Searches {
+    Sweep<Neighbor, Item> first;  // the arrays of the first search, and no levels
+    int64_t count;
+    const int64_t* level_offset;
+    int64_t num_levels;
+    bool descending;
+
+    // As many threads as there is work for: each takes whole searches where these are enough for all, and otherwise
+    // they share one search after the other.
+    void sweep() const {
+        const int64_t arcs = first.pull.offset[first.num_vertices];
+        const int threads = count * (arcs + first.num_vertices) < 2 * items_per_part ? 1 : thread_count();
+        if (count >= threads)
+            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Neighbor, Item>(number(c), 1).run(); });
+        else
+            for (int64_t c = 0; c < count; ++c) Sweeper<Neighbor, Item>(number(c), threads).run();
+    }
+
+private:
+    Sweep<Neighbor, Item> number(int64_t c) const {
+        Sweep<Neighbor, Item> own = first;
+        const int64_t base = c * own.num_vertices;
+        own.first_item = static_cast<Item>(base);
+        own.bias += base, own.sums += base, own.values += base;
+        const auto position = [&](int64_t level, int64_t item) {
+            const Item *begin = own.order + level_offset[level], *end = own.order + level_offset[level + 1];
+            return std::lower_bound(begin, end, item) - own.order;
+        };
+        for (int64_t level = 0; level < num_levels; ++level)
+            own.levels.push_back({position(level, base), position(level, base + own.num_vertices)});
+        if (descending) std::reverse(own.levels.begin(), own.levels.end());
+        return own;
+    }
 };
 
 }  // namespace tgraph
