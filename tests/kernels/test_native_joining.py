@@ -1,5 +1,7 @@
 """Union-find: the portable twin against a plain one, the native against the portable, whatever the threads."""
 
+from contextlib import contextmanager
+
 import pytest
 import torch
 from hypothesis import given
@@ -14,12 +16,15 @@ from tgraph.primitives.joining import frequent, join, outside
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
 
 
-@pytest.fixture(params=[1, 2, 3])
-def threads(request):
+@contextmanager
+def threads(count):
+    """So many threads, for the kernels alone: torch's own small steps would wait for each other on a busy machine."""
     before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield request.param
-    torch.set_num_threads(before)
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def rows_of(graph, rows=None, width=None, backend="auto"):
@@ -62,7 +67,7 @@ def test_join_equals_a_plain_union_find(backend, graph, data):
 
 @pytest.mark.skipif(len(BACKENDS) == 1, reason="the compiled kernels are not installed")
 @pytest.mark.parametrize("shape", ["random", "sparse", "path", "star"])
-def test_native_equals_portable_on_graphs_that_threads_share(shape, threads):
+def test_native_equals_portable_on_graphs_that_threads_share(shape):
     n = 40_000
     order = torch.randperm(n, generator=torch.Generator().manual_seed(1))
     graph = {
@@ -73,14 +78,19 @@ def test_native_equals_portable_on_graphs_that_threads_share(shape, threads):
     }[shape]()
     some = torch.arange(0, n, 3)
     for rows, width in ((None, 2), (None, None), (some, None), (some, 1)):
-        labels = []
-        for backend in BACKENDS:
-            label = join(rows_of(graph, rows, width, backend), torch.arange(n, dtype=torch.int32))
-            sub = rows_of(graph, None, 2, backend)
-            assert torch.equal(label, label[label])
-            labels.append((label, outside(sub, label).ids, outside(sub, label, 2).ids))
-        for reference, found in zip(*labels, strict=True):
-            assert torch.equal(reference, found)
+        expected = steps(graph, rows, width, "portable")
+        for count in (1, 2, 3):
+            with threads(count):
+                found = steps(graph, rows, width, "native")
+            for one, other in zip(found, expected, strict=True):
+                assert torch.equal(one, other)
+
+
+def steps(graph, rows, width, backend):
+    """The labels joined along some arcs, and the vertices outside the largest tree, with and without a width."""
+    label = join(rows_of(graph, rows, width, backend), torch.arange(graph.num_vertices, dtype=torch.int32))
+    sub = rows_of(graph, None, 2, backend)
+    return label, outside(sub, label).ids, outside(sub, label, 2).ids
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -89,9 +99,7 @@ def test_outside_leaves_out_the_largest_tree(backend, graph, width):
     sub = rows_of(graph, None, None, backend)
     label = join(sub, torch.arange(graph.num_vertices))
     largest, degree = frequent(label), graph.out_degree.tolist()
-    expected = [
-        v for v, root in enumerate(label.tolist()) if root != largest and (width is None or degree[v] > width)
-    ]
+    expected = [v for v, root in enumerate(label.tolist()) if root != largest and (width is None or degree[v] > width)]
     assert outside(sub, label, width).ids.tolist() == expected
 
 

@@ -77,4 +77,6 @@ def _check_rows(sub: Subgraph) -> None:
         return
     low, high = (int(end) for end in torch.aminmax(sub.rows))
     if low < 0 or high >= sub.graph.num_vertices:
-        raise ArgumentError(f"sub: its rows go from {low} to {high}, the vertices from 0 to {sub.graph.num_vertices - 1}")
+        raise ArgumentError(
+            f"sub: its rows go from {low} to {high}, the vertices from 0 to {sub.graph.num_vertices - 1}"
+        )
