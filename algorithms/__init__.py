@@ -1,9 +1,10 @@
 """Graph algorithms, each one short file on the public API of tgraph, the way a user would write it."""
 
+from tgraph.algorithms.betweenness import betweenness
 from tgraph.algorithms.bfs import BFS, bfs
 from tgraph.algorithms.hits import HITS, hits
 from tgraph.algorithms.pagerank import PageRank, pagerank
 from tgraph.algorithms.sssp import SSSP, sssp
 from tgraph.algorithms.wcc import WCC, wcc
 
-__all__ = ["BFS", "HITS", "SSSP", "WCC", "PageRank", "bfs", "hits", "pagerank", "sssp", "wcc"]
+__all__ = ["BFS", "HITS", "SSSP", "WCC", "PageRank", "betweenness", "bfs", "hits", "pagerank", "sssp", "wcc"]

@@ -1,10 +1,9 @@
-"""Weakly connected components by hooking and pointer jumping, in O(log n) rounds rather than diameter rounds.
+"""Weakly connected components by union-find on a sample of the arcs first (Afforest: Sutton, Ben-Nun, Barak, IPDPS
+2018).
 
-Every vertex points at a root, the smallest vertex known of its component. A round hooks the roots at the two ends of
-each arc, the larger under the smaller, then halves the depth of the forest until it is flat (Shiloach and Vishkin
-1982; FastSV: Zhang, Azad, Buluc 2020). A first round looks at two arcs of each vertex only; that joins most of a
-large component, whose vertices then need no second look where every edge is stored both ways (Afforest: Sutton,
-Ben-Nun, Barak, IPDPS 2018).
+Every vertex points at a root, the smallest vertex known of its component. The first round joins along two arcs of each
+vertex only. That makes up most of a large component, whose vertices then need no second look: their arcs to others
+are seen from the other end.
 """
 
 from __future__ import annotations
@@ -23,60 +22,38 @@ class WCC(tg.Program):
     SAMPLE = 2
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        self.sampling = True
-        return torch.arange(graph.num_vertices, device=graph.device), graph.everything()
+        self.sampling, self.mirrored = True, False
+        dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
+        return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device), graph.everything()
 
     def tensorize(self, graph: tg.Graph, active: tg.Frontier, mode: str) -> tg.Subgraph:
         """The rows of the active vertices in either mode: both ends of an arc are seen from its row."""
+        stored = graph.transpose() if self.mirrored else graph
         vertices = tg.vertex_select(graph, active)
-        selection = tg.neighbor_select(graph, vertices, width=self.SAMPLE if self.sampling else None)
-        return tg.reconstruct(graph, active, vertices, selection)
+        selection = tg.neighbor_select(stored, vertices, width=self.SAMPLE if self.sampling else None)
+        return tg.reconstruct(graph, active, vertices, selection, "pull" if self.mirrored else "push")
 
     def compute(self, sub: tg.Subgraph, label: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        rows = sub.reverse()
-        lowest = tg.aggregate(rows, label, "min")
-        highest = tg.aggregate(rows, label, "max")
-        root = label.clone()
-        hook(root, label, lowest)
-        hook(root, label, tg.aggregate(sub, label, "min"))
-        following = apart(sub.graph, label, lowest, highest)
-        if self.sampling and not len(following):
+        label = tg.primitives.joining.join(sub, label)
+        if self.sampling:
             self.sampling = False
-            following = outside_largest(sub.graph, label)
-        return flatten(root), following
+            return label, self.remaining(sub, label)
+        self.mirrored = not self.mirrored and sub.graph.directed and not active.is_everything
+        return label, active if self.mirrored else sub.graph.nothing()
 
+    def remaining(self, sub: tg.Subgraph, label: Tensor) -> tg.Frontier:
+        """The vertices whose rows, or the transpose's, hold all arcs that can still join trees.
 
-def apart(graph: tg.Graph, label: Tensor, lowest: tg.Received, highest: tg.Received) -> tg.Frontier:
-    """The vertices with a neighbour of another label: only their arcs can still join components."""
-    own = label if lowest.vertices is None else label.index_select(0, lowest.vertices)
-    crossing = (lowest.values < own) | (highest.values > own)
-    if lowest.vertices is None:
-        return graph.select(crossing)
-    mask = torch.zeros(len(label), dtype=torch.bool, device=label.device)
-    return graph.select(mask.index_copy_(0, lowest.vertices, crossing))
+        Those outside the largest tree, where every arc can be seen from either end. To transpose a graph for that would
+        take longer than to look at all rows.
+        """
+        outside = tg.primitives.joining.outside
+        if not sub.graph.directed:
+            return outside(sub, label, self.SAMPLE)
+        return outside(sub, label) if "transpose" in sub.graph.caches else sub.graph.everything()
 
-
-def outside_largest(graph: tg.Graph, label: Tensor) -> tg.Frontier:
-    """All vertices but those of the largest component so far, whose arcs to others are seen from the other end; all
-    of them where arcs are not stored both ways."""
-    if graph.directed or not len(label):
-        return graph.everything()
-    return graph.select(label != label.bincount().argmax())
-
-
-def hook(root: Tensor, label: Tensor, received: tg.Received) -> None:
-    """Point the root of every receiving vertex at the label it received, where that is smaller."""
-    own = label if received.vertices is None else label.index_select(0, received.vertices)
-    root.scatter_reduce_(0, own, received.values, "amin")
-
-
-def flatten(root: Tensor) -> Tensor:
-    """Let every vertex point at the root of its tree: pointer jumping, log(depth) steps."""
-    while True:
-        above = root.index_select(0, root)
-        if torch.equal(above, root):
-            return root
-        root = above
+    def finish(self, values: Tensor) -> Tensor:
+        return values.to(torch.int64)
 
 
 def wcc(graph: tg.Graph, **options: Any) -> Tensor:

@@ -57,3 +57,33 @@ def test_grid_and_the_smallest_graphs(mode):
     assert wcc(tg.Graph.from_edges([], []), mode=mode).tolist() == []
     assert wcc(tg.Graph.from_edges([], [], num_vertices=3), mode=mode).tolist() == [0, 1, 2]
     assert wcc(tg.Graph.from_edges([2, 2], [2, 1]), mode=mode).tolist() == [0, 1, 1]
+
+
+@given(graphs(directed=True))
+def test_a_directed_graph_whose_transpose_is_there(graph):
+    """Then only the vertices outside the largest tree are looked at, from both sides."""
+    expected = components(graph)
+    graph.transpose()
+    for backend in ("auto", "portable"):
+        assert wcc(graph, backend=backend).tolist() == expected
+
+
+def test_a_directed_tree_reached_only_from_the_largest():
+    """Arcs lead out of the largest tree, late in its rows, to vertices that have none of their own."""
+    src, dst = zip(*[(i, j) for i in range(10) for j in range(10) if i != j], strict=True)
+    graph = tg.Graph.from_edges([*src, 3, 11, 4], [*dst, 10, 12, 12])
+    for _ in range(2):
+        assert wcc(graph).tolist() == [0] * 13
+        graph.transpose()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_share_a_graph(threads):
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for directed in (True, False):
+            graph = random_graph(50_000, 60_000, seed=1, directed=directed)
+            assert torch.equal(wcc(graph), wcc(graph, backend="portable"))
+    finally:
+        torch.set_num_threads(before)

@@ -5,4 +5,5 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 
 from tgraph.primitives import linear
 
-__all__ = ["linear"]
+__all__ = ["joining", "linear", "sweeping"]
+from tgraph.primitives import joining, sweeping

@@ -9,9 +9,11 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.native import relaxation
 from tgraph.kernels.native.relaxation import fixpoint
 
-__all__ = ["affine_step", "fixpoint", "name", "refuses"]
-from tgraph.kernels.native import linear
+__all__ = ["affine_step", "fixpoint", "join", "levels", "name", "outside", "refuses", "sweep"]
+from tgraph.kernels.native import joining, linear, sweeping
+from tgraph.kernels.native.joining import join, outside
 from tgraph.kernels.native.linear import affine_step
+from tgraph.kernels.native.sweeping import levels, sweep
 
 name = "native"
 
@@ -29,4 +31,8 @@ def refuses(call: Call) -> str | None:
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
+    "join": joining.refuses,
+    "outside": joining.refuses,
+    "levels": sweeping.refuses_levels,
+    "sweep": sweeping.refuses,
 }

@@ -1,0 +1,116 @@
+"""Betweenness centrality: how many shortest paths pass through each vertex (Brandes, "A faster algorithm for
+betweenness centrality", 2001).
+
+From a source s, paths[v] counts the shortest paths to v, level by level outwards: the sum of paths[u] over the
+in-neighbours u of v one level nearer. The dependency of s on v, the part of those paths that pass through v on their
+way to any other vertex, is gathered level by level inwards: with g[w] = (1 + dependency[w]) / paths[w] it is paths[v]
+times the sum of g[w] over the out-neighbours w of v one level farther. Both are one primitive, `sweep`.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.bfs import bfs
+
+# So many sources are swept at once that they make about this many vertices: few small searches, or few large ones,
+# leave most of the time to the steps between them.
+SWEPT_AT_ONCE = 1 << 22
+
+
+def betweenness(
+    graph: tg.Graph,
+    sources: Any = None,
+    *,
+    k: int | None = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    seed: int | None = None,
+    batch: int | None = None,
+    **options: Any,
+) -> Tensor:
+    """Betweenness centrality of every vertex over unweighted shortest paths, float64 [n].
+
+    Parameters: `sources`, vertex indices that the paths start from; None takes all. `k`, start from so many vertices
+    drawn at random with the `seed` instead. `normalized`, divide by the number of pairs of vertices that a path could
+    join; otherwise an undirected path counts once, not once for each of its ends. `endpoints`, count a path for the
+    vertices at its ends too. `batch`, how many sources to sweep at once; by default as many as fill 4 million
+    vertices. `options` go to `tgraph.run` (mode, backend, progress) for the searches.
+
+    The values are those of networkx: with `k`, `networkx.betweenness_centrality`, the sums scaled up to all sources
+    and the same vertices drawn for the same seed; with `sources`, `networkx.betweenness_centrality_subset` with all
+    vertices as targets, the sums as they are. Parallel arcs make one path, self-loops none. Counts of paths are
+    float64: beyond 2^53 they are rounded, and beyond 1e308, where thousands of levels multiply them, infinite.
+
+    Raises ArgumentError for sources that are no vertices, and for `k` or `batch` out of range.
+    """
+    n = graph.num_vertices
+    chosen = _chosen(graph, sources, k, seed)
+    if batch is None:
+        batch = max(1, min(SWEPT_AT_ONCE // max(n, 1), 64))
+    elif batch < 1:
+        raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
+    total = torch.zeros(n, dtype=torch.float64, device=graph.device)
+    for group in chosen.split(batch) if len(chosen) else ():
+        total += dependencies(graph, group, endpoints, **options).sum(0)
+    sampled = chosen if k is not None and k != n else None
+    return _scaled(total, graph.directed, normalized, endpoints, sampled)
+
+
+def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **options: Any) -> Tensor:
+    """How much each of k sources depends on each vertex, float64 [k, n]: the part of the shortest paths from that
+    source that pass through it. `sources`, `endpoints` and `options` are those of `betweenness`."""
+    backend = options.get("backend", "auto")
+    levels, sweep = tg.primitives.sweeping.levels, tg.primitives.sweeping.sweep
+    depth = torch.stack([bfs(graph, source, **options) for source in sources.tolist()])
+    order, level_offset = levels(depth, backend=backend)
+    place = (torch.arange(len(sources), device=graph.device), sources)
+    start = torch.zeros(depth.shape, dtype=torch.float64, device=graph.device)
+    start[place] = 1
+    paths = sweep(graph.transpose(), order, level_offset, start, backend=backend)
+    share = paths.reciprocal().masked_fill_(paths == 0, 0)
+    onward = sweep(graph, order, level_offset, share, descending=True, backend=backend)
+    dependency = onward.sub_(share).mul_(paths)
+    dependency[place] = 0
+    if endpoints:
+        reached = depth > 0
+        dependency += reached
+        dependency[place] += reached.sum(1)
+    return dependency
+
+
+def _chosen(graph: tg.Graph, sources: Any, k: int | None, seed: int | None) -> Tensor:
+    """The sources, int64 [s]."""
+    n = graph.num_vertices
+    if k is None:
+        return graph.as_vertices(range(n) if sources is None else sources, "sources")
+    if sources is not None:
+        raise tg.errors.ArgumentError("k: draws the sources; pass either k or sources")
+    if not 1 <= k <= n:
+        raise tg.errors.ArgumentError(f"k: {k} of the {n} vertices cannot be drawn; use 1..{n}, or None for all")
+    return torch.tensor(random.Random(seed).sample(range(n), k), device=graph.device)
+
+
+def _scaled(total: Tensor, directed: bool, normalized: bool, endpoints: bool, sampled: Tensor | None) -> Tensor:
+    """The sums over the sources scaled as networkx does.
+
+    Of n vertices N can be an end of a path through a vertex: all but itself, unless `endpoints` count. A sample of k
+    sources stands for N; where endpoints do not count, a vertex of the sample has heard of the k - 1 others only.
+    """
+    N = len(total) if endpoints else len(total) - 1
+    if N < 2:
+        return total
+    unit = 1 / (N * (N - 1)) if normalized else 1.0 if directed else 0.5
+    if sampled is None:
+        return total * unit
+    k = len(sampled)
+    scaled = total * (unit * N / k)
+    if not endpoints:
+        scaled[sampled] = total[sampled] * (unit * N / (k - 1)) if k > 1 else math.nan
+    return scaled

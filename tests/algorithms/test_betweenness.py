@@ -1,0 +1,129 @@
+"""Betweenness against networkx: all sources, samples, subsets, multigraphs; and against LAGraph."""
+
+import json
+import math
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.io
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import arcs, close, graphs, grid, random_graph
+
+import tgraph as tg
+from tgraph.algorithms import betweenness
+from tgraph.errors import ArgumentError
+
+LAGRAPH = Path(__file__).parents[3] / "shared" / "data" / "conformance" / "lagraph"
+
+
+def twin(graph):
+    """The same graph for networkx, directed or not, with its parallel edges."""
+    G = nx.MultiDiGraph() if graph.directed else nx.MultiGraph()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_edges_from((u, v) for u, v, _ in arcs(graph) if graph.directed or u <= v)
+    return G
+
+
+def same(found, expected):
+    assert found.dtype == torch.float64 and found.tolist() == pytest.approx(expected, rel=1e-12, abs=1e-14, nan_ok=True)
+
+
+@given(graphs(), st.booleans(), st.booleans(), st.sampled_from([None, 1, 3]))
+def test_all_sources(graph, normalized, endpoints, batch):
+    expected = nx.betweenness_centrality(twin(graph), normalized=normalized, endpoints=endpoints)
+    same(betweenness(graph, normalized=normalized, endpoints=endpoints, batch=batch), list(expected.values()))
+
+
+@given(graphs(min_vertices=1), st.data(), st.booleans(), st.booleans())
+def test_a_sample_of_sources(graph, data, normalized, endpoints):
+    options = {"k": data.draw(st.integers(1, graph.num_vertices)), "normalized": normalized, "endpoints": endpoints}
+    expected = nx.betweenness_centrality(twin(graph), seed=7, **options)
+    same(betweenness(graph, seed=7, **options), list(expected.values()))
+
+
+@given(graphs(min_vertices=1), st.data(), st.booleans())
+def test_a_subset_of_sources(graph, data, normalized):
+    sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), max_size=4))
+    expected = nx.betweenness_centrality_subset(twin(graph), sources, range(graph.num_vertices), normalized=normalized)
+    same(betweenness(graph, sources, normalized=normalized), list(expected.values()))
+
+
+@settings(max_examples=20)
+@given(graphs(min_vertices=1))
+def test_directions_and_backends(graph):
+    expected = list(nx.betweenness_centrality(twin(graph)).values())
+    for options in ({"mode": "push"}, {"mode": "pull"}, {"backend": "portable"}):
+        same(betweenness(graph, **options), expected)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_skewed_graph(directed, backend):
+    graph = random_graph(120, 700, seed=2, directed=directed)
+    same(betweenness(graph, backend=backend), list(nx.betweenness_centrality(twin(graph)).values()))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_the_number_of_threads_changes_no_bit(directed):
+    graph, before, found = random_graph(6000, 80_000, directed=directed), torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            found += [betweenness(graph, [0, 17, 5000], batch=batch) for batch in (1, 3)]
+    finally:
+        torch.set_num_threads(before)
+    for one, other in zip(found[:2], found[2:4], strict=True):
+        assert torch.equal(one, other)
+    assert torch.equal(found[0], found[4]) and torch.equal(found[1], found[5])
+
+
+def test_counts_of_paths_that_no_integer_holds():
+    """Shortest paths across a grid are binomial coefficients: from corner to corner C(398, 199), about 1e118."""
+    graph = grid(200, 200)
+    found = betweenness(graph, [0], normalized=False)
+    paths = [math.comb(i + j, i) for i in range(200) for j in range(200)]
+    dependency = [0.0] * 40_000
+    for v in reversed(range(40_000)):
+        right = [w for w in ((v + 1) if v % 200 < 199 else None, (v + 200) if v < 39_800 else None) if w is not None]
+        dependency[v] = sum(paths[v] / paths[w] * (1 + dependency[w]) for w in right)
+    dependency[0] = 0
+    assert close(found.tolist(), [x / 2 for x in dependency], 1e-9)
+
+
+@pytest.mark.skipif(not LAGRAPH.is_dir(), reason=f"the folder of reference results {LAGRAPH} is not there")
+def test_lagraph_batches():
+    """Sums over some sources, where LAGraph counts an undirected path once for each of its ends."""
+    for name, expected in json.loads((LAGRAPH / "expected.json").read_text())["betweenness_batch"].items():
+        stored = scipy.io.mmread(LAGRAPH / name).tocoo()
+        upper = stored.row <= stored.col
+        graph = tg.Graph.from_edges(
+            stored.row[upper], stored.col[upper], num_vertices=stored.shape[0], directed=False, multi="first"
+        )
+        found = 2 * betweenness(graph, expected["sources_0based"], normalized=False)
+        np.testing.assert_allclose(found.numpy(), expected["bc"], rtol=1e-4, atol=1e-5)
+
+
+def test_the_smallest_graphs():
+    assert betweenness(tg.Graph.from_edges([], [])).tolist() == []
+    assert betweenness(tg.Graph.from_edges([], [], num_vertices=2)).tolist() == [0, 0]
+    assert betweenness(tg.Graph.from_edges([0, 0, 1], [0, 1, 2]), normalized=False).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"sources": [0, 3]}, ("sources", "3", "position 1")),
+        ({"sources": [0], "k": 1}, ("k", "sources")),
+        ({"k": 0}, ("k", "0", "1..3")),
+        ({"k": 4}, ("k", "4", "1..3")),
+        ({"batch": 0}, ("batch", "0")),
+    ],
+)
+def test_arguments_out_of_range(arguments, words):
+    with pytest.raises(ArgumentError) as caught:
+        betweenness(tg.Graph.from_edges([0, 1], [1, 2]), **arguments)
+    for word in words:
+        assert word in str(caught.value), caught.value

@@ -1,0 +1,221 @@
+// Sums that pass from level to level of a search, by push or by pull.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace tgraph {
+
+template <class Neighbor>
+struct Adjacency {
+    const int64_t* offset;
+    const Neighbor* neighbors;
+
+    int64_t degree(int64_t row) const { return offset[row + 1] - offset[row]; }
+};
+
+// What the sweep of one search reads and writes.
+//
+// values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v in the level before. Sums are added in
+// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still 0: both
+// ways give the same bits, and so does any number of threads.
+template <class Neighbor, class Item>
+struct Sweep {
+    Adjacency<Neighbor> pull, push;  // the neighbours that are summed, and the transpose
+    int64_t num_vertices;
+    const Item* order;
+    Item first_item;            // that of vertex 0
+    std::vector<Range> levels;  // positions in the order
+    const double* bias;
+    double* sums;    // of the neighbours' values; 0 where nothing was pushed yet
+    double* values;  // 0 where a level was not reached yet
+
+    int64_t vertex(int64_t position) const { return order[position] - first_item; }
+
+    void pull_row(int64_t row) const {
+        double sum = 0;
+        Neighbor before = -1;
+        for (int64_t i = pull.offset[row], end = pull.offset[row + 1]; i < end; ++i) {
+            const Neighbor u = pull.neighbors[i];
+            sum += u == before ? 0.0 : values[u];  // parallel arcs lie side by side
+            before = u;
+        }
+        sums[row] = sum;
+    }
+
+    void pull_rows(Range part) const {
+        for (int64_t i = part.begin; i < part.end; ++i) pull_row(vertex(i));
+    }
+
+    // Adds the value of a vertex to the sums of its neighbours in [first, end). Those on other levels get it too: their
+    // sums have been used already.
+    void push_row(int64_t row, int64_t first, int64_t end) const {
+        const Neighbor *u = push.neighbors + push.offset[row], *last = push.neighbors + push.offset[row + 1];
+        const double value = values[row];
+        if (first > 0) u = std::lower_bound(u, last, first);
+        for (Neighbor before = -1; u < last && *u < end; before = *u++)
+            if (*u != before) sums[*u] += value;
+    }
+
+    void push_rows(Range part, int64_t first, int64_t end) const {
+        for (int64_t i = part.begin; i < part.end; ++i) push_row(vertex(i), first, end);
+    }
+
+    void write(Range part) const {
+        for (int64_t i = part.begin; i < part.end; ++i) values[vertex(i)] = bias[vertex(i)] + sums[vertex(i)];
+    }
+};
+
+// Runs a sweep with at most so many threads. Small levels are done by one thread, since the others would take longer to
+// wake than to help; big ones by a team, which adds first and then writes, with a barrier after each.
+template <class Neighbor, class Item>
+class Sweeper {
+public:
+    Sweeper(Sweep<Neighbor, Item> sweep, int threads)
+        : sweep_(std::move(sweep)), threads_(threads), num_levels_(static_cast<int64_t>(sweep_.levels.size())) {
+        pull_arcs_ = count_arcs(sweep_.pull);
+        push_arcs_ = sweep_.push.offset == sweep_.pull.offset ? pull_arcs_ : count_arcs(sweep_.push);
+    }
+
+    void run() {
+        int64_t number = 0;
+        for (; number < num_levels_ && (threads_ == 1 || !is_big(number, threads_)); ++number) do_alone(number);
+        if (number < num_levels_)
+            run_team(threads_, [this, number](const Team& team) { do_together(team, number); });
+    }
+
+private:
+    static constexpr int64_t big = 1 << 14, rows_per_chunk = 1 << 8;
+
+    // The arcs in the rows of each level.
+    std::vector<int64_t> count_arcs(const Adjacency<Neighbor>& arcs) const {
+        std::vector<int64_t> count(num_levels_);
+        for (int64_t number = 0; number < num_levels_; ++number) {
+            const Range level = sweep_.levels[number];
+            const int parts = std::min(part_count(level.end - level.begin), threads_);
+            for_each_part(parts, [&](int part) {
+                const Range some = part_of(level.end - level.begin, part, parts);
+                int64_t found = 0;
+                for (int64_t i = some.begin; i < some.end; ++i) found += arcs.degree(sweep_.vertex(level.begin + i));
+                std::atomic_ref<int64_t>(count[number]).fetch_add(found, std::memory_order_relaxed);
+            });
+        }
+        return count;
+    }
+
+    int64_t rows(int64_t number) const { return sweep_.levels[number].end - sweep_.levels[number].begin; }
+
+    // A push reads and writes at random where a pull reads, and each member of a team looks at every row of the level
+    // before for its share of the arcs.
+    int64_t push_work(int64_t number, int members) const {
+        return 2 * push_arcs_[number - 1] + (members == 1 ? 1 : 8 * members) * rows(number - 1);
+    }
+    int64_t pull_work(int64_t number) const { return pull_arcs_[number] + rows(number); }
+    bool pushes(int64_t number, int members) const { return push_work(number, members) < pull_work(number); }
+
+    bool is_big(int64_t number, int members) const {
+        return number > 0 && std::min(push_work(number, members), pull_work(number)) >= big;
+    }
+
+    void do_alone(int64_t number) {
+        if (number > 0 && pushes(number, 1))
+            sweep_.push_rows(sweep_.levels[number - 1], 0, sweep_.num_vertices);
+        else if (number > 0)
+            sweep_.pull_rows(sweep_.levels[number]);
+        sweep_.write(sweep_.levels[number]);
+    }
+
+    // All levels from the given one on. Every member sees for itself which of them are big.
+    void do_together(const Team& team, int64_t first) {
+        bool apart = false;  // the first member has done levels that the others have not seen
+        int parity = 0;
+        for (int64_t number = first; number < num_levels_; ++number) {
+            if (!is_big(number, team.size)) {
+                if (team.rank == 0) do_alone(number);
+                apart = true;
+                continue;
+            }
+            if (apart) team.barrier();
+            do_big(team, number, parity);
+            apart = false;
+            parity ^= 1;
+        }
+    }
+
+    // `parity` alternates from one big level to the next: a counter is set back while the other one is in use.
+    void do_big(const Team& team, int64_t number, int parity) {
+        const Range level = sweep_.levels[number], part = part_of(level.end - level.begin, team.rank, team.size);
+        if (pushes(number, team.size))
+            sweep_.push_rows(sweep_.levels[number - 1], border(team.rank, team.size), border(team.rank + 1, team.size));
+        else
+            pull_chunks(level, taken_[parity]);
+        team.barrier();
+        if (team.rank == 0) taken_[1 - parity].store(0, std::memory_order_relaxed);
+        sweep_.write(Range{level.begin + part.begin, level.begin + part.end});
+        team.barrier();
+    }
+
+    // The first vertex that a member of the team pushes to: each gets a range with as many arcs as the others'.
+    int64_t border(int rank, int size) const {
+        const int64_t *offset = sweep_.pull.offset, *end = offset + sweep_.num_vertices;
+        if (rank == size) return sweep_.num_vertices;
+        return std::lower_bound(offset, end, part_of(*end, rank, size).begin) - offset;
+    }
+
+    // Takes rows, chunk after chunk, as long as there are any.
+    void pull_chunks(Range level, std::atomic<int64_t>& taken) const {
+        const int64_t size = level.end - level.begin;
+        for (int64_t begin; (begin = taken.fetch_add(rows_per_chunk, std::memory_order_relaxed)) < size;)
+            sweep_.pull_rows(Range{level.begin + begin, level.begin + std::min(begin + rows_per_chunk, size)});
+    }
+
+    const Sweep<Neighbor, Item> sweep_;
+    const int threads_;
+    const int64_t num_levels_;
+    std::vector<int64_t> pull_arcs_, push_arcs_;
+    std::atomic<int64_t> taken_[2]{};
+};
+
+// Several searches over the same graph, laid side by side: item c * n + v is vertex v in search number c.
+template <class Neighbor, class Item>
+struct Searches {
+    Sweep<Neighbor, Item> first;  // the arrays of the first search, and no levels
+    int64_t count;
+    const int64_t* level_offset;
+    int64_t num_levels;
+    bool descending;
+
+    // As many threads as there is work for: each takes whole searches where these are enough for all, and otherwise
+    // they share one search after the other.
+    void sweep() const {
+        const int64_t arcs = first.pull.offset[first.num_vertices];
+        const int threads = count * (arcs + first.num_vertices) < 2 * items_per_part ? 1 : thread_count();
+        if (count >= threads)
+            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Neighbor, Item>(number(c), 1).run(); });
+        else
+            for (int64_t c = 0; c < count; ++c) Sweeper<Neighbor, Item>(number(c), threads).run();
+    }
+
+private:
+    Sweep<Neighbor, Item> number(int64_t c) const {
+        Sweep<Neighbor, Item> own = first;
+        const int64_t base = c * own.num_vertices;
+        own.first_item = static_cast<Item>(base);
+        own.bias += base, own.sums += base, own.values += base;
+        const auto position = [&](int64_t level, int64_t item) {
+            const Item *begin = own.order + level_offset[level], *end = own.order + level_offset[level + 1];
+            return std::lower_bound(begin, end, item) - own.order;
+        };
+        for (int64_t level = 0; level < num_levels; ++level)
+            own.levels.push_back({position(level, base), position(level, base + own.num_vertices)});
+        if (descending) std::reverse(own.levels.begin(), own.levels.end());
+        return own;
+    }
+};
+
+}  // namespace tgraph

@@ -1,0 +1,43 @@
+"""`levels` and `sweep` compiled: a counting sort, and all levels of a sweep in one call."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph import native
+from tgraph.graph import Graph
+from tgraph.kernels.call import Call
+
+
+def refuses(call: Call) -> str | None:
+    """Why a bias is not served, None where they are."""
+    if call.data.dtype != torch.float64:
+        return f"it adds in float64, not in {call.data.dtype}"
+    return "it records no gradients" if call.needs_gradient else None
+
+
+def refuses_levels(call: Call) -> str | None:
+    """Why depths are not served, None where they are."""
+    return None if call.data.dtype == torch.int32 else f"it sorts int32 depths, not {call.data.dtype}"
+
+
+def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """See `tgraph.primitives.sweeping.levels`; `count` is the number of levels."""
+    dtype = torch.int32 if len(depth) < 2**31 else torch.int64
+    order, level_offset = torch.empty(len(depth), dtype=dtype), torch.empty(count + 1, dtype=torch.int64)
+    cast(ModuleType, native.load()).group_levels(depth.contiguous(), order, level_offset)
+    return order[: int(level_offset[-1])], level_offset
+
+
+def sweep(graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool) -> Tensor:
+    """See `tgraph.primitives.sweeping.sweep`."""
+    reverse, added = graph.transpose(), bias.contiguous()
+    arcs = [tensor.contiguous() for side in (graph, reverse) for tensor in (side.offset, side.neighbors)]
+    sums, values = torch.zeros_like(added), torch.zeros_like(added)
+    levelled = (order.contiguous(), level_offset.contiguous(), descending)
+    cast(ModuleType, native.load()).sweep(*arcs, *levelled, added.view(-1), sums.view(-1), values.view(-1))
+    return values
