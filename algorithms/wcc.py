@@ -37,23 +37,24 @@ class WCC(tg.Program):
         label = tg.primitives.joining.join(sub, label)
         if self.sampling:
             self.sampling = False
-            return label, self.remaining(sub, label)
+            return label, remaining(sub, label)
         self.mirrored = not self.mirrored and sub.graph.directed and not active.is_everything
         return label, active if self.mirrored else sub.graph.nothing()
 
-    def remaining(self, sub: tg.Subgraph, label: Tensor) -> tg.Frontier:
-        """The vertices whose rows, or the transpose's, hold all arcs that can still join trees.
-
-        Those outside the largest tree, where every arc can be seen from either end. To transpose a graph for that would
-        take longer than to look at all rows.
-        """
-        outside = tg.primitives.joining.outside
-        if not sub.graph.directed:
-            return outside(sub, label, self.SAMPLE)
-        return outside(sub, label) if "transpose" in sub.graph.caches else sub.graph.everything()
-
     def finish(self, values: Tensor) -> Tensor:
         return values.to(torch.int64)
+
+
+def remaining(sub: tg.Subgraph, label: Tensor) -> tg.Frontier:
+    """The vertices whose rows, and the transpose's, hold all arcs that the sample has left to join.
+
+    They are those outside the largest tree, since every arc can be seen from either end. To transpose a graph for that
+    would take longer than to look at all its rows.
+    """
+    outside = tg.primitives.joining.outside
+    if not sub.graph.directed:
+        return outside(sub, label, WCC.SAMPLE)
+    return outside(sub, label) if "transpose" in sub.graph.caches else sub.graph.everything()
 
 
 def wcc(graph: tg.Graph, **options: Any) -> Tensor:

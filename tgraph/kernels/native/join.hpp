@@ -114,7 +114,8 @@ private:
         for (int64_t i = range.begin; i < range.end; ++i) {
             const int64_t row = rows.row(i);
             const Range arcs = rows.arcs(row);
-            if (arcs.begin < arcs.end) forest.hook(static_cast<Label>(row), static_cast<Label>(rows.neighbors[arcs.begin]));
+            if (arcs.begin < arcs.end)
+                forest.hook(static_cast<Label>(row), static_cast<Label>(rows.neighbors[arcs.begin]));
         }
     }
 
@@ -130,7 +131,7 @@ private:
             }
             const int64_t row = rows.row(i);
             Range arcs = rows.arcs(row);
-            if (fresh && arcs.begin < arcs.end && rows.neighbors[arcs.begin] < row) ++arcs.begin;  // that one was hooked
+            if (fresh && arcs.begin < arcs.end && rows.neighbors[arcs.begin] < row) ++arcs.begin;  // it was hooked
             join(forest, row, rows.neighbors, arcs);
         }
     }
