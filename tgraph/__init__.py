@@ -3,7 +3,7 @@
 A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
 """
 
-from tgraph import errors, generators
+from tgraph import errors, generators, primitives
 from tgraph.engine import Run, run
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
@@ -33,6 +33,7 @@ __all__ = [
     "from_scipy",
     "generators",
     "neighbor_select",
+    "primitives",
     "read",
     "reconstruct",
     "run",

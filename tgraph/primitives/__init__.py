@@ -2,3 +2,7 @@
 
 Each is one function on a graph and tensors, served by the backends as `aggregate` is, with a portable twin.
 """
+
+from tgraph.primitives import intersection, peeling, voting
+
+__all__ = ["intersection", "peeling", "voting"]

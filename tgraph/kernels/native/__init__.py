@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from tgraph import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native import intersection, peeling, voting
+from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
+from tgraph.kernels.native.peeling import peel
+from tgraph.kernels.native.voting import vote
 
-__all__ = ["name", "refuses"]
+__all__ = ["count_arcs_among", "count_triangles", "name", "peel", "refuses", "vote"]
 
 name = "native"
 
@@ -20,4 +24,9 @@ def refuses(call: Call) -> str | None:
 
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
-_REFUSALS: dict = {}
+_REFUSALS: dict = {
+    "count_arcs_among": intersection.refuses,
+    "count_triangles": intersection.refuses,
+    "peel": peeling.refuses,
+    "vote": voting.refuses,
+}

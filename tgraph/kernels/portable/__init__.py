@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.intersection import count_arcs_among, count_triangles
+from tgraph.kernels.portable.peeling import peel
 from tgraph.kernels.portable.relaxation import relax
+from tgraph.kernels.portable.voting import vote
 
-__all__ = ["aggregate", "name", "refuses", "relax"]
+__all__ = ["aggregate", "count_arcs_among", "count_triangles", "name", "peel", "refuses", "relax", "vote"]
 
 name = "portable"
 

@@ -1,0 +1,11 @@
+// Compiling a function for several instruction sets, the best of which is picked when the module is loaded.
+#pragma once
+
+// For leaf functions only: what a clone calls, and a lambda inside it, is compiled for the least instruction set.
+// Sanitizers run before the loader could resolve the clones.
+#if defined(__GNUC__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define TGRAPH_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TGRAPH_MULTIVERSION
+#endif
