@@ -64,7 +64,7 @@ public:
     static int64_t words(int64_t v) { return v / 64 + 1; }
 
 private:
-    static constexpr int64_t most = 1 << 13;  // 4 MiB of bits, which caches hold
+    static constexpr int64_t most = 1 << 14;  // 16 MiB of bits, which caches hold
     Scratch<uint64_t> bits_;
 
     static int64_t start(int64_t v) {
@@ -122,6 +122,15 @@ public:
             for (int64_t i = 0; i < degree; ++i) twice_marks_[row[i] >> 6] = 0;
     }
 
+    // Fetches the rows of other vertices than hubs that visit(u) will compare.
+    TGRAPH_ALWAYS_INLINE void prefetch(int64_t u) const {
+        const Neighbor *row = arcs_.row(u), *last = row + arcs_.degree(u);
+        for (int64_t i = 0; i < most_fetched && last != row && *--last >= hubs_.size; ++i) {
+            __builtin_prefetch(arcs_.row(*last));
+            __builtin_prefetch(arcs_.row(*last) + 64 / sizeof(Neighbor));
+        }
+    }
+
     // Adds what was counted at the hubs to what is shared.
     void finish() {
         if constexpr (tally != Tally::total)
@@ -147,7 +156,7 @@ private:
     // these are few.
     int64_t compare_with_hub(const Neighbor* row, int64_t i) {
         const int64_t v = row[i], words = HubRows::words(v);
-        if (i > 2 * words) {
+        if (2 * i > words) {
             if constexpr (tally == Tally::total) return count_common(marks_, hubs_[v], words);
             return tally_words(v, words, weight(row + i));
         }
@@ -206,7 +215,7 @@ private:
         return count;
     }
 
-    static constexpr int64_t search_cost = 8;
+    static constexpr int64_t search_cost = 8, most_fetched = 64;
 
     // Triangle u, v, w given by the arcs u -> v and u -> w; `opposite` is the weight of v -> w.
     int64_t tally_triangle(const Neighbor* to_v, const Neighbor* to_w, int64_t opposite) {
@@ -241,7 +250,7 @@ public:
     int64_t total = 0;
 
     StoredCounter(const StoredRows<Neighbor>& rows, uint64_t* marks, int64_t* found)
-        : rows_(rows), marks_(marks), found_(found) {}
+        : rows_(rows), marks_(marks), found_(found), fetches_(rows.num_arcs() > few * rows.num_vertices) {}
 
     void visit(int64_t u) {
         const Neighbor *row = rows_.neighbors + rows_.offset[u], *last = rows_.neighbors + rows_.offset[u + 1];
@@ -264,9 +273,9 @@ public:
     }
 
     // Fetches the rows that visit(u) will compare. Each is likely to be far from those before it.
-    void prefetch(int64_t u) const {
+    TGRAPH_ALWAYS_INLINE void prefetch(int64_t u) const {
+        if (!fetches_) return;
         const int64_t begin = rows_.offset[u], end = std::min(rows_.offset[u + 1], begin + most_fetched);
-        if (end - begin <= few) return;
         for (int64_t i = begin; i < end && rows_.neighbors[i] < u; ++i) {
             const Neighbor* row = rows_.neighbors + rows_.offset[rows_.neighbors[i]];
             __builtin_prefetch(row);
@@ -277,10 +286,11 @@ public:
     void finish() {}
 
 private:
-    static constexpr int64_t few = 4, longest_scan = 64, most_fetched = 128, search_cost = 8;
+    static constexpr int64_t few = 4, longest_scan = 64, most_fetched = 128, search_cost = 32;
     const StoredRows<Neighbor>& rows_;
     uint64_t* marks_;
     int64_t* found_;
+    const bool fetches_;
 
     // The first neighbour that is not below `limit`.
     static const Neighbor* scan(const Neighbor* first, const Neighbor* last, int64_t limit) {

@@ -77,9 +77,9 @@ public:
 
     // Returns where the labels are after the given number of rounds, or less where no label changes any more.
     Label* run(int64_t rounds) {
-        bool all = true;
-        for (int64_t round = 0; round < rounds; ++round) {
-            const int64_t changed_arcs = vote(all);
+        bool all = true, first = starts_with_ids() && sides_.count == 1;
+        for (int64_t round = 0; round < rounds; ++round, first = false) {
+            const int64_t changed_arcs = first ? vote_for_ids() : vote(all);
             std::swap(now_, next_);
             if (!changed_arcs) break;
             all = changed_arcs > sides_.num_arcs() / few;
@@ -102,8 +102,36 @@ private:
 
     int64_t labels_of(int64_t degree) const { return std::min(degree, sides_.num_vertices); }
 
+    bool starts_with_ids() const {
+        for (int64_t v = 0; v < sides_.num_vertices; ++v)
+            if (now_[v] != v) return false;
+        return true;
+    }
+
     // One round into `next_`, of all vertices or of those that must. Returns the arcs at the vertices that changed.
     int64_t vote(bool all) {
+        return each_vertex([&](int64_t v, Ballot<Label>& ballot) {
+            return all || must_vote_.data()[v] ? winner(v, ballot) : now_[v];
+        });
+    }
+
+    // The round in which every label is the vertex's own: the longest run of an ascending row wins.
+    int64_t vote_for_ids() {
+        return each_vertex([&](int64_t v, Ballot<Label>&) {
+            const Row<Label> row = sides_.row(0, v);
+            if (row.begin == row.end) return now_[v];
+            Lead<Label> lead;
+            const Label* run = row.begin;
+            for (const Label* u = row.begin; u != row.end; ++u) {
+                if (*u != *run) run = u;
+                lead.challenge(*u, u - run + 1);
+            }
+            return lead.label;
+        });
+    }
+
+    template <class Choose>
+    int64_t each_vertex(const Choose& choose) {
         std::atomic<int64_t> next_chunk{0}, changed{0};
         run_team(threads_, [&](const Team& team) {
             Ballot<Label> ballot(slots_.data() + team.rank * slots_per_thread_);
@@ -111,7 +139,7 @@ private:
             for (int64_t chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < chunks_.size();) {
                 const Range range = chunks_[chunk];
                 for (int64_t v = range.begin; v < range.end; ++v) {
-                    next_[v] = all || must_vote_.data()[v] ? winner(v, ballot) : now_[v];
+                    next_[v] = choose(v, ballot);
                     if (next_[v] != now_[v]) arcs += sides_.degree(v);
                 }
             }
