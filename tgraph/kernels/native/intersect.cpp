@@ -63,7 +63,8 @@ int64_t count_ranked(const StoredRows<Neighbor>& rows, int64_t* found) {
                                               at_hub.zeros(thread));
     });
     if (tally != Tally::total)
-        for (int64_t place = 0; place < n; ++place) found[graph.arcs.ranking.order.data()[place]] = by_rank.data()[place];
+        for (int64_t place = 0; place < n; ++place)
+            found[graph.arcs.ranking.order.data()[place]] = by_rank.data()[place];
     return total;
 }
 

@@ -39,7 +39,9 @@ public:
 
     explicit Ballot(Slot* slots) : slots_(slots) {}
 
-    static int64_t slots_for(int64_t labels) { return static_cast<int64_t>(std::bit_ceil(2 * static_cast<uint64_t>(labels))); }
+    static int64_t slots_for(int64_t labels) {
+        return static_cast<int64_t>(std::bit_ceil(2 * static_cast<uint64_t>(labels)));
+    }
 
     void clear(int64_t labels) {
         const int64_t size = slots_for(labels);
