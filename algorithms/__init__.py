@@ -2,9 +2,29 @@
 
 from tgraph.algorithms.betweenness import betweenness
 from tgraph.algorithms.bfs import BFS, bfs
+from tgraph.algorithms.cdlp import cdlp
+from tgraph.algorithms.clustering import local_clustering
+from tgraph.algorithms.cores import core_number
 from tgraph.algorithms.hits import HITS, hits
 from tgraph.algorithms.pagerank import PageRank, pagerank
 from tgraph.algorithms.sssp import SSSP, sssp
+from tgraph.algorithms.triangles import triangle_count
 from tgraph.algorithms.wcc import WCC, wcc
 
-__all__ = ["BFS", "HITS", "SSSP", "WCC", "PageRank", "betweenness", "bfs", "hits", "pagerank", "sssp", "wcc"]
+__all__ = [
+    "BFS",
+    "HITS",
+    "SSSP",
+    "WCC",
+    "PageRank",
+    "betweenness",
+    "bfs",
+    "cdlp",
+    "core_number",
+    "hits",
+    "local_clustering",
+    "pagerank",
+    "sssp",
+    "triangle_count",
+    "wcc",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import operator
@@ -135,3 +136,22 @@ def close(found, expected, tolerance=1e-9):
     return len(found) == len(expected) and all(
         math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) for a, b in zip(found, expected, strict=True)
     )
+
+
+def simple_twin(graph, directed=False):
+    """The graph in networkx without self-loops, parallel edges and, unless `directed`, directions."""
+    G = nx.DiGraph() if directed else nx.Graph()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_edges_from((u, v) for u, v, _ in arcs(graph) if u != v)
+    return G
+
+
+@contextlib.contextmanager
+def on_threads(count):
+    """As many threads for torch and the kernels."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -3,7 +3,6 @@
 Each is one function on a graph and tensors, served by the backends as `aggregate` is, with a portable twin.
 """
 
-from tgraph.primitives import linear
+from tgraph.primitives import intersection, joining, linear, peeling, sweeping, voting
 
-__all__ = ["joining", "linear", "sweeping"]
-from tgraph.primitives import joining, sweeping
+__all__ = ["intersection", "joining", "linear", "peeling", "sweeping", "voting"]

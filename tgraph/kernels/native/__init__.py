@@ -6,14 +6,29 @@ from collections.abc import Callable
 
 from tgraph import native
 from tgraph.kernels.call import Call
-from tgraph.kernels.native import relaxation
-from tgraph.kernels.native.relaxation import fixpoint
-
-__all__ = ["affine_step", "fixpoint", "join", "levels", "name", "outside", "refuses", "sweep"]
-from tgraph.kernels.native import joining, linear, sweeping
+from tgraph.kernels.native import intersection, joining, linear, peeling, relaxation, sweeping, voting
+from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
 from tgraph.kernels.native.linear import affine_step
+from tgraph.kernels.native.peeling import peel
+from tgraph.kernels.native.relaxation import fixpoint
 from tgraph.kernels.native.sweeping import levels, sweep
+from tgraph.kernels.native.voting import vote
+
+__all__ = [
+    "affine_step",
+    "count_arcs_among",
+    "count_triangles",
+    "fixpoint",
+    "join",
+    "levels",
+    "name",
+    "outside",
+    "peel",
+    "refuses",
+    "sweep",
+    "vote",
+]
 
 name = "native"
 
@@ -35,4 +50,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "outside": joining.refuses,
     "levels": sweeping.refuses_levels,
     "sweep": sweeping.refuses,
+    "count_arcs_among": intersection.refuses,
+    "count_triangles": intersection.refuses,
+    "peel": peeling.refuses,
+    "vote": voting.refuses,
 }

@@ -1,4 +1,5 @@
-// Compiling a function for several instruction sets, the best of which is picked when the module is loaded.
+// What is asked of the compiler: a function for several instruction sets, the best of which is picked when the module
+// is loaded, and functions that must be inlined.
 #pragma once
 
 // For leaf functions only: what a clone calls, and a lambda inside it, is compiled for the least instruction set.
@@ -8,4 +9,11 @@
 #define TGRAPH_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define TGRAPH_MULTIVERSION
+#endif
+
+// A function that does nothing but prefetch has no effect that GCC sees: it drops the call, unless it has to inline it.
+#ifdef __GNUC__
+#define TGRAPH_ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define TGRAPH_ALWAYS_INLINE inline
 #endif

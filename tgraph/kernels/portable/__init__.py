@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.portable.joining import join, outside
 from tgraph.kernels.portable.linear import affine_step
+from tgraph.kernels.portable.peeling import peel
 from tgraph.kernels.portable.relaxation import relax
 from tgraph.kernels.portable.sweeping import levels, sweep
+from tgraph.kernels.portable.voting import vote
 
-__all__ = ["affine_step", "aggregate", "join", "levels", "name", "outside", "refuses", "relax", "sweep"]
+__all__ = [
+    "affine_step",
+    "aggregate",
+    "count_arcs_among",
+    "count_triangles",
+    "join",
+    "levels",
+    "name",
+    "outside",
+    "peel",
+    "refuses",
+    "relax",
+    "sweep",
+    "vote",
+]
 
 name = "portable"
 
