@@ -14,7 +14,7 @@
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
-#include "semiring.hpp"
+#include "relax_semiring.hpp"
 #include "vertex_set.hpp"
 
 namespace tgraph {
