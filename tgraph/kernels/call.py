@@ -16,7 +16,7 @@ class Call:
 
     operation : the name of the function asked for, "aggregate" or another of the backends' functions.
     data : the vertex data [n, ...], or another tensor that says device and dtype.
-    reduction, edge, weights : what `aggregate` and `relax` are given, where the operation has them.
+    reduction, edge, weights, dtype : what `aggregate` and `relax` are given, where the operation has them.
     """
 
     operation: str
@@ -24,6 +24,7 @@ class Call:
     reduction: Reduction | None = None
     edge: str = "copy"
     weights: Tensor | float | None = None
+    dtype: torch.dtype | None = None
 
     @property
     def needs_gradient(self) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from tgraph import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native import aggregation
+from tgraph.kernels.native.aggregation import aggregate
 
-__all__ = ["name", "refuses"]
+__all__ = ["aggregate", "name", "refuses"]
 
 name = "native"
 
@@ -20,4 +22,6 @@ def refuses(call: Call) -> str | None:
 
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
-_REFUSALS: dict = {}
+_REFUSALS: dict = {
+    "aggregate": aggregation.refuses,
+}
