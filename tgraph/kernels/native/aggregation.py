@@ -1,4 +1,4 @@
-"""`aggregate` by compiled kernels: gather, edge operation and reduction in one pass over the arcs as they are stored."""
+"""`aggregate` by compiled kernels: gather, edge operation and reduction in one pass over the stored arcs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def refuses(call: Call) -> str | None:
     dtype = _message_dtype(call, per_arc)
     if dtype not in PULL and (dtype not in HELD_AS or per_arc):
         return f"it has no kernel for messages of {dtype}"
-    if data.dim() > 1 and not data.numel() or _is_per_arc(weights) and 0 in weights.shape[1:]:
+    if (data.dim() > 1 and not data.numel()) or (_is_per_arc(weights) and 0 in weights.shape[1:]):
         return "the data has no columns or no rows"
     if per_arc and reduction.logical:
         return f"{reduction.name!r} of weighted messages is not compiled"
@@ -119,12 +119,13 @@ def _messages(
 ) -> Messages:
     """The messages of senders whose data is given. A weight that is one for all is applied here, once per sender."""
     per_arc = edge != "copy" and _is_per_arc(weights)
-    in_place = per_arc and not cast(Tensor, weights).requires_grad and pulls  # weights that a kernel converts itself
-    fused = pulls and data.dtype == torch.float32 and dtype == torch.float64 and not data.requires_grad
-    if fused and (edge == "copy" or (in_place and cast(Tensor, weights).dtype == torch.float32)):
-        total = dtype
-    else:
-        total, data = None, data if dtype is None else data.to(dtype)
+    weights_differ = per_arc and cast(Tensor, weights).requires_grad
+    in_place = pulls and not data.requires_grad and not weights_differ  # as stored, to be converted by the kernel
+    total = None
+    if in_place and data.dtype == torch.float32 and dtype == torch.float64:
+        total = dtype if edge == "copy" or (per_arc and cast(Tensor, weights).dtype == torch.float32) else None
+    if dtype is not None and total is None:
+        data = data.to(dtype)
     data = promoted(data, reduction, edge)
     if not per_arc:
         data = across(data, edge, weights)
@@ -164,11 +165,6 @@ def _heads(data: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
 
 
-def _identity(reduction: Reduction, dtype: torch.dtype) -> float:
-    identity = reduction.identity(dtype)
-    return identity if dtype.is_floating_point else int(identity)
-
-
 def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Tensor:
     """What the kernels gave in the dtype of the result."""
     return values != 0 if reduction.logical else values.to(dtype)
@@ -182,7 +178,7 @@ def _pull(arcs: Arcs, messages: Messages, reduction: Reduction) -> Tensor:
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
-        identity=_identity(reduction, dtype),
+        identity=reduction.identity(dtype),
         mean=reduction.name == "mean",
         total=messages.total,
     )
@@ -200,7 +196,7 @@ def _push(sub: Subgraph, arcs: Arcs, messages: Messages, reduction: Reduction) -
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         weights,
-        identity=_identity(reduction, dtype),
+        identity=reduction.identity(dtype),
         scratch=scratch,
     )
     if reduction.name == "mean":
@@ -221,7 +217,7 @@ def _with_gradient(
     if reduction.name in ("sum", "mean"):
         values = gradients.total(arcs, pulls, data, edge, weights)
     else:
-        values = gradients.best(arcs, pulls, reduction.name, _identity(reduction, dtype), data, edge, weights)
+        values = gradients.best(arcs, pulls, reduction.name, reduction.identity(dtype), data, edge, weights)
     if reduction.name == "mean":
         ones = torch.ones((len(data), 1), dtype=torch.int64)
         count = kernels.pull(arcs, ones, "sum") if pulls else kernels.push(arcs, ones, "sum")[0]

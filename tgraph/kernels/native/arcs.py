@@ -135,7 +135,7 @@ def pull(
         1 if weights is None else weights.shape[1],
         reduce,
         edge,
-        identity,
+        _number(identity, data.dtype),
         mean,
         flat(result),
     )
@@ -175,7 +175,7 @@ def push(
         1 if weights is None else weights.shape[1],
         reduce,
         edge,
-        identity,
+        _number(identity, data.dtype),
         flat(result),
         table,
         receivers,
@@ -205,9 +205,7 @@ def products(arcs: Arcs, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
         return products(arcs, row_data.float(), data.float(), heads).to(data.dtype)
     result = torch.empty((_count(arcs), heads), dtype=data.dtype)
     kernels = cast(Any, native.load())
-    kernels.arc_products(
-        *arcs.structure(), arcs.heard, flat(row_data), flat(data), data.shape[1], heads, flat(result)
-    )
+    kernels.arc_products(*arcs.structure(), arcs.heard, flat(row_data), flat(data), data.shape[1], heads, flat(result))
     return result
 
 
@@ -234,6 +232,11 @@ def winners(
         flat(arc),
     )
     return sender, arc
+
+
+def _number(number: float, dtype: torch.dtype) -> float:
+    """A number of the Python type that a kernel of that dtype takes at once, without a second look at all arguments."""
+    return float(number) if dtype.is_floating_point else int(number)
 
 
 def flat(tensor: Tensor) -> Tensor:

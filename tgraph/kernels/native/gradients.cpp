@@ -53,25 +53,62 @@ void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, 
 }
 
 template <class A>
+using WinnerIndex = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;  // as wide as what it is selected by
+
+// Marks the columns that message `number` wins: it is the first that equals the best.
+template <class Edge, class A>
+TGRAPH_MULTIVERSION void mark_won(WinnerIndex<A>* won, const A* best, const A* data, const A* weights, int64_t heads,
+                                  int64_t span, WinnerIndex<A> number) {
+    const int64_t blocks = span == 1 ? 1 : heads, width = span == 1 ? heads : span;
+    for (int64_t block = 0; block < blocks; ++block)
+        for (int64_t f = block * width; f < (block + 1) * width; ++f) {
+            A message = data[f];
+            if constexpr (Edge::weighted) message = Edge::apply(message, weights[span == 1 ? f : block]);
+            const bool wins = (message == best[f]) | ((message != message) & (best[f] != best[f]));
+            won[f] = wins & (won[f] < 0) ? number : won[f];
+        }
+}
+
+template <class A>
 struct Winners {
     const A *data, *weights, *best;
     int64_t columns, heads;
     int64_t *sender, *arc;  // of the first message that equals the best; -1 where there is none
 
-    // Looks for the winners of a receiver among the message that comes to it along one arc.
-    template <class Edge>
-    void offer(int64_t from, int64_t to, int64_t number) const {
-        const int64_t span = columns / heads;
+    // The winners among the messages to one row.
+    template <class Edge, class Neighbor>
+    void of_row(const Selection<Neighbor>& selection, int64_t r, WinnerIndex<A>* won) const {
+        const Neighbor* neighbors = selection.neighbors + selection.begin(r);
+        std::fill_n(won, columns, WinnerIndex<A>{-1});
+        for (int64_t j = 0; j < selection.degree(r); ++j)
+            if (!selection.heard || selection.heard[neighbors[j]])
+                mark_won<Edge>(won, best + r * columns, data + neighbors[j] * columns,
+                               Edge::weighted ? weights + (selection.offset[r] + j) * heads : nullptr, heads,
+                               columns / heads, static_cast<WinnerIndex<A>>(j));
         for (int64_t f = 0; f < columns; ++f) {
-            A message = data[from * columns + f];
-            if constexpr (Edge::weighted) message = Edge::apply(message, weights[number * heads + f / span]);
-            const int64_t place = to * columns + f;
-            const bool wins = message == best[place] || (message != message && best[place] != best[place]);
-            if (wins && arc[place] < 0) {
-                arc[place] = number;
-                sender[place] = from;
-            }
+            sender[r * columns + f] = won[f] < 0 ? -1 : static_cast<int64_t>(neighbors[won[f]]);
+            arc[r * columns + f] = won[f] < 0 ? -1 : selection.offset[r] + won[f];
         }
+    }
+
+    // Those among the messages from all rows to their neighbours, in the order of the arcs.
+    template <class Edge, class Neighbor>
+    void of_neighbors(const Selection<Neighbor>& selection) const {
+        const int64_t span = columns / heads;
+        for (int64_t r = 0; r < selection.count; ++r)
+            for (int64_t j = 0; j < selection.degree(r); ++j) {
+                const int64_t to = selection.neighbors[selection.begin(r) + j], number = selection.offset[r] + j;
+                for (int64_t f = 0; f < columns; ++f) {
+                    A message = data[r * columns + f];
+                    if constexpr (Edge::weighted) message = Edge::apply(message, weights[number * heads + f / span]);
+                    const int64_t place = to * columns + f;
+                    const bool wins = message == best[place] || (message != message && best[place] != best[place]);
+                    if (wins && arc[place] < 0) {
+                        arc[place] = number;
+                        sender[place] = r;
+                    }
+                }
+            }
     }
 };
 
@@ -94,20 +131,18 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
         throw std::invalid_argument("weights: expected [arcs, heads]");
     const Winners<A> found{data.data(), weights.is_valid() ? weights.data() : nullptr, best.data(), columns, heads,
                            sender.data(), arc.data()};
-    std::fill_n(found.sender, size, int64_t{-1});
-    std::fill_n(found.arc, size, int64_t{-1});
     const RowChunks chunks{selection.offset, k, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
     with_edge<A>(edge, [&](auto operation) {
-        // Several rows may push to one neighbour: then one thread, in the order of the arcs.
-        for_each_chunk(chunks.size(), pulls ? part_count(arcs * columns) : 1, [&](int64_t chunk) {
+        using Edge = decltype(operation);
+        if (!pulls) {  // several rows may send to one neighbour: one thread takes them in order
+            std::fill_n(found.sender, size, int64_t{-1});
+            std::fill_n(found.arc, size, int64_t{-1});
+            return found.template of_neighbors<Edge>(selection);
+        }
+        for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
+            std::vector<WinnerIndex<A>> won(columns);
             const Range range = chunks[chunk];
-            for (int64_t r = range.begin; r < range.end; ++r)
-                for (int64_t j = 0; j < selection.degree(r); ++j) {
-                    const int64_t neighbor = selection.neighbors[selection.begin(r) + j];
-                    if (selection.heard && !selection.heard[neighbor]) continue;
-                    found.template offer<decltype(operation)>(pulls ? neighbor : r, pulls ? r : neighbor,
-                                                              selection.offset[r] + j);
-                }
+            for (int64_t r = range.begin; r < range.end; ++r) found.template of_row<Edge>(selection, r, won.data());
         });
     });
 }
