@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from native_samples import hub_graph, on_threads, pull, push, random_data, served, subgraphs
 from strategies import graphs, random_graph
 
 import tgraph as tg
@@ -23,71 +24,6 @@ DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int
 FLOATS = (torch.float32, torch.float64)
 CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 3e-2, torch.float16: 4e-3}
 COLUMNS = ((), (1,), (2,), (3,), (7,), (16,), (33,), (2, 5), (64,), (100,), (129,))
-
-
-@pytest.fixture(params=[1, 2, 3])
-def threads(request):
-    """As many threads for torch and the kernels."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield request.param
-    torch.set_num_threads(before)
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    if dtype == torch.bool:
-        return torch.randint(2, shape, generator=random).bool()
-    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)
-
-
-def hub_graph(n=400, m=30000, seed=0, **options):
-    """Half of the arcs lead to one vertex and a quarter leave it: rows of several pieces, and of many chunks."""
-    random = torch.Generator().manual_seed(seed)
-    src, dst = torch.randint(n, (2, m), generator=random).unbind()
-    dst[: m // 2] = 3
-    src[m // 4 : m // 2] = 3
-    return tg.Graph.from_edges(src, dst, torch.rand(m, generator=random), num_vertices=n, **options)
-
-
-def pull(graph, active, rows=None, width=None):
-    selection = tg.neighbor_select(graph.transpose(), rows, width=width)
-    return tg.reconstruct(graph, active, rows, selection, "pull")
-
-
-def push(graph, rows=None, width=None):
-    active = graph.everything() if rows is None else graph.select(rows)
-    return tg.reconstruct(graph, active, rows, tg.neighbor_select(graph, rows, width=width))
-
-
-def subgraphs(graph):
-    """Whole and in part, with silent vertices, heads of rows, and a row twice."""
-    n = graph.num_vertices
-    some = torch.arange(n)[::3].contiguous()
-    half = graph.select(torch.arange(n) % 2 == 0)
-    return [
-        pull(graph, graph.everything()),
-        pull(graph, half),
-        pull(graph, graph.nothing()),
-        pull(graph, graph.everything(), some.flip(0)),
-        pull(graph, half, some.to(torch.int32), 3),
-        pull(graph, graph.everything(), None, 2),
-        pull(graph, graph.everything(), torch.cat((some, some))),
-        push(graph),
-        push(graph, some),
-        push(graph, some, 2),
-        push(graph, None, 2),
-        push(graph, torch.empty(0, dtype=torch.int64)),
-        push(graph, some).reverse(),
-    ]
-
-
-def served(sub, data, reduce, edge="copy", weights=None, dtype=None):
-    """What the native backend gives, which must not refuse."""
-    sub.backend = "native"
-    return tg.aggregate(sub, data, reduce, edge=edge, weights=weights, dtype=dtype)
 
 
 def agree(sub, data, reduce, edge="copy", weights=None, dtype=None):
@@ -222,25 +158,18 @@ def test_data_that_is_not_contiguous():
 # ---- order and threads ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def alone():
-    """Results of one thread by which to measure those of more."""
-    return {}
-
-
 @pytest.mark.parametrize("shape", [(), (5,), (70,)])
 @pytest.mark.parametrize("reduce", ["sum", "mean", "min"])
-def test_threads_change_no_bit(shape, reduce, threads, alone):
+def test_threads_change_no_bit(shape, reduce):
     graph = hub_graph()
     data = random_data((400, *shape), torch.float32)
-    for index, sub in enumerate(subgraphs(graph)):
-        for edge in ("copy", "mul"):
-            found = served(sub, data, reduce, edge).values
-            key = (shape, reduce, index, edge)
-            assert torch.equal(found, alone.setdefault(key, found)), (key, threads)
+    for sub, edge in itertools.product(subgraphs(graph), ("copy", "mul")):
+        alone, *others = on_threads(lambda sub=sub, edge=edge: served(sub, data, reduce, edge).values)
+        assert all(torch.equal(alone, other) for other in others)
 
 
-def test_long_rows(threads):
+def test_long_rows():
+    """Cut into pieces, which gives other sums than one after the other, yet close ones."""
     graph = hub_graph()
     for shape, edge in itertools.product(((), (5,), (70,)), ("copy", "mul")):
         for active in (graph.everything(), graph.select(torch.arange(0, 400, 2))):
@@ -248,18 +177,7 @@ def test_long_rows(threads):
                 agree(pull(graph, active), random_data((400, *shape), torch.float64), reduce, edge, graph.weights)
 
 
-def test_gradients_do_not_depend_on_threads(threads, alone):
-    graph = hub_graph()
-    for reduce, edge in (("sum", "mul"), ("max", "mul"), ("mean", "copy")):
-        data = random_data((400, 70), torch.float32).requires_grad_()
-        weights = graph.weights.clone().requires_grad_()
-        received = tg.aggregate(graph, data, reduce, edge=edge, weights=weights)
-        grads = torch.autograd.grad((received * received.detach().cos()).sum(), (data, weights)[: 1 + (edge == "mul")])
-        for index, grad in enumerate(grads):
-            assert torch.equal(grad, alone.setdefault(("grad", reduce, edge, index), grad)), threads
-
-
-def test_a_sparse_push_uses_no_table_of_its_own_run():
+def test_a_sparse_push_trusts_no_table_of_an_earlier_one():
     """The table keeps what earlier pushes wrote, which must not be taken for slots of this one."""
     graph = random_graph(50, 300)
     scratch = Scratch(50)
@@ -268,71 +186,6 @@ def test_a_sparse_push_uses_no_table_of_its_own_run():
         sub = push(graph, rows)
         sub.scratch = scratch
         agree(sub, random_data((50, 2), torch.float64, seed), "sum")
-
-
-# ---- gradients ------------------------------------------------------------------------------------------------------
-
-
-def smooth(sub, reduce, edge):
-    def function(data, weights):
-        received = served(sub, data, reduce, edge, weights)
-        return torch.where(received.values.isinf(), 0, received.values)
-
-    return function
-
-
-@pytest.mark.parametrize("reduce", ["sum", "mean", "min", "max"])
-@pytest.mark.parametrize("edge", ["copy", "add", "mul"])
-def test_first_and_second_derivatives(reduce, edge):
-    for directed in (True, False):
-        graph = random_graph(7, 12, directed=directed)
-        random = torch.Generator().manual_seed(3)
-        for shape, wide in (((), ()), ((2,), ()), ((2, 2), (2,)), ((2,), (2,))):
-            data = torch.randn((7, *shape), dtype=torch.float64, generator=random).requires_grad_()
-            weights = torch.randn((graph.num_arcs, *wide), dtype=torch.float64, generator=random).requires_grad_()
-            for sub in subgraphs(graph):
-                assert torch.autograd.gradcheck(smooth(sub, reduce, edge), (data, weights))
-                if not shape or sub.is_whole:
-                    assert torch.autograd.gradgradcheck(smooth(sub, reduce, edge), (data, weights))
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("reduce", ["sum", "mean", "max"])
-def test_gradients_of_narrow_data(dtype, reduce):
-    graph = random_graph(30, 200)
-    for sub in (pull(graph, graph.everything()), push(graph), push(graph, torch.arange(9))):
-        grads = []
-        for kind in (dtype, torch.float64):
-            data = random_data((30, 4), dtype).to(kind).requires_grad_()
-            weights = random_data((graph.num_arcs,), dtype, 1).to(kind).requires_grad_()
-            received = served(sub, data, reduce, "mul", weights).values
-            assert received.dtype == kind
-            grads.append(torch.autograd.grad(received.sum(), (data, weights)))
-        for found, exact in zip(*grads, strict=True):
-            assert found.dtype == dtype
-            if reduce != "max" or dtype == torch.float32:  # rounding makes ties, whose first one wins
-                torch.testing.assert_close(found.double(), exact, rtol=5e-2, atol=5e-2)
-
-
-@pytest.mark.parametrize("reduce", ["min", "max"])
-def test_the_first_of_equal_messages_takes_the_gradient(reduce):
-    graph = tg.Graph.from_edges([0, 1, 2], [3, 3, 3])
-    data = torch.tensor([1.0, 1, 1, 0], requires_grad=True)
-    for sub in (pull(graph, graph.everything()), push(graph), push(graph, torch.tensor([0, 1, 2]))):
-        (grad,) = torch.autograd.grad(served(sub, data, reduce).values[-1], data)
-        assert grad.tolist() == [1, 0, 0, 0]
-
-
-def test_the_weights_of_the_graph_are_not_sorted_back():
-    """Backward of a GCN layer: the graph holds its weights in both orders."""
-    graph = random_graph(30, 200, dtype=torch.float32)
-    data = random_data((30, 4), torch.float32).requires_grad_()
-    graph.transpose()
-    tg.aggregate(graph, data, "sum", edge="mul").sum().backward()
-    found = data.grad
-    data.grad = None
-    tg.aggregate(graph, data, "sum", edge="mul", weights=graph.weights.clone()).sum().backward()
-    torch.testing.assert_close(found, data.grad)
 
 
 # ---- what it refuses ------------------------------------------------------------------------------------------------

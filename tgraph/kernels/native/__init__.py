@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from tgraph import native
 from tgraph.kernels.call import Call
 from tgraph.kernels.native import aggregation
@@ -16,6 +18,8 @@ def refuses(call: Call) -> str | None:
     """Why a call is not served: the reason that holds for all operations, then that of the operation itself."""
     if call.data.device.type != "cpu":
         return f"it computes on the CPU, the data is on {call.data.device}"
+    if torch.compiler.is_compiling():
+        return "torch.compile cannot look into it"
     if native.load() is None:
         return "its kernels are not installed, or turned off by TGRAPH_NATIVE=0"
     return _REFUSALS[call.operation](call)

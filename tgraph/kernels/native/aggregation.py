@@ -24,8 +24,6 @@ HELD_AS = {torch.bool: torch.uint8, torch.int8: torch.int32, torch.int16: torch.
 def refuses(call: Call) -> str | None:
     """Why a call is left to the portable operators, None where it is not."""
     data, weights, reduction = call.data, call.weights, cast(Reduction, call.reduction)
-    if torch.compiler.is_compiling():
-        return "torch.compile cannot look into it"
     if torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0:
         return "it has no rule for torch.func transforms and forward-mode gradients"
     if any(isinstance(t, Tensor) and type(t) not in (Tensor, torch.nn.Parameter) for t in (data, weights)):

@@ -29,7 +29,7 @@ void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, 
     const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
     const Selection<Neighbor>& selection = *argument;
     const int64_t arcs = selection.num_arcs();
-    if (columns < 1 || heads < 1 || columns % heads) throw std::invalid_argument("columns: expected a multiple of heads");
+    check_columns(columns, heads);
     if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
         static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
         static_cast<int64_t>(out.shape(0)) != arcs * heads)
@@ -120,13 +120,13 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
     const Selection<Neighbor>& selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
-    if (columns < 1 || heads < 1 || columns % heads) throw std::invalid_argument("columns: expected a multiple of heads");
+    check_columns(columns, heads);
     if (static_cast<int64_t>(data.shape(0)) != (pulls ? n : k) * columns)
         throw std::invalid_argument("data: expected a row of columns for each sender");
     const int64_t size = (pulls ? k : n) * columns;
     for (const int64_t given : {static_cast<int64_t>(best.shape(0)), static_cast<int64_t>(sender.shape(0)),
                                 static_cast<int64_t>(arc.shape(0))})
-        if (given != size) throw std::invalid_argument("best, sender, arc: expected a row of columns for each receiver");
+        if (given != size) throw std::invalid_argument("best, sender, arc: expected [receivers, columns]");
     if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
         throw std::invalid_argument("weights: expected [arcs, heads]");
     const Winners<A> found{data.data(), weights.is_valid() ? weights.data() : nullptr, best.data(), columns, heads,

@@ -281,6 +281,11 @@ void pull_rows(const Selection<Neighbor>& selection, const PullData<T, A, W>& wi
     });
 }
 
+inline void check_columns(int64_t columns, int64_t heads) {
+    if (columns < 1 || heads < 1 || columns % heads)
+        throw std::invalid_argument("columns: expected a multiple of heads");
+}
+
 // Numbers as Python passes them: 16-bit floating ones by their bits.
 template <class T>
 using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
@@ -292,7 +297,7 @@ void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t 
           Out<Passed<typename PullData<T, A, W>::Result>> out) {
     using Result = typename PullData<T, A, W>::Result;
     const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, heard);
-    if (columns < 1 || heads < 1 || columns % heads) throw std::invalid_argument("columns: expected a multiple of heads");
+    check_columns(columns, heads);
     if (static_cast<int64_t>(data.shape(0)) != selection->num_vertices * columns)
         throw std::invalid_argument("data: expected [n, columns]");
     if (static_cast<int64_t>(out.shape(0)) != selection->count * columns)

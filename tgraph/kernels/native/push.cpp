@@ -74,7 +74,7 @@ int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     const bool sparse = table.is_valid() && receivers.is_valid();
     const int64_t n = selection->num_vertices, arcs = selection->num_arcs();
     const int64_t room = sparse ? std::min(n, arcs) : n;
-    if (columns < 1 || heads < 1 || columns % heads) throw std::invalid_argument("columns: expected a multiple of heads");
+    check_columns(columns, heads);
     if (static_cast<int64_t>(data.shape(0)) != selection->count * columns)
         throw std::invalid_argument("data: expected [rows, columns]");
     if (static_cast<int64_t>(out.shape(0)) < room * columns) throw std::invalid_argument("out: too small");
