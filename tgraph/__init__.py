@@ -8,7 +8,7 @@ from tgraph.engine import Run, run
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io import read, write
-from tgraph.operators import aggregate, neighbor_select, reconstruct, update, vertex_select
+from tgraph.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.program import Program, Relaxation
 from tgraph.subgraph import Received, Subgraph
 from tgraph.trace import Trace
@@ -27,6 +27,7 @@ __all__ = [
     "aggregate",
     "algorithms",
     "errors",
+    "explain",
     "from_edge_index",
     "from_networkx",
     "from_pandas",

@@ -21,7 +21,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import choose
+from tgraph.kernels import Choice, choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 from tgraph.rows import Selection
@@ -106,17 +106,42 @@ def aggregate(
     floating data and weights.
     Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
     """
-    graph, backend = (sub, "auto") if isinstance(sub, Graph) else (sub.graph, sub.backend)
-    selected = whole(graph, graph.everything(), "pull") if isinstance(sub, Graph) else sub
+    selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
+    kernels = _choose_aggregate(selected, data, reduce, edge, weights, dtype)
+    call = kernels.call
+    received: Received = kernels.run(selected, data, call.reduction, edge, call.weights, dtype)
+    return received.values if isinstance(sub, Graph) else received
+
+
+def explain(
+    sub: Subgraph | Graph,
+    data: Tensor,
+    reduce: str = "sum",
+    *,
+    edge: str = "copy",
+    weights: Tensor | float | None = None,
+    dtype: torch.dtype | None = None,
+) -> str:
+    """Which backend serves an `aggregate` of these arguments, and why those that would be faster do not.
+
+    sub, data, reduce, edge, weights, dtype : as `aggregate` takes them. Nothing is computed.
+    Raises ArgumentError where `aggregate` does.
+    """
+    selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
+    return str(_choose_aggregate(selected, data, reduce, edge, weights, dtype))
+
+
+def _choose_aggregate(
+    sub: Subgraph, data: Tensor, reduce: str, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None
+) -> Choice:
+    """Check the arguments of `aggregate` and choose the backend, whose call has the weights of the arcs held."""
     reduction = reduction_of(reduce)
     check_edge_operation(edge)
-    _check_data(graph, data)
+    _check_data(sub.graph, data)
     if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
         raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
-    held = arc_weights(selected, data, edge, weights)
-    kernels = choose(backend, Call("aggregate", data, reduction, edge, held))
-    received: Received = kernels.run(selected, data, reduction, edge, held, dtype)
-    return received.values if isinstance(sub, Graph) else received
+    held = arc_weights(sub, data, edge, weights)
+    return choose(sub.backend, Call("aggregate", data, reduction, edge, held, dtype))
 
 
 def update(

@@ -109,6 +109,13 @@ class Scratch:
     def __init__(self, size: int):
         self.size = size
         self._table: Tensor | None = None
+        self._slots: dict[torch.dtype, Tensor] = {}
+
+    def slots(self, dtype: torch.dtype) -> Tensor:
+        """A table for the compiled kernels, of an integer dtype [size] on the CPU: no entry means anything yet."""
+        if dtype not in self._slots:
+            self._slots[dtype] = torch.empty(self.size, dtype=dtype)
+        return self._slots[dtype]
 
     def distinct(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """(keep, slot) for vertices [e]: `keep` marks the first occurrence of each distinct one, and `slot` says which

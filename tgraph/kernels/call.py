@@ -18,7 +18,7 @@ class Call:
     operation : the name of the function asked for, "aggregate" or another of the backends' functions.
     data : the vertex data [n, ...], or another tensor that says device and dtype.
     graph : the graph, where the form of its tensors matters.
-    reduction, edge, weights : what `aggregate` and `relax` are given, where the operation has them.
+    reduction, edge, weights, dtype : what `aggregate` and `relax` are given, where the operation has them.
     others : further tensors that the result depends on.
     """
 
@@ -29,6 +29,7 @@ class Call:
     weights: Tensor | float | None = None
     graph: Graph | None = None
     others: tuple[Tensor, ...] = ()
+    dtype: torch.dtype | None = None
 
     @property
     def needs_gradient(self) -> bool:

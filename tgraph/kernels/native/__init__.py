@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
+
 from tgraph import native
 from tgraph.kernels.call import Call
-from tgraph.kernels.native import intersection, joining, linear, peeling, relaxation, sweeping, voting
+from tgraph.kernels.native import aggregation, intersection, joining, linear, peeling, relaxation, sweeping, voting
+from tgraph.kernels.native.aggregation import aggregate
 from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
 from tgraph.kernels.native.linear import affine_step
@@ -17,6 +20,7 @@ from tgraph.kernels.native.voting import vote
 
 __all__ = [
     "affine_step",
+    "aggregate",
     "count_arcs_among",
     "count_triangles",
     "fixpoint",
@@ -37,6 +41,10 @@ def refuses(call: Call) -> str | None:
     """Why a call is not served: the reason that holds for all operations, then that of the operation itself."""
     if call.data.device.type != "cpu":
         return f"it computes on the CPU, the data is on {call.data.device}"
+    if torch.compiler.is_compiling():
+        return "torch.compile cannot look into it"
+    if torch.compiler.is_compiling():
+        return "torch.compile cannot look into it"
     if native.load() is None:
         return "its kernels are not installed, or turned off by TGRAPH_NATIVE=0"
     return _REFUSALS[call.operation](call)
@@ -44,6 +52,7 @@ def refuses(call: Call) -> str | None:
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
+    "aggregate": aggregation.refuses,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
     "join": joining.refuses,

@@ -48,7 +48,7 @@ template <class V>
 struct OneWeight {
     V value;
     V operator[](int64_t) const { return value; }
-    TGRAPH_ALWAYS_INLINE void fetch(int64_t) const {}
+    TGRAPH_INLINE void fetch(int64_t) const {}
     OneWeight of_transpose(const void*) const { return *this; }
 };
 
@@ -56,7 +56,7 @@ template <class V, class W>
 struct ArcWeights {
     const W* data;
     V operator[](int64_t arc) const { return static_cast<V>(data[arc]); }
-    TGRAPH_ALWAYS_INLINE void fetch(int64_t arc) const { tgraph::fetch(data + arc); }
+    TGRAPH_INLINE void fetch(int64_t arc) const { tgraph::fetch(data + arc); }
     ArcWeights of_transpose(const void* weights) const { return {static_cast<const W*>(weights)}; }
 };
 
@@ -67,7 +67,7 @@ struct Rows {
     Weights weights;
 
     // The first lines of a row; the processor fetches those that follow by itself.
-    TGRAPH_ALWAYS_INLINE void fetch_row(int64_t arc) const {
+    TGRAPH_INLINE void fetch_row(int64_t arc) const {
         for (int64_t line = 0; line < 2; ++line) {
             fetch(neighbors + arc + line * 16);
             weights.fetch(arc + line * 16);

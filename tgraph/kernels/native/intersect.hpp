@@ -123,7 +123,7 @@ public:
     }
 
     // Fetches the rows of other vertices than hubs that visit(u) will compare.
-    TGRAPH_ALWAYS_INLINE void prefetch(int64_t u) const {
+    TGRAPH_INLINE void prefetch(int64_t u) const {
         const Neighbor *row = arcs_.row(u), *last = row + arcs_.degree(u);
         for (int64_t i = 0; i < most_fetched && last != row && *--last >= hubs_.size; ++i) {
             __builtin_prefetch(arcs_.row(*last));
@@ -273,7 +273,7 @@ public:
     }
 
     // Fetches the rows that visit(u) will compare. Each is likely to be far from those before it.
-    TGRAPH_ALWAYS_INLINE void prefetch(int64_t u) const {
+    TGRAPH_INLINE void prefetch(int64_t u) const {
         if (!fetches_) return;
         const int64_t begin = rows_.offset[u], end = std::min(rows_.offset[u + 1], begin + most_fetched);
         for (int64_t i = begin; i < end && rows_.neighbors[i] < u; ++i) {

@@ -28,7 +28,7 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 
 // Asks for the cache line of an address, which need not be valid, before it is read. Functions that call it must be
 // inlined as well: GCC takes them for functions without effect, and drops the calls.
-TGRAPH_ALWAYS_INLINE void fetch(const void* address) { __builtin_prefetch(address); }
+TGRAPH_INLINE void fetch(const void* address) { __builtin_prefetch(address); }
 
 // Uninitialised memory for `count` items of a trivial type, given back to the system on destruction.
 template <class T>

@@ -49,8 +49,8 @@ public:
         return sum;
     }
 
-    TGRAPH_ALWAYS_INLINE void prefetch_offset(int64_t v) const { __builtin_prefetch(offset_[0] + v); }
-    TGRAPH_ALWAYS_INLINE void prefetch_row(int64_t v) const { __builtin_prefetch(neighbors_[0] + offset_[0][v]); }
+    TGRAPH_INLINE void prefetch_offset(int64_t v) const { __builtin_prefetch(offset_[0] + v); }
+    TGRAPH_INLINE void prefetch_row(int64_t v) const { __builtin_prefetch(neighbors_[0] + offset_[0][v]); }
 
 private:
     const int64_t* offset_[2];

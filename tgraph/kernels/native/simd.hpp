@@ -2,10 +2,10 @@
 // is loaded, and functions that must be inlined.
 #pragma once
 
-// For leaf functions only: what a clone calls, and a lambda inside it, is compiled for the least instruction set.
-// Sanitizers run before the loader could resolve the clones.
+// It reaches into what is inlined into the function, and into nothing else: mark leaf functions that call only
+// always-inline ones, and have no lambdas. Sanitizers run before the loader could resolve the clones.
 #if defined(__GNUC__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+    !defined(__SANITIZE_THREAD__) && !defined(TGRAPH_STD_THREADS)
 #define TGRAPH_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define TGRAPH_MULTIVERSION
@@ -13,7 +13,7 @@
 
 // A function that does nothing but prefetch has no effect that GCC sees: it drops the call, unless it has to inline it.
 #ifdef __GNUC__
-#define TGRAPH_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define TGRAPH_INLINE [[gnu::always_inline]] inline
 #else
-#define TGRAPH_ALWAYS_INLINE inline
+#define TGRAPH_INLINE inline
 #endif

@@ -23,14 +23,7 @@ def aggregate(
     A pull reduces the segments of its rows, in stored order. A push scatters to the neighbors; the result of a push
     from some rows only holds the vertices reached, so that it costs O(arcs held) and never O(n).
     """
-    if dtype is not None:
-        data = data.to(dtype)
-    if reduction.logical and edge == "copy":
-        data = (data != 0).to(torch.uint8)  # before it is spread over the arcs
-    elif data.dtype == torch.bool and (edge != "copy" or reduction.name in ("sum", "mean")):
-        data = data.to(torch.int64)
-    elif not data.is_floating_point() and reduction.name in ("sum", "prod"):
-        data = data.to(torch.int64)  # as torch.sum does: a total need not fit the dtype of its terms
+    data = promoted(data if dtype is None else data.to(dtype), reduction, edge)
     messages = across(sent_data(sub, data), edge, weights)
     if reduction.logical and edge != "copy":
         messages = (messages != 0).to(torch.uint8)
@@ -47,6 +40,24 @@ def aggregate(
     if reduction.logical:
         return Received(received.values != 0, received.vertices)
     return Received(received.values.to(narrow), received.vertices) if narrow else received
+
+
+def promoted(data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """The data as it is sent: flags as bytes, before they are spread over the arcs, and numbers in `sent_dtype`."""
+    if reduction.logical and edge == "copy":
+        return (data != 0).to(torch.uint8)
+    return data.to(sent_dtype(data.dtype, reduction, edge))
+
+
+def sent_dtype(dtype: torch.dtype, reduction: Reduction, edge: str) -> torch.dtype:
+    """The dtype that data is sent in."""
+    if reduction.logical and edge == "copy":
+        return torch.uint8
+    if dtype == torch.bool and (edge != "copy" or reduction.name in ("sum", "mean")):
+        return torch.int64
+    if not dtype.is_floating_point and reduction.name in ("sum", "prod"):
+        return torch.int64  # as torch.sum does: a total need not fit the dtype of its terms
+    return dtype
 
 
 def sent_data(sub: Subgraph, data: Tensor) -> Tensor:

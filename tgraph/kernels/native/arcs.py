@@ -1,0 +1,245 @@
+"""The arcs that a kernel walks, and the calls of the compiled kernels on them.
+
+Vertex data is [n, columns] here and data of the rows [k, columns]; weights are [arcs, heads], each of them for
+columns / heads adjacent columns. Arcs are numbered through in the order of the rows held.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph import native
+from tgraph.graph import Graph
+from tgraph.rows import Scratch
+from tgraph.subgraph import Subgraph
+
+PULL = {
+    torch.float32: "pull_float32",
+    torch.float64: "pull_float64",
+    torch.int32: "pull_int32",
+    torch.int64: "pull_int64",
+    torch.uint8: "pull_uint8",
+    torch.float16: "pull_float16",
+    torch.bfloat16: "pull_bfloat16",
+}
+PUSH = {
+    torch.float32: "push_float32",
+    torch.float64: "push_float64",
+    torch.int32: "push_int32",
+    torch.int64: "push_int64",
+    torch.uint8: "push_uint8",
+}
+NARROW = (torch.float16, torch.bfloat16)
+
+
+class Arcs:
+    """Rows of a CSR structure as the kernels take them: nothing is gathered.
+
+    graph, mirrored : the graph, and whether the rows are those of its transpose.
+    rows : int64 [k], or None for all in order. width : at most so many arcs of each; negative for all of them.
+    heard : which vertices are heard by the rows that pull from them, bool [n], or None for all.
+    """
+
+    __slots__ = ("graph", "heard", "mirrored", "neighbors", "offset", "rows", "width")
+
+    def __init__(
+        self,
+        graph: Graph,
+        mirrored: bool,
+        offset: Tensor,
+        neighbors: Tensor,
+        rows: Tensor | None = None,
+        width: int = -1,
+        heard: Tensor | None = None,
+    ):
+        self.graph, self.mirrored, self.offset, self.neighbors = graph, mirrored, offset, neighbors
+        self.rows, self.width, self.heard = rows, width, heard
+
+    @classmethod
+    def of(cls, sub: Subgraph) -> Arcs:
+        """The arcs of a subgraph."""
+        held, rows = sub.selection, sub.selection.rows
+        if rows is not None and (rows.dtype != torch.int64 or not rows.is_contiguous()):
+            rows = rows.to(torch.int64).contiguous()
+        heard = sub.active.mask if sub.sends_partly else None
+        width = -1 if held.width is None else held.width
+        return cls(sub.graph, sub.mirrored, held.stored_offset, held.stored_neighbors, rows, width, heard)
+
+    @property
+    def num_rows(self) -> int:
+        """k, the rows held."""
+        return self.graph.num_vertices if self.rows is None else len(self.rows)
+
+    @property
+    def is_whole(self) -> bool:
+        """True where all arcs of the graph are held."""
+        return self.rows is None and self.width < 0
+
+    def opposite(self) -> Arcs:
+        """All arcs by their other end: rows of the graph for those of its transpose, and the other way around."""
+        stored = self.graph if self.mirrored else self.graph.transpose()
+        return Arcs(self.graph, not self.mirrored, stored.offset, stored.neighbors)
+
+    def weights_of_opposite(self, weights: Tensor) -> Tensor:
+        """The weights [arcs, heads] of all arcs in the order of `opposite()`; differentiable."""
+        here, there = self.graph.transpose().weights, self.graph.weights
+        if not self.mirrored:
+            here, there = there, here
+        if here is not None and there is not None and not weights.requires_grad and _is_same(weights, here):
+            return there.detach().reshape_as(weights)
+        permutation = self.graph.transpose_permutation
+        if self.mirrored:
+            return torch.empty_like(weights).index_copy(0, permutation, weights)
+        return weights.index_select(0, permutation)
+
+    def structure(self) -> tuple[Any, ...]:
+        """The first arguments of every kernel."""
+        return self.neighbors, self.offset, self.rows, self.width
+
+
+def _is_same(weights: Tensor, stored: Tensor) -> bool:
+    """True where the weights are the stored ones, in another shape."""
+    same_kind = weights.dtype == stored.dtype and weights.numel() == stored.numel() and weights.is_contiguous()
+    return same_kind and weights.data_ptr() == stored.data_ptr()
+
+
+def pull(
+    arcs: Arcs,
+    data: Tensor,
+    reduce: str,
+    edge: str = "copy",
+    weights: Tensor | None = None,
+    *,
+    identity: float = 0,
+    mean: bool = False,
+    total: torch.dtype | None = None,
+) -> Tensor:
+    """What every row receives, [k, columns]. `total` float64 adds float32 data, with float32 weights, in float64."""
+    name = PULL[data.dtype]
+    if total == torch.float64 and data.dtype == torch.float32:
+        name = "pull_float32_in_float64"
+    elif weights is not None and data.dtype == torch.float64 and weights.dtype == torch.float32:
+        name = "pull_float64_weights_float32"
+    columns = data.shape[1]
+    result = torch.empty((arcs.num_rows, columns), dtype=total or data.dtype)
+    kernel = getattr(native.load(), name)
+    kernel(
+        *arcs.structure(),
+        arcs.heard,
+        flat(data),
+        columns,
+        None if weights is None else flat(weights),
+        1 if weights is None else weights.shape[1],
+        reduce,
+        edge,
+        _number(identity, data.dtype),
+        mean,
+        flat(result),
+    )
+    return result
+
+
+def push(
+    arcs: Arcs,
+    data: Tensor,
+    reduce: str,
+    edge: str = "copy",
+    weights: Tensor | None = None,
+    *,
+    identity: float = 0,
+    scratch: Scratch | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """What every vertex receives from the rows, whose data is [k, columns]: ([n, columns], None).
+
+    With a `scratch`, what those received that were reached, in the order in which they were reached first, and who
+    they are: ([r, columns], [r]), which costs O(k + arcs) only.
+    """
+    if data.dtype in NARROW:
+        wide = None if weights is None else weights.float()
+        values, vertices = push(arcs, data.float(), reduce, edge, wide, identity=identity, scratch=scratch)
+        return values.to(data.dtype), vertices
+    n, columns = arcs.graph.num_vertices, data.shape[1]
+    room, table, receivers = n, None, None
+    if scratch is not None:
+        room = min(n, _count(arcs))
+        table, receivers = scratch.slots(arcs.neighbors.dtype), torch.empty(room, dtype=torch.int64)
+    result = torch.empty((room, columns), dtype=data.dtype)
+    reached = getattr(native.load(), PUSH[data.dtype])(
+        *arcs.structure(),
+        flat(data),
+        columns,
+        None if weights is None else flat(weights),
+        1 if weights is None else weights.shape[1],
+        reduce,
+        edge,
+        _number(identity, data.dtype),
+        flat(result),
+        table,
+        receivers,
+    )
+    if receivers is None:
+        return result, None
+    if 2 * reached < room:  # what was set aside for more receivers goes back
+        return result[:reached].clone(), receivers[:reached].clone()
+    return result[:reached], receivers[:reached]
+
+
+def _count(arcs: Arcs) -> int:
+    """How many arcs are held, O(k)."""
+    if arcs.is_whole:
+        return len(arcs.neighbors)
+    if arcs.rows is None:
+        degree = arcs.offset.diff()
+    else:
+        degree = arcs.offset.index_select(0, arcs.rows + 1) - arcs.offset.index_select(0, arcs.rows)
+    return int((degree if arcs.width < 0 else degree.clamp(max=arcs.width)).sum())
+
+
+def products(arcs: Arcs, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
+    """For each arc the product of its row's data [k, columns] and its neighbour's [n, columns], summed over the
+    columns of each head: [arcs, heads]. 0 where the neighbour is not heard."""
+    if data.dtype in NARROW:
+        return products(arcs, row_data.float(), data.float(), heads).to(data.dtype)
+    result = torch.empty((_count(arcs), heads), dtype=data.dtype)
+    kernels = cast(Any, native.load())
+    kernels.arc_products(*arcs.structure(), arcs.heard, flat(row_data), flat(data), data.shape[1], heads, flat(result))
+    return result
+
+
+def winners(
+    arcs: Arcs, pulls: bool, data: Tensor, edge: str, weights: Tensor | None, best: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Which message each receiver took, by column: (sender, arc), int64 and of the shape of `best`, what was received.
+
+    The first of equal ones; -1 where there was none. The senders are vertices in a pull and rows in a push.
+    """
+    sender, arc = torch.empty_like(best, dtype=torch.int64), torch.empty_like(best, dtype=torch.int64)
+    kernels = cast(Any, native.load())
+    kernels.winners(
+        *arcs.structure(),
+        arcs.heard,
+        pulls,
+        flat(data),
+        data.shape[1],
+        None if weights is None else flat(weights),
+        1 if weights is None else weights.shape[1],
+        edge,
+        flat(best),
+        flat(sender),
+        flat(arc),
+    )
+    return sender, arc
+
+
+def _number(number: float, dtype: torch.dtype) -> float:
+    """A number of the Python type that a kernel of that dtype takes at once, without a second look at all arguments."""
+    return float(number) if dtype.is_floating_point else int(number)
+
+
+def flat(tensor: Tensor) -> Tensor:
+    """A tensor as kernels take it: one dimension, no gradient, narrow floating numbers by their bits."""
+    tensor = tensor.detach().contiguous().view(-1)
+    return tensor.view(torch.int16) if tensor.dtype in NARROW else tensor

@@ -1,0 +1,173 @@
+// What the gradients of `aggregate` need beyond `aggregate`: a product for each arc, and the arcs that won.
+#include "pull.hpp"
+
+namespace tgraph {
+namespace {
+
+// The product of two rows, added up in eight sums at once: no reordering of one sum is left to the compiler.
+template <class A>
+TGRAPH_INLINE A dot(const A* a, const A* b, int64_t size) {
+    using Lanes = Vector<A, 8>;
+    Lanes sum{};
+    int64_t f = 0;
+    for (; f + 8 <= size; f += 8) sum += load<A, 8>(a + f) * load<A, 8>(b + f);
+    A total = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+    for (; f < size; ++f) total += a[f] * b[f];
+    return total;
+}
+
+template <class A>
+TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_t span, A* out) {
+    for (int64_t head = 0; head < heads; ++head) out[head] = dot(a + head * span, b + head * span, span);
+}
+
+// out[arc, head] = the product of the row's data and the neighbour's, over the columns of the head; 0 for arcs that
+// are not heard (SDDMM: a dense product sampled at the arcs).
+template <class A, class Neighbor>
+void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+                  In<A> row_data, In<A> data, int64_t columns, int64_t heads, Out<A> out) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    const int64_t arcs = selection.num_arcs();
+    check_columns(columns, heads);
+    if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
+        static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
+        static_cast<int64_t>(out.shape(0)) != arcs * heads)
+        throw std::invalid_argument("row_data, data or out: expected [rows, columns], [n, columns], [arcs, heads]");
+    constexpr int64_t grain = 1 << 12;
+    for_each_chunk((arcs + grain - 1) / grain, part_count(arcs * columns), [&](int64_t chunk) {
+        const Range range{chunk * grain, std::min((chunk + 1) * grain, arcs)};
+        each_row(selection.offset, selection.count, range, [&](int64_t r, Range within) {
+            const int64_t shift = selection.begin(r) - selection.offset[r];
+            for (int64_t arc = within.begin; arc < within.end; ++arc) {
+                const int64_t neighbor = selection.neighbors[arc + shift];
+                A* to = out.data() + arc * heads;
+                if (selection.heard && !selection.heard[neighbor])
+                    std::fill_n(to, heads, A{0});
+                else
+                    dot_heads(row_data.data() + r * columns, data.data() + neighbor * columns, heads, columns / heads,
+                              to);
+            }
+        });
+    });
+}
+
+template <class A>
+using WinnerIndex = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;  // as wide as what it is selected by
+
+// Marks the columns that message `number` wins: it is the first that equals the best.
+template <class Edge, class A>
+TGRAPH_MULTIVERSION void mark_won(WinnerIndex<A>* won, const A* best, const A* data, const A* weights, int64_t heads,
+                                  int64_t span, WinnerIndex<A> number) {
+    const int64_t blocks = span == 1 ? 1 : heads, width = span == 1 ? heads : span;
+    for (int64_t block = 0; block < blocks; ++block)
+        for (int64_t f = block * width; f < (block + 1) * width; ++f) {
+            A message = data[f];
+            if constexpr (Edge::weighted) message = Edge::apply(message, weights[span == 1 ? f : block]);
+            const bool wins = (message == best[f]) | ((message != message) & (best[f] != best[f]));
+            won[f] = wins & (won[f] < 0) ? number : won[f];
+        }
+}
+
+template <class A>
+struct Winners {
+    const A *data, *weights, *best;
+    int64_t columns, heads;
+    int64_t *sender, *arc;  // of the first message that equals the best; -1 where there is none
+
+    // The winners among the messages to one row.
+    template <class Edge, class Neighbor>
+    void of_row(const Selection<Neighbor>& selection, int64_t r, WinnerIndex<A>* won) const {
+        const Neighbor* neighbors = selection.neighbors + selection.begin(r);
+        std::fill_n(won, columns, WinnerIndex<A>{-1});
+        for (int64_t j = 0; j < selection.degree(r); ++j)
+            if (!selection.heard || selection.heard[neighbors[j]])
+                mark_won<Edge>(won, best + r * columns, data + neighbors[j] * columns,
+                               Edge::weighted ? weights + (selection.offset[r] + j) * heads : nullptr, heads,
+                               columns / heads, static_cast<WinnerIndex<A>>(j));
+        for (int64_t f = 0; f < columns; ++f) {
+            sender[r * columns + f] = won[f] < 0 ? -1 : static_cast<int64_t>(neighbors[won[f]]);
+            arc[r * columns + f] = won[f] < 0 ? -1 : selection.offset[r] + won[f];
+        }
+    }
+
+    // Those among the messages from all rows to their neighbours, in the order of the arcs.
+    template <class Edge, class Neighbor>
+    void of_neighbors(const Selection<Neighbor>& selection) const {
+        const int64_t span = columns / heads;
+        for (int64_t r = 0; r < selection.count; ++r)
+            for (int64_t j = 0; j < selection.degree(r); ++j) {
+                const int64_t to = selection.neighbors[selection.begin(r) + j], number = selection.offset[r] + j;
+                for (int64_t f = 0; f < columns; ++f) {
+                    A message = data[r * columns + f];
+                    if constexpr (Edge::weighted) message = Edge::apply(message, weights[number * heads + f / span]);
+                    const int64_t place = to * columns + f;
+                    const bool wins = message == best[place] || (message != message && best[place] != best[place]);
+                    if (wins && arc[place] < 0) {
+                        arc[place] = number;
+                        sender[place] = r;
+                    }
+                }
+            }
+    }
+};
+
+// Which message each receiver of a min or max got, by column. In a pull the rows receive, in a push the neighbours.
+template <class A, class Neighbor>
+void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, bool pulls,
+             In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
+             Out<int64_t> sender, Out<int64_t> arc) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
+    check_columns(columns, heads);
+    if (static_cast<int64_t>(data.shape(0)) != (pulls ? n : k) * columns)
+        throw std::invalid_argument("data: expected a row of columns for each sender");
+    const int64_t size = (pulls ? k : n) * columns;
+    for (const int64_t given : {static_cast<int64_t>(best.shape(0)), static_cast<int64_t>(sender.shape(0)),
+                                static_cast<int64_t>(arc.shape(0))})
+        if (given != size) throw std::invalid_argument("best, sender, arc: expected [receivers, columns]");
+    if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
+        throw std::invalid_argument("weights: expected [arcs, heads]");
+    const Winners<A> found{data.data(), weights.is_valid() ? weights.data() : nullptr, best.data(), columns, heads,
+                           sender.data(), arc.data()};
+    const RowChunks chunks{selection.offset, k, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
+    with_edge<A>(edge, [&](auto operation) {
+        using Edge = decltype(operation);
+        if (!pulls) {  // several rows may send to one neighbour: one thread takes them in order
+            std::fill_n(found.sender, size, int64_t{-1});
+            std::fill_n(found.arc, size, int64_t{-1});
+            return found.template of_neighbors<Edge>(selection);
+        }
+        for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
+            std::vector<WinnerIndex<A>> won(columns);
+            const Range range = chunks[chunk];
+            for (int64_t r = range.begin; r < range.end; ++r) found.template of_row<Edge>(selection, r, won.data());
+        });
+    });
+}
+
+template <class A, class Neighbor>
+void bind_gradients_of(nb::module_& module) {
+    using nb::arg;
+    module.def("arc_products", &arc_products<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(),
+               arg("row_data").noconvert(), arg("data").noconvert(), arg("columns"), arg("heads"),
+               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("winners", &winners<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("pulls"),
+               arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"), arg("edge"),
+               arg("best").noconvert(), arg("sender").noconvert(), arg("arc").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_gradients(nb::module_& module) {
+    bind_gradients_of<float, int32_t>(module);
+    bind_gradients_of<float, int64_t>(module);
+    bind_gradients_of<double, int32_t>(module);
+    bind_gradients_of<double, int64_t>(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,340 @@
+// Pulling: every row of a selection reduces what its neighbours send. Gather, edge operation and reduction are one
+// pass; nothing of the size of the arcs is written.
+#pragma once
+
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <vector>
+
+#include "numbers.hpp"
+#include "selection.hpp"
+#include "semiring.hpp"
+
+namespace tgraph {
+
+// What a pull computes with: data of T [n, columns], weights of W [arcs, heads], sums in A. Each weight belongs to
+// columns / heads adjacent columns.
+template <class T, class A, class W>
+struct PullData {
+    using Result = std::conditional_t<is_narrow<T>, T, A>;
+    const T* data;
+    const W* weights;
+    int64_t columns, heads;
+    A identity;
+    bool mean;
+    Result* out;
+
+    void write(int64_t row, const A* sums, int64_t heard) const {
+        Result* to = out + row * columns;
+        if constexpr (std::is_floating_point_v<A>)
+            if (mean) {
+                const A divisor = static_cast<A>(std::max<int64_t>(heard, 1));
+                for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f] / divisor);
+                return;
+            }
+        for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f]);
+    }
+};
+
+// One column. Four sums at once, for the additions to overlap; short rows end in the last loop.
+template <class Reduce, class Edge, class T, class A, class W, class Neighbor>
+struct PullColumn {
+    const Selection<Neighbor>& selection;
+    const PullData<T, A, W>& with;
+
+    A message(int64_t stored, int64_t arc) const {
+        const A sent = static_cast<A>(with.data[selection.neighbors[stored]]);
+        if constexpr (Edge::weighted)
+            return Edge::apply(sent, static_cast<A>(with.weights[arc]));
+        else
+            return sent;
+    }
+
+    // Reduces some arcs of a row to `sum` and returns how many were heard.
+    int64_t reduce(const Piece& piece, A* sum) const {
+        const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
+        int64_t i = first + piece.arcs.begin;
+        const int64_t end = first + piece.arcs.end;
+        if (selection.heard) return reduce_heard({i, end}, shift, sum);
+        A a = with.identity, b = a, c = a, d = a;
+        for (; i + 4 <= end; i += 4) {
+            a = Reduce::apply(a, message(i, i + shift));
+            b = Reduce::apply(b, message(i + 1, i + 1 + shift));
+            c = Reduce::apply(c, message(i + 2, i + 2 + shift));
+            d = Reduce::apply(d, message(i + 3, i + 3 + shift));
+        }
+        for (; i < end; ++i) a = Reduce::apply(a, message(i, i + shift));
+        *sum = Reduce::apply(Reduce::apply(a, b), Reduce::apply(c, d));
+        return piece.arcs.end - piece.arcs.begin;
+    }
+
+    int64_t reduce_heard(Range stored, int64_t shift, A* sum) const {
+        int64_t heard = 0;
+        *sum = with.identity;
+        for (int64_t i = stored.begin; i < stored.end; ++i)
+            if (selection.heard[selection.neighbors[i]]) {
+                *sum = Reduce::apply(*sum, message(i, i + shift));
+                ++heard;
+            }
+        return heard;
+    }
+};
+
+// Adds to `lanes` * `vectors` sums, which stay in registers, the messages that begin at the positions `at`.
+template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
+TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
+    using Lanes = Vector<A, lanes>;
+    Lanes sum[vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) sum[v] = load<A, lanes>(sums + v * lanes);
+    for (int64_t i = 0; i < count; ++i) {
+        Lanes weight{};
+        if constexpr (Edge::weighted) weight = weights[i] - Lanes{};
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v)
+            sum[v] = Reduce::apply(sum[v], Edge::apply(load<A, lanes>(data + at[i] + v * lanes), weight));
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * lanes) = sum[v];
+}
+
+inline constexpr int block_columns = 64;
+
+template <class Reduce, class Edge, int columns, class T, class A>
+TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
+    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2's width; what is wider gains no more here
+    reduce_block<Reduce, Edge, lanes, columns / lanes>(sums, data, at, weights, count);
+}
+
+// A block of `width` columns, a power of two.
+template <class Reduce, class Edge, class T, class A>
+TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const T* data, const int64_t* at, const A* weights,
+                                int64_t count) {
+    switch (width) {
+        case 64: return reduce_block_of<Reduce, Edge, 64>(sums, data, at, weights, count);
+        case 32: return reduce_block_of<Reduce, Edge, 32>(sums, data, at, weights, count);
+        case 16: return reduce_block_of<Reduce, Edge, 16>(sums, data, at, weights, count);
+        case 8: return reduce_block_of<Reduce, Edge, 8>(sums, data, at, weights, count);
+        case 4: return reduce_block_of<Reduce, Edge, 4>(sums, data, at, weights, count);
+        case 2: return reduce_block_of<Reduce, Edge, 2>(sums, data, at, weights, count);
+        default: return reduce_block_of<Reduce, Edge, 1>(sums, data, at, weights, count);
+    }
+}
+
+// The greatest power of two that is at most `columns`, and at most a block.
+TGRAPH_INLINE int64_t block_below(int64_t columns) {
+    int64_t width = block_columns;
+    while (width > columns) width /= 2;
+    return width;
+}
+
+// Adds to the sums of some adjacent columns. The rest that does not fill a block is the end of one that overlaps the
+// block before: it starts from a copy of the sums, and both find the same for the columns that they share.
+template <class Reduce, class Edge, class T, class A>
+TGRAPH_MULTIVERSION void reduce_columns(A* sums, const T* data, int64_t columns, const int64_t* at, const A* weights,
+                                        int64_t count) {
+    const int64_t width = block_below(columns), rest = columns % width;
+    int64_t last = rest ? 1 : 0;
+    while (last < rest) last *= 2;
+    A copy[block_columns];
+    const int64_t begin = columns - last;
+    for (int64_t f = 0; f < last; ++f) copy[f] = sums[begin + f];
+    for (int64_t f = 0; f < columns; f += width) {
+        const bool whole = f + width <= columns;
+        reduce_width<Reduce, Edge>(whole ? width : last, whole ? sums + f : copy, data + (whole ? f : begin), at,
+                                   weights, count);
+    }
+    for (int64_t f = 0; f < last; ++f) sums[begin + f] = copy[f];
+}
+
+// Many columns: the arcs of a row are listed in batches, with their rows of data on their way from memory, and reduced
+// block of columns after block.
+template <class Reduce, class Edge, class T, class A, class W, class Neighbor>
+struct PullColumns {
+    const Selection<Neighbor>& selection;
+    const PullData<T, A, W>& with;
+
+    static constexpr int64_t batch = 128;
+    static constexpr int64_t lookahead = 16;
+
+    struct Batch {
+        std::array<int64_t, batch> at, arc;  // where the senders' data begins; the arcs' numbers
+        std::array<A, batch> weight;
+        int64_t size;
+    };
+
+    int64_t reduce(const Piece& piece, A* sums) const {
+        const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
+        std::fill_n(sums, with.columns, with.identity);
+        Batch arcs;
+        int64_t heard = 0;
+        for (int64_t i = first + piece.arcs.begin; i < first + piece.arcs.end; i += batch) {
+            list({i, std::min(i + batch, first + piece.arcs.end)}, shift, arcs);
+            reduce_batch(arcs, sums);
+            heard += arcs.size;
+        }
+        return heard;
+    }
+
+    void list(Range stored, int64_t shift, Batch& arcs) const {
+        arcs.size = 0;
+        for (int64_t i = stored.begin; i < stored.end; ++i) {
+            prefetch(selection.neighbors[std::min(i + lookahead, selection.num_stored - 1)]);
+            const int64_t sender = selection.neighbors[i];
+            if (selection.heard && !selection.heard[sender]) continue;
+            arcs.at[arcs.size] = sender * with.columns;
+            arcs.arc[arcs.size++] = i + shift;
+        }
+    }
+
+    void prefetch(int64_t sender) const {
+        const auto* data = reinterpret_cast<const char*>(with.data + sender * with.columns);
+        const auto bytes = std::min<int64_t>(with.columns * static_cast<int64_t>(sizeof(T)), 1024);
+        for (int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(data + line);
+    }
+
+    void reduce_batch(Batch& arcs, A* sums) const {
+        if constexpr (Edge::weighted) {
+            const int64_t span = with.columns / with.heads;
+            if (span == 1 && with.heads > 1) return reduce_pairs(arcs, sums);
+            for (int64_t head = 0; head < with.heads; ++head) {
+                for (int64_t j = 0; j < arcs.size; ++j)
+                    arcs.weight[j] = static_cast<A>(widen(with.weights[arcs.arc[j] * with.heads + head]));
+                reduce_columns<Reduce, Edge>(sums + head * span, with.data + head * span, span, arcs.at.data(),
+                                             arcs.weight.data(), arcs.size);
+            }
+        } else {
+            reduce_columns<Reduce, Edge>(sums, with.data, with.columns, arcs.at.data(), arcs.weight.data(), arcs.size);
+        }
+    }
+
+    // Each column has a weight of its own.
+    void reduce_pairs(const Batch& arcs, A* sums) const {
+        for (int64_t j = 0; j < arcs.size; ++j) {
+            const T* data = with.data + arcs.at[j];
+            const W* weights = with.weights + arcs.arc[j] * with.columns;
+            for (int64_t f = 0; f < with.columns; ++f)
+                sums[f] = Reduce::apply(
+                    sums[f], Edge::apply(static_cast<A>(widen(data[f])), static_cast<A>(widen(weights[f]))));
+        }
+    }
+};
+
+// Reduces rows too long for one thread piece by piece, and the pieces in their order.
+template <class Reduce, class Kernel, class A>
+void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& kernel, A*) {
+    const int64_t columns = kernel.with.columns;
+    const auto size = static_cast<int64_t>(pieces.size());
+    const Scratch<A> sums(size * columns);
+    std::vector<int64_t> heard(size);
+    for_each_chunk(size, threads,
+                   [&](int64_t i) { heard[i] = kernel.reduce(pieces[i], sums.data() + i * columns); });
+    for (int64_t i = 0, next; i < size; i = next) {
+        A* sum = sums.data() + i * columns;
+        for (next = i + 1; next < size && pieces[next].row == pieces[i].row; ++next) {
+            const A* other = sums.data() + next * columns;
+            for (int64_t f = 0; f < columns; ++f) sum[f] = Reduce::apply(sum[f], other[f]);
+            heard[i] += heard[next];
+        }
+        kernel.with.write(pieces[i].row, sum, heard[i]);
+    }
+}
+
+// Reduces every row. How the work is cut depends on the graph and the columns alone, never on the threads.
+template <class Reduce, class A, class Kernel>
+void reduce_rows(const Kernel& kernel) {
+    const auto& selection = kernel.selection;
+    const int64_t columns = kernel.with.columns;
+    const int64_t grain = std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192);
+    const int64_t longest = std::max(grain, 16 * columns);
+    const RowChunks chunks{selection.offset, selection.count, grain};
+    const int threads = part_count((selection.num_arcs() + selection.count) * columns);
+    for_each_chunk(chunks.size(), threads, [&](int64_t chunk) {
+        std::vector<A> sums(columns);
+        const Range rows = chunks[chunk];
+        for (int64_t row = rows.begin; row < rows.end; ++row) {
+            const int64_t degree = selection.degree(row);
+            if (degree > longest) continue;
+            const int64_t heard = kernel.reduce({row, {0, degree}}, sums.data());
+            kernel.with.write(row, sums.data(), heard);
+        }
+    });
+    const std::vector<Piece> pieces = cut_long_rows(selection, chunks, longest);
+    if (!pieces.empty()) reduce_pieces<Reduce>(pieces, threads, kernel, static_cast<A*>(nullptr));
+}
+
+template <class T, class A, class W, class Neighbor>
+void pull_rows(const Selection<Neighbor>& selection, const PullData<T, A, W>& with, std::string_view reduce,
+               std::string_view edge) {
+    with_reduction<A>(reduce, [&](auto reduction) {
+        with_edge<A>(edge, [&](auto operation) {
+            using Reduce = decltype(reduction);
+            using Edge = decltype(operation);
+            if constexpr (!is_narrow<T>)
+                if (with.columns == 1)
+                    return reduce_rows<Reduce, A>(PullColumn<Reduce, Edge, T, A, W, Neighbor>{selection, with});
+            reduce_rows<Reduce, A>(PullColumns<Reduce, Edge, T, A, W, Neighbor>{selection, with});
+        });
+    });
+}
+
+inline void check_columns(int64_t columns, int64_t heads) {
+    if (columns < 1 || heads < 1 || columns % heads)
+        throw std::invalid_argument("columns: expected a multiple of heads");
+}
+
+// Numbers as Python passes them: 16-bit floating ones by their bits.
+template <class T>
+using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
+
+template <class T, class A, class W, class Neighbor>
+void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+          In<Passed<T>> data, int64_t columns, In<Passed<W>> weights, int64_t heads, std::string_view reduce,
+          std::string_view edge, A identity, bool mean,
+          Out<Passed<typename PullData<T, A, W>::Result>> out) {
+    using Result = typename PullData<T, A, W>::Result;
+    const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, heard);
+    check_columns(columns, heads);
+    if (static_cast<int64_t>(data.shape(0)) != selection->num_vertices * columns)
+        throw std::invalid_argument("data: expected [n, columns]");
+    if (static_cast<int64_t>(out.shape(0)) != selection->count * columns)
+        throw std::invalid_argument("out: expected [rows, columns]");
+    if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) !=
+                                                      selection->num_arcs() * heads))
+        throw std::invalid_argument("weights: expected [arcs, heads]");
+    const PullData<T, A, W> with{reinterpret_cast<const T*>(data.data()),
+                                 weights.is_valid() ? reinterpret_cast<const W*>(weights.data()) : nullptr,
+                                 columns,
+                                 heads,
+                                 identity,
+                                 mean,
+                                 reinterpret_cast<Result*>(out.data())};
+    pull_rows(*selection, with, reduce, edge);
+}
+
+template <class T, class A, class W>
+void bind_pull(nb::module_& module, const char* name) {
+    using nb::arg;
+    const auto define = [&](auto function) {
+        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(),
+                   arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(),
+                   arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"),
+                   arg("reduce"), arg("edge"), arg("identity"), arg("mean"), arg("out").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&pull<T, A, W, int32_t>);
+    define(&pull<T, A, W, int64_t>);
+}
+
+// One file for each kind of number, for they take long to compile.
+void bind_pull_float32(nb::module_& module);
+void bind_pull_float64(nb::module_& module);
+void bind_pull_integers(nb::module_& module);
+void bind_pull_narrow(nb::module_& module);
+void bind_push(nb::module_& module);
+void bind_gradients(nb::module_& module);
+
+}  // namespace tgraph

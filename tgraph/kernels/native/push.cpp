@@ -1,0 +1,125 @@
+// Pushing: the rows of a selection send to their neighbours, one arc after the other, so that sums add up in the order
+// of the arcs. The cost follows the arcs alone.
+#include <cstdint>
+
+#include "pull.hpp"
+
+namespace tgraph {
+namespace {
+
+// Every vertex is its own place in the result.
+struct EveryVertex {
+    template <class Start>
+    int64_t place(int64_t vertex, Start) {
+        return vertex;
+    }
+};
+
+// The vertices reached, in the order in which they are first reached. `table` need not be initialised: an entry counts
+// only if the list of receivers confirms it (Briggs and Torczon, "An efficient representation for sparse sets", 1993).
+template <class Entry>
+struct Reached {
+    Entry* table;
+    int64_t* receivers;
+    int64_t size = 0;
+
+    // Where the sum of a vertex is kept; start(place) is called for a new one.
+    template <class Start>
+    int64_t place(int64_t vertex, Start start) {
+        const auto entry = static_cast<int64_t>(table[vertex]);
+        if (entry >= 0 && entry < size && receivers[entry] == vertex) return entry;
+        table[vertex] = static_cast<Entry>(size);
+        receivers[size] = vertex;
+        start(size);
+        return size++;
+    }
+};
+
+template <class A>
+struct PushData {
+    const A *data, *weights;
+    int64_t columns, heads;
+    A identity;
+    A* out;
+};
+
+template <class Reduce, class Edge, class A, class Neighbor, class Places>
+void push_arcs(const Selection<Neighbor>& selection, const PushData<A>& with, Places& places) {
+    const int64_t columns = with.columns, span = columns / with.heads;
+    const auto start = [&](int64_t place) { std::fill_n(with.out + place * columns, columns, with.identity); };
+    for (int64_t r = 0; r < selection.count; ++r) {
+        const A* sent = with.data + r * columns;
+        const Neighbor* to = selection.neighbors + selection.begin(r);
+        for (int64_t j = 0; j < selection.degree(r); ++j) {
+            A* sums = with.out + places.place(to[j], start) * columns;
+            if constexpr (Edge::weighted) {
+                const A* weights = with.weights + (selection.offset[r] + j) * with.heads;
+                for (int64_t head = 0; head < with.heads; ++head)
+                    for (int64_t f = head * span; f < (head + 1) * span; ++f)
+                        sums[f] = Reduce::apply(sums[f], Edge::apply(sent[f], weights[head]));
+            } else {
+                for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], sent[f]);
+            }
+        }
+    }
+}
+
+// Returns how many vertices were reached. Without a table the result has a row for every vertex; with one, for each
+// vertex reached, for whose number `receivers` and `out` have room for min(arcs, n).
+template <class A, class Neighbor>
+int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> data, int64_t columns,
+             In<A> weights, int64_t heads, std::string_view reduce, std::string_view edge, A identity, Out<A> out,
+             Out<Neighbor> table, Out<int64_t> receivers) {
+    const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, In<bool>());
+    const bool sparse = table.is_valid() && receivers.is_valid();
+    const int64_t n = selection->num_vertices, arcs = selection->num_arcs();
+    const int64_t room = sparse ? std::min(n, arcs) : n;
+    check_columns(columns, heads);
+    if (static_cast<int64_t>(data.shape(0)) != selection->count * columns)
+        throw std::invalid_argument("data: expected [rows, columns]");
+    if (static_cast<int64_t>(out.shape(0)) < room * columns) throw std::invalid_argument("out: too small");
+    if (sparse && (static_cast<int64_t>(table.shape(0)) < n || static_cast<int64_t>(receivers.shape(0)) < room))
+        throw std::invalid_argument("table or receivers: too small");
+    if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
+        throw std::invalid_argument("weights: expected [arcs, heads]");
+    const PushData<A> with{data.data(), weights.is_valid() ? weights.data() : nullptr, columns, heads, identity,
+                           out.data()};
+    Reached<Neighbor> reached{sparse ? table.data() : nullptr, sparse ? receivers.data() : nullptr};
+    EveryVertex all;
+    if (!sparse) std::fill_n(with.out, n * columns, identity);
+    with_reduction<A>(reduce, [&](auto reduction) {
+        with_edge<A>(edge, [&](auto operation) {
+            if (sparse)
+                push_arcs<decltype(reduction), decltype(operation)>(*selection, with, reached);
+            else
+                push_arcs<decltype(reduction), decltype(operation)>(*selection, with, all);
+        });
+    });
+    return sparse ? reached.size : n;
+}
+
+template <class A>
+void bind_push_of(nb::module_& module, const char* name) {
+    using nb::arg;
+    const auto define = [&](auto function) {
+        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(),
+                   arg("rows").noconvert().none(), arg("width"), arg("data").noconvert(), arg("columns"),
+                   arg("weights").noconvert().none(), arg("heads"), arg("reduce"), arg("edge"), arg("identity"),
+                   arg("out").noconvert(), arg("table").noconvert().none(), arg("receivers").noconvert().none(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&push<A, int32_t>);
+    define(&push<A, int64_t>);
+}
+
+}  // namespace
+
+void bind_push(nb::module_& module) {
+    bind_push_of<float>(module, "push_float32");
+    bind_push_of<double>(module, "push_float64");
+    bind_push_of<int32_t>(module, "push_int32");
+    bind_push_of<int64_t>(module, "push_int64");
+    bind_push_of<uint8_t>(module, "push_uint8");
+}
+
+}  // namespace tgraph
