@@ -107,7 +107,7 @@ class System:
 
     def triangles(self, _: None) -> int:
         closed = semiring.plus_pair(self.lower @ self.lower).new(dtype="INT64", mask=self.lower.S)
-        return int(closed.reduce_scalar(monoid.plus))
+        return int(closed.reduce_scalar(monoid.plus, allow_empty=False))
 
 
 def give_up_after(end: float) -> None:

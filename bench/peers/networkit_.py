@@ -50,7 +50,6 @@ class System:
             "sssp": Kernel(lambda s: nk.distance.Dijkstra(self.weighted, s, False).run(), distances),
             "wcc": Kernel(self.components, lambda run: np.asarray(run.getPartition().getVector())),
             "pagerank": Kernel(self.pagerank, scores, lambda run: run.numberOfIterations()),
-            "labels": Kernel(self.labels, lambda run: np.asarray(run.getPartition().getVector())),
         }
         if not self.directed:
             found["triangles"] = Kernel(
@@ -58,6 +57,7 @@ class System:
                 lambda run: np.asarray(round(sum(run.scores()) / 3)),
             )
             found["cores"] = Kernel(lambda _: nk.centrality.CoreDecomposition(self.graph).run(), scores)
+            found["labels"] = Kernel(self.labels, lambda run: np.asarray(run.getPartition().getVector()))
         if self.seed is not None:
             found["betweenness"] = Kernel(self.betweenness, lambda run: scores(run) / (2 * self.n / 3))
         return found

@@ -38,9 +38,9 @@ class System:
         return plain(self.weighted)
 
     def prepare(self) -> None:
-        """GAPBS, too, gets the in-arcs with its file."""
+        """What a graph finds out about itself once: GAPBS, too, gets the in-arcs with its file."""
         for made in (self.weighted, self.graph):
-            made.transpose  # noqa: B018
+            made.out_degree, made.transpose, made.weight_range  # noqa: B018
 
     def kernels(self) -> dict[str, Kernel]:
         """Those that this version has."""
