@@ -50,7 +50,7 @@ def main() -> None:
                 continue
             if "compare" in arguments.parts:
                 compare(folder, arguments, results)
-            if "memory" in arguments.parts and kind == arguments.graphs[0]:
+            if "memory" in arguments.parts and "memory" not in results:
                 print("peak memory", flush=True)
                 systems = ["torch", *arguments.systems]
                 results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
@@ -67,22 +67,25 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=20, help="2**SCALE vertices in synthetic graphs")
     parser.add_argument("--threads", type=integers, default=sorted({1, min(2, cores)}), help="numbers, as in 2,1")
-    parser.add_argument("--graphs", type=choice(GRAPHS), default=list(GRAPHS), help=", ".join(GRAPHS))
+    parser.add_argument("--graphs", type=choice(GRAPHS), default=None, help=", ".join(GRAPHS))
     parser.add_argument("--kernels", type=choice(tuple(KERNELS)), default=list(KERNELS), help=", ".join(KERNELS))
     others = (*peers.SYSTEMS[1:], "gapbs")
     parser.add_argument("--peers", type=choice(others), default=list(others), help=", ".join(others))
     parser.add_argument("--parts", type=choice(PARTS), default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--sources", type=int, default=8, help="searches start from so many vertices")
     parser.add_argument("--repeat", type=int, default=3, help="timed calls in a row")
-    parser.add_argument("--budget", type=float, default=4.0, help="seconds for a system on a kernel, about")
+    parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a kernel, about")
     parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a graph at a number of threads")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of real graphs")
     parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
     parser.add_argument("--work", type=Path, default=None, help="folder for temporary files, some GB of them")
-    parser.add_argument("--quick", action="store_true", help="scale 12, two sources, little patience: does it run?")
+    parser.add_argument("--quick", action="store_true", help="small synthetic graphs, two sources: does it run?")
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.scale, arguments.sources, arguments.repeat, arguments.budget = min(arguments.scale, 12), 2, 2, 0.5
+    arguments.graphs = arguments.graphs or list(GRAPHS[:3] if arguments.quick else GRAPHS)
+    if max(arguments.threads) < 2:
+        arguments.parts = [part for part in arguments.parts if part != "threads"]
     arguments.systems = ["tgraph", *arguments.peers]
     if "gapbs" in arguments.systems and gapbs.folder() is None:
         print("gapbs is left out: set GAPBS to the folder that holds its programs")

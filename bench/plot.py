@@ -61,11 +61,14 @@ def panel(axis: Any, run: dict[str, Any], seen: dict[str, Any]) -> None:
     """Bands of kernels from top to bottom; within a band the systems one below the other, with their spread."""
     from bench.report import cells_of, ratio_of
 
-    kernels = [kernel for kernel in KERNELS if cells_of(run, kernel)]
-    for band, kernel in enumerate(kernels):
+    ratios = {}
+    for kernel in KERNELS:
         cells = cells_of(run, kernel)
         found = {name: ratio_of(cells[name], cells.get("tgraph")) for name in STYLES if name in cells}
-        shown = {name: spread for name, spread in found.items() if spread is not None}
+        ratios[kernel] = {name: spread for name, spread in found.items() if spread is not None}
+    kernels = [kernel for kernel in KERNELS if ratios[kernel]]
+    for band, kernel in enumerate(kernels):
+        shown = ratios[kernel]
         for place, (name, spread) in enumerate(shown.items()):
             height = band + 0.8 * ((place + 0.5) / len(shown) - 0.5)
             color, marker = STYLES[name]

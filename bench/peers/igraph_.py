@@ -33,7 +33,7 @@ class System:
         found = {
             "bfs": Kernel(lambda s: graph.bfs(s, mode="out"), self.depths),
             "sssp": Kernel(lambda s: graph.distances(s, weights="weight", mode="out"), lambda rows: integers(rows[0])),
-            "wcc": Kernel(lambda _: graph.connected_components(mode="weak").membership),
+            "wcc": Kernel(self.components),
             "pagerank": Kernel(lambda _: graph.pagerank(damping=0.85)),
             "betweenness": Kernel(self.betweenness, lambda scores: np.asarray(scores) * (1 if self.directed else 2)),
         }
@@ -48,6 +48,10 @@ class System:
         depth = np.full(self.n, -1, dtype=np.int64)
         depth[order] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         return depth
+
+    def components(self, _: None) -> list[int]:
+        getattr(self.graph, "__invalidate_cache")()  # it remembers that a graph is connected
+        return self.graph.connected_components(mode="weak").membership
 
     def betweenness(self, sources: tuple[int, ...]) -> list[float]:
         return self.graph.betweenness(sources=list(sources), directed=self.directed)

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import tgraph as tg
@@ -52,7 +53,7 @@ class System:
             "pagerank": ("pagerank", lambda _: algorithms.pagerank(graph, **RANKS), {}),
             "pagerank-gs": ("pagerank", lambda _: algorithms.pagerank(graph, **RANKS, **SWEEP), SWEEP),
             "triangles": ("triangle_count", lambda _: algorithms.triangle_count(graph), {}),
-            "betweenness": ("betweenness", lambda sources: algorithms.betweenness(graph, sources=list(sources)), {}),
+            "betweenness": ("betweenness", self.betweenness, {}),
             "cores": ("core_number", lambda _: algorithms.core_number(graph), {}),
             "labels": ("cdlp", lambda _: algorithms.cdlp(graph), {}),
         }
@@ -60,8 +61,15 @@ class System:
         for kernel, (function, call, options) in wanted.items():
             if hasattr(algorithms, function) and takes(getattr(algorithms, function), options):
                 counted = self.count_iterations(options) if function == "pagerank" else None
-                found[kernel] = Kernel(call, iterations=counted)
+                found[kernel] = Kernel(call, self.both_ways if kernel == "betweenness" else np.asarray, counted)
         return found
+
+    def betweenness(self, sources: tuple[int, ...]) -> torch.Tensor:
+        return tg.algorithms.betweenness(self.graph, sources=list(sources), normalized=False)
+
+    def both_ways(self, scores: torch.Tensor) -> np.ndarray:
+        """A path of an undirected graph counts once; here it counts from both its ends."""
+        return scores.numpy() * (1 if self.graph.directed else 2)
 
     def count_iterations(self, options: dict[str, Any]) -> Any:
         """A function that runs PageRank once more to count."""
