@@ -124,7 +124,7 @@ def build(kind: str, folder: Path, arguments: argparse.Namespace, results: dict[
     """Build and store a graph; False, and a message, where it cannot be had."""
     print(f"{kind}: building", flush=True)
     command = ["bench.graphs", kind, str(arguments.scale), str(arguments.data), str(arguments.sources), str(folder)]
-    done = python(command, max(arguments.threads), capture_output=True, timeout=arguments.timeout)
+    done = python(command, max(arguments.threads), capture_output=True)
     if done.returncode == 0:
         return True
     reason = (done.stdout if done.returncode == 3 else done.stderr).strip().splitlines()[-1:]
@@ -173,7 +173,11 @@ def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
 
 def run_json(command: list[str], threads: int, problems: list[str]) -> list[dict[str, Any]]:
     """What a module prints as JSON; nothing, and a message, where it fails."""
-    done = python(command, threads, capture_output=True)
+    try:
+        done = python(command, threads, capture_output=True, timeout=600)
+    except subprocess.TimeoutExpired:
+        problem(problems, f"{' '.join(command)}: stopped after 10 minutes")
+        return []
     if done.returncode == 0:
         return json.loads(done.stdout)
     problem(problems, f"{' '.join(command)}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
