@@ -1,8 +1,10 @@
 # make demo · make test · make lint · make bench · make sanitize · make clean
+# make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
 PYTHON ?= python3
 GRAPH ?=
+BENCH ?=
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
@@ -25,6 +27,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/csr.py
 	$(BIN)/python bench/reading.py
 	$(BIN)/python bench/frontier.py
+	$(BIN)/python -m bench.analytics $(BENCH)
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones; then
 # those of the kernels with ThreadSanitizer.

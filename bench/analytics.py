@@ -1,0 +1,208 @@
+"""Graph analytics beside other systems, on the same graphs and sources, every result verified.
+
+    python -m bench.analytics [--scale 20] [--threads 2,1] [--graphs rmat,grid] [--kernels bfs,sssp] [--peers gapbs] ...
+
+Peers that are not installed are reported and left out; GAPBS takes part where the environment variable GAPBS names the
+folder of its programs. Each graph at each number of threads is a process of its own, in which all systems take turns.
+Results go to bench/results: analytics.json with all samples, analytics.md with tables, one picture per number of
+threads; they are written after every graph.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bench import gapbs, memory, peers, report
+from bench.kernels import KERNELS
+from bench.machine import describe_machine
+
+ROOT = Path(__file__).parents[1]
+GRAPHS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
+PARTS = ("compare", "memory", "calls", "user", "threads")
+PACKAGES = ("torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
+PATIENCE = 5.0  # seconds for a call, beyond which a peer is not asked again at another number of threads
+
+
+def main() -> None:
+    arguments = parse()
+    results: dict[str, Any] = {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "machine": describe_machine(),
+        "versions": versions(),
+        "arguments": {name: str(value) for name, value in vars(arguments).items()},
+        "runs": [],
+        "problems": [],
+    }
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=arguments.work) as work:
+        for kind in arguments.graphs:
+            folder = Path(work) / kind
+            if not build(kind, folder, arguments, results):
+                continue
+            if "compare" in arguments.parts:
+                compare(folder, arguments, results)
+            if "memory" in arguments.parts and "memory" not in results:
+                print("peak memory", flush=True)
+                systems = ["torch", *arguments.systems]
+                results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
+            save(results, arguments.output)
+    for part, command in own_parts(arguments).items():
+        print(part, flush=True)
+        results[part] = run_json(command, max(arguments.threads), results["problems"])
+        save(results, arguments.output)
+    print(f"written: {', '.join(str(path) for path in save(results, arguments.output))}")
+
+
+def parse() -> argparse.Namespace:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=int, default=20, help="2**SCALE vertices in synthetic graphs")
+    parser.add_argument("--threads", type=integers, default=sorted({1, min(2, cores)}), help="numbers, as in 2,1")
+    parser.add_argument("--graphs", type=choice(GRAPHS), default=None, help=", ".join(GRAPHS))
+    parser.add_argument("--kernels", type=choice(tuple(KERNELS)), default=list(KERNELS), help=", ".join(KERNELS))
+    others = (*peers.SYSTEMS[1:], "gapbs")
+    parser.add_argument("--peers", type=choice(others), default=list(others), help=", ".join(others))
+    parser.add_argument("--parts", type=choice(PARTS), default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--sources", type=int, default=8, help="searches start from so many vertices")
+    parser.add_argument("--repeat", type=int, default=3, help="timed calls in a row")
+    parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a kernel, about")
+    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a graph at a number of threads")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of real graphs")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--work", type=Path, default=None, help="folder for temporary files, some GB of them")
+    parser.add_argument("--quick", action="store_true", help="small synthetic graphs, two sources: does it run?")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.scale, arguments.sources, arguments.repeat, arguments.budget = min(arguments.scale, 12), 2, 2, 0.5
+    arguments.graphs = arguments.graphs or list(GRAPHS[:3] if arguments.quick else GRAPHS)
+    if max(arguments.threads) < 2:
+        arguments.parts = [part for part in arguments.parts if part != "threads"]
+    arguments.systems = ["tgraph", *arguments.peers]
+    if "gapbs" in arguments.systems and gapbs.folder() is None:
+        print("gapbs is left out: set GAPBS to the folder that holds its programs")
+        arguments.systems.remove("gapbs")
+    return arguments
+
+
+def integers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def choice(known: tuple[str, ...]) -> Any:
+    """A type for argparse: some of the known names, separated by commas."""
+
+    def read(text: str) -> list[str]:
+        wanted = text.split(",")
+        if unknown := set(wanted) - set(known):
+            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))} is none of {', '.join(known)}")
+        return [name for name in known if name in wanted]
+
+    return read
+
+
+def versions() -> dict[str, str]:
+    """Of everything that is measured; GAPBS has none to ask for."""
+    found = {"python": sys.version.split()[0], "tgraph": metadata.version("tgraph")}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def build(kind: str, folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> bool:
+    """Build and store a graph; False, and a message, where it cannot be had."""
+    print(f"{kind}: building", flush=True)
+    command = ["bench.graphs", kind, str(arguments.scale), str(arguments.data), str(arguments.sources), str(folder)]
+    done = python(command, max(arguments.threads), capture_output=True)
+    if done.returncode == 0:
+        return True
+    reason = (done.stdout if done.returncode == 3 else done.stderr).strip().splitlines()[-1:]
+    problem(results["problems"], f"{kind} is left out: {' '.join(reason)}")
+    return False
+
+
+def compare(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:
+    """Measure one graph at every number of threads, the largest first."""
+    too_slow: list[list[str]] = []
+    for threads in sorted(arguments.threads, reverse=True):
+        settings = {"repeat": arguments.repeat, "budget": arguments.budget}
+        shrink = 16 if arguments.quick else 1
+        task = {"folder": str(folder), "threads": threads, "systems": arguments.systems, "kernels": arguments.kernels}
+        task |= {"settings": settings, "probe_shrink": shrink, "skip": too_slow}
+        request, answer = folder / "task.json", folder / f"result-{threads}.json"
+        request.write_text(json.dumps(task))
+        fault = None
+        try:
+            done = python(["bench.worker", str(request), str(answer)], threads, timeout=arguments.timeout)
+            fault = f"exit code {done.returncode}" if done.returncode else None
+        except subprocess.TimeoutExpired:
+            fault = f"stopped after {arguments.timeout:.0f} s"
+        if fault:
+            problem(results["problems"], f"{folder.name} on {threads} threads: {fault}; what came before is kept")
+        if answer.is_file():
+            results["runs"].append(json.loads(answer.read_text()))
+            too_slow = slow_cells(results["runs"][-1])
+
+
+def slow_cells(run: dict[str, Any]) -> list[list[str]]:
+    """[system, kernel] of the peers that took too long to be asked again."""
+    return [
+        [cell["system"], cell["kernel"]]
+        for cell in run["cells"]
+        if cell["system"] not in ("tgraph", "gapbs") and cell["blocks"] and cell["blocks"][0][1][0] > PATIENCE
+    ]
+
+
+def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
+    """{part: the module, with arguments, that prints it} for those wanted that need no peers."""
+    scale = str(arguments.scale)
+    known = {"calls": ["bench.calls"], "user": ["bench.own", "user", scale], "threads": ["bench.own", "threads", scale]}
+    return {part: command for part, command in known.items() if part in arguments.parts}
+
+
+def run_json(command: list[str], threads: int, problems: list[str]) -> list[dict[str, Any]]:
+    """What a module prints as JSON; nothing, and a message, where it fails."""
+    try:
+        done = python(command, threads, capture_output=True, timeout=600)
+    except subprocess.TimeoutExpired:
+        problem(problems, f"{' '.join(command)}: stopped after 10 minutes")
+        return []
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    problem(problems, f"{' '.join(command)}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    return []
+
+
+def python(command: list[str], threads: int, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a module of this folder with so many threads."""
+    count = str(threads)
+    environment = os.environ | {"OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count, "MKL_NUM_THREADS": count}
+    return subprocess.run([sys.executable, "-m", *command], env=environment, cwd=ROOT, text=True, **options)
+
+
+def problem(problems: list[str], message: str) -> None:
+    print(f"  {message}", flush=True)
+    problems.append(message)
+
+
+def save(results: dict[str, Any], output: Path) -> list[Path]:
+    """Write what there is so far."""
+    data, table = output / "analytics.json", output / "analytics.md"
+    data.write_text(json.dumps(results, indent=1))
+    table.write_text(report.markdown(results))
+    return [data, table, *report.plot(results, output)]
+
+
+if __name__ == "__main__":
+    main()

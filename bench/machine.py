@@ -1,0 +1,34 @@
+"""What the measurements ran on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+
+def describe_machine() -> dict[str, str]:
+    """{what: value}; on systems other than Linux there is less to tell."""
+    found = {"system": platform.platform(), "cores": str(os.cpu_count()), "processor": platform.processor()}
+    lines = read("/proc/cpuinfo").splitlines()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    if models:
+        found["processor"] = models[0]
+    for line in read("/proc/meminfo").splitlines():
+        if line.startswith("MemTotal"):
+            found["memory"] = f"{int(line.split()[1]) / 2**20:.1f} GiB"
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = (read(index / name).strip() for name in ("level", "type", "size"))
+        found[f"L{level} {kind.lower()}"] = size
+    huge_pages = read("/sys/kernel/mm/transparent_hugepage/enabled")
+    if "[" in huge_pages:
+        found["transparent huge pages"] = huge_pages.partition("[")[2].partition("]")[0]
+    return found
+
+
+def read(path: str | Path) -> str:
+    """A small file of the system, empty where there is none."""
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

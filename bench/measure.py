@@ -1,0 +1,142 @@
+"""How things are timed: blocks of calls that take turns, so that a noisy machine hits all systems alike.
+
+A block is one source (or one repetition of a kernel that has none): every system in turn makes one untimed call and a
+few timed ones. A ratio is taken within a block, from the medians of the two systems; what is reported is the median
+over blocks, and how far they spread.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+PAUSE = 0.01  # seconds between systems, in which the idle threads of the last one's pool stop spinning
+
+
+class Contestant(Protocol):
+    """A system on one kernel. Both methods check what was computed, and raise WrongResult."""
+
+    name: str
+
+    def first(self, argument: Any) -> float:
+        """Seconds of a call, by which the others are planned."""
+
+    def block(self, argument: Any, warm: bool, repeat: int) -> list[float]:
+        """Seconds of `repeat` calls, after an untimed one if `warm`."""
+
+
+@dataclass
+class Settings:
+    """repeat : timed calls in a block. budget : seconds that a cell may take, about. slow : a call that takes longer
+    is made once."""
+
+    repeat: int = 3
+    budget: float = 4.0
+    slow: float = 2.0
+
+
+@dataclass
+class Samples:
+    """Seconds of every timed call, by block; `error` where the system failed."""
+
+    blocks: dict[int, list[float]] = field(default_factory=dict)
+    error: str | None = None
+
+
+@dataclass
+class Called:
+    """A contestant within this process: `call` is timed, `check` (which raises WrongResult) is not."""
+
+    name: str
+    call: Callable[[Any], Any]
+    check: Callable[[Any, Any], None]
+
+    def first(self, argument: Any) -> float:
+        """The first call also fills caches: unless it takes long, a second one says what a call takes."""
+        seconds = self.timed(argument)
+        return self.timed(argument) if seconds < 1 else seconds
+
+    def block(self, argument: Any, warm: bool, repeat: int) -> list[float]:
+        if warm:
+            self.call(argument)
+        return [self.timed(argument) for _ in range(repeat)]
+
+    def timed(self, argument: Any) -> float:
+        start = time.perf_counter()
+        result = self.call(argument)
+        seconds = time.perf_counter() - start
+        self.check(argument, result)
+        return seconds
+
+
+def plan(first: float, blocks: int, settings: Settings) -> tuple[int, bool, int]:
+    """(blocks, whether each starts with an untimed call, timed calls in each) for a call that takes `first` seconds.
+
+    Zero blocks where the first call alone was slow, and is all there will be.
+    """
+    if first > settings.slow:
+        return 0, False, 0
+    calls = settings.budget / max(first, 1e-9)
+    if calls >= blocks * (1 + settings.repeat):
+        return blocks, True, settings.repeat
+    if calls >= 2 * blocks:
+        return blocks, True, int(calls / blocks) - 1
+    return max(1, min(blocks, int(calls))), False, 1
+
+
+def interleave(contestants: Sequence[Contestant], arguments: Sequence[Any], settings: Settings) -> dict[str, Samples]:
+    """Measure all contestants on all arguments, one block each in turn; one that fails is left out from there on."""
+    samples = {contestant.name: Samples() for contestant in contestants}
+    plans: dict[str, tuple[int, bool, int]] = {}
+    for contestant in contestants:
+        with recording_failure(samples[contestant.name]):
+            seconds = contestant.first(arguments[0])
+            plans[contestant.name] = plan(seconds, len(arguments), settings)
+            if plans[contestant.name][0] == 0:
+                samples[contestant.name].blocks[0] = [seconds]
+    for index, argument in enumerate(arguments):
+        for contestant in contestants:
+            blocks, warm, repeat = plans.get(contestant.name, (0, False, 0))
+            if index < blocks and samples[contestant.name].error is None:
+                with recording_failure(samples[contestant.name]):
+                    samples[contestant.name].blocks[index] = contestant.block(argument, warm, repeat)
+    return samples
+
+
+@contextmanager
+def recording_failure(samples: Samples) -> Iterator[None]:
+    """Whatever goes wrong in a system is its result, and the others go on."""
+    time.sleep(PAUSE)
+    try:
+        yield
+    except Exception as fault:
+        samples.error = f"{type(fault).__name__}: {fault}".splitlines()[0][:200]
+
+
+@dataclass
+class Spread:
+    """A median, and the smallest and largest of what it is the median of."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        return cls(statistics.median(values), min(values), max(values))
+
+
+def seconds(blocks: dict[int, list[float]]) -> Spread:
+    """The time of a call: over all timed calls."""
+    return Spread.of([value for block in blocks.values() for value in block])
+
+
+def ratio(peer: dict[int, list[float]], ours: dict[int, list[float]]) -> Spread | None:
+    """How many times longer the peer takes, block by block; None where no block has both."""
+    common = sorted(peer.keys() & ours.keys())
+    values = [statistics.median(peer[block]) / statistics.median(ours[block]) for block in common]
+    return Spread.of(values) if values else None

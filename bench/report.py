@@ -1,0 +1,261 @@
+"""Results as Markdown tables. A ratio is a peer's time over ours: above 1 we are faster.
+
+    python -m bench.report bench/results/analytics.json
+
+writes the tables and pictures of a result file again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.kernels import KERNELS
+from bench.measure import Spread, ratio, seconds
+from bench.plot import plot
+
+__all__ = ["markdown", "plot"]
+
+SYSTEMS = ("gapbs", "networkit", "igraph", "scipy", "graphblas", "rustworkx", "networkx")
+MARKS = {"verified": "", "no second opinion": " ?", "another algorithm": " \\*"}
+LEGEND = """\
+A cell is the peer's time over TGraph's, the median over blocks of interleaved calls and in brackets the smallest and
+largest block: above 1 TGraph is faster. "limit" is the least time in which this machine could move what the kernel
+must move (see Limits), "reached" that over TGraph's time. Every result was verified, but where marked: "?" no other
+system computes it, "\\*" the peer's algorithm is a relative with another result. Loading and conversion are not
+counted. GAPBS prints times to 10 microseconds. However many threads there are, igraph, scipy, rustworkx and networkx
+use one, and so do networkit's BFS and SSSP.
+"""
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The whole report."""
+    parts = ["# Graph analytics beside other systems", about(results), LEGEND]
+    for runs in by_graph(results["runs"]).values():
+        parts += [heading(runs[0]["graph"]), comparison(runs), notes(runs)]
+    parts += [limits(results["runs"]), preparation(results["runs"]), memory(results), calls(results)]
+    parts += [own(results, "user", "A user's own Relaxation", "shipped ms", "own ms", "own / shipped")]
+    parts += [own(results, "threads", "A second thread", "1 thread ms", "2 threads ms", "2 threads / 1")]
+    if results["problems"]:
+        parts.append("## Problems\n\n" + "\n".join(f"- {text}" for text in results["problems"]))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def about(results: dict[str, Any]) -> str:
+    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
+    versions = ", ".join(f"{name} {value}" for name, value in results["versions"].items())
+    return f"{results['date']}. {machine}.\n\n{versions}."
+
+
+def heading(graph: dict[str, Any]) -> str:
+    kind = "directed" if graph["directed"] else "undirected"
+    return f"## {graph['name']}\n\n{graph['num_vertices']:,} vertices, {graph['num_arcs']:,} stored arcs, {kind}."
+
+
+def by_graph(runs: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        found.setdefault(run["graph"]["name"], []).append(run)
+    return found
+
+
+def cells_of(run: dict[str, Any], kernel: str) -> dict[str, dict[str, Any]]:
+    """{system: its cell}, with blocks as a dictionary."""
+    found = (cell for cell in run["cells"] if cell["kernel"] == kernel)
+    return {cell["system"]: cell | {"blocks": dict(cell["blocks"])} for cell in found}
+
+
+def comparison(runs: Sequence[dict[str, Any]]) -> str:
+    """One table for a graph: a row for each kernel and number of threads."""
+    present = {cell["system"] for run in runs for cell in run["cells"]}
+    systems = [name for name in SYSTEMS if name in present]
+    rows = []
+    for kernel in KERNELS:
+        for run in sorted(runs, key=lambda run: run["threads"]):
+            cells = cells_of(run, kernel)
+            if cells:
+                rows += rows_of(kernel, run, cells, systems)
+    return table(["kernel", "threads", "TGraph ms", *systems, "limit ms", "reached"], rows)
+
+
+def rows_of(
+    kernel: str, run: dict[str, Any], cells: dict[str, dict[str, Any]], systems: Sequence[str]
+) -> Iterable[list[str]]:
+    """A row to convergence, and for PageRank one for an iteration, which is what the limit is about."""
+    title, threads, ours = KERNELS[kernel].title, str(run["threads"]), cells.get("tgraph")
+    measured = bool(ours and ours["blocks"] and not ours["error"])
+    iterative = kernel.startswith("pagerank")
+    bound = run["bounds"][kernel]
+    limit = max(bound["streamed"], bound["gathered"])
+    median = seconds(ours["blocks"]).median if measured else None
+    ratios = [shown_ratio(cells.get(name), ours) for name in systems]
+    end = ["", ""] if iterative else [milliseconds(limit), share(limit, median)]
+    yield [title, threads, own_time(ours, median), *ratios, *end]
+    if iterative:
+        count = ours.get("iterations") if measured else None
+        each = median / count if median and count else None
+        ratios = [shown_ratio(cells.get(name), ours, per_iteration=True) for name in systems]
+        yield [f"{title}, one iteration", threads, milliseconds(each), *ratios, milliseconds(limit), share(limit, each)]
+
+
+def own_time(ours: dict[str, Any] | None, median: float | None) -> str:
+    if ours is None:
+        return "not there yet"
+    if ours["error"]:
+        return f"failed: {ours['error']}"
+    return milliseconds(median) + mark(ours["verdict"])
+
+
+def shown_ratio(peer: dict[str, Any] | None, ours: dict[str, Any] | None, per_iteration: bool = False) -> str:
+    if peer is None:
+        return ""
+    if peer["error"]:
+        return "wrong" if peer["error"].startswith("WrongResult") else "failed"
+    if peer["verdict"].startswith("WRONG"):
+        return "wrong"
+    found = ratio_of(peer, ours, per_iteration)
+    if found is None:
+        return "" if per_iteration else f"{milliseconds(seconds(peer['blocks']).median)} ms"
+    spread = "" if found.low == found.high else f" ({found.low:.3g}..{found.high:.3g})"
+    return f"{found.median:.3g}{spread}{mark(peer['verdict'])}"
+
+
+def ratio_of(peer: dict[str, Any], ours: dict[str, Any] | None, per_iteration: bool = False) -> Spread | None:
+    """The peer's time over ours, as a whole or by iteration; None where one of them is missing or wrong."""
+    if ours is None or any(cell["error"] or cell["verdict"].startswith("WRONG") for cell in (peer, ours)):
+        return None
+    found = ratio(peer["blocks"], ours["blocks"])
+    if not per_iteration or found is None:
+        return found
+    if not peer.get("iterations") or not ours.get("iterations"):
+        return None
+    factor = ours["iterations"] / peer["iterations"]
+    return Spread(found.median * factor, found.low * factor, found.high * factor)
+
+
+def notes(runs: Sequence[dict[str, Any]]) -> str:
+    """What was left out or went wrong, once."""
+    found = {f"{run['threads']} threads: {text}" for run in runs for text in run["skipped"]}
+    for run in runs:
+        for cell in run["cells"]:
+            where = f"{run['threads']} threads: {cell['system']}, {KERNELS[cell['kernel']].title}"
+            if cell["error"]:
+                found.add(f"{where}: {cell['error']}")
+            elif cell["verdict"].startswith("WRONG"):
+                found.add(f"{where}: {cell['verdict']}")
+            elif cell["note"]:
+                found.add(f"{where}: {cell['note']}")
+    return "\n".join(f"- {text}" for text in sorted(found))
+
+
+def limits(runs: Sequence[dict[str, Any]]) -> str:
+    """What the probes found, and how the work of each kernel is counted."""
+    if not runs:
+        return ""
+    rows = []
+    for run in runs:
+        probe = run["limits"]
+        rates = [f"{rate / 1e6:.0f}" for rate in probe["gathers"].values()]
+        rows.append([run["graph"]["name"], str(run["threads"]), f"{probe['bandwidth'] / 1e9:.1f}", *rates])
+    sizes = [f"gathers from {int(size) >> 20} MiB, M/s" for size in runs[0]["limits"]["gathers"]]
+    formulas = {kernel: bound["formula"] for run in runs for kernel, bound in run.get("bounds", {}).items()}
+    listed = "\n".join(f"- {KERNELS[kernel].title}: {formula}" for kernel, formula in formulas.items())
+    head = table(["beside", "threads", "streaming read, GB/s", *sizes], rows)
+    return f"""## Limits
+
+{head}
+
+The limit of a kernel is the larger of two times, its bytes over the bandwidth and its gathers over the rate of random
+gathers from a table of that size (n vertices, m stored arcs). Where ids are not shuffled gathers are cheaper than
+random ones, and more than 100 % of the limit can be reached.
+
+{listed}"""
+
+
+def preparation(runs: Sequence[dict[str, Any]]) -> str:
+    """Seconds that loading and conversion took, which are not counted above."""
+    if not runs:
+        return ""
+    systems = [name for name in ("tgraph", *SYSTEMS) if any(name in run["prepare"] for run in runs)]
+    rows = [
+        [
+            run["graph"]["name"],
+            str(run["threads"]),
+            *(f"{run['prepare'][name]:.3g}" if name in run["prepare"] else "" for name in systems),
+        ]
+        for run in runs
+    ]
+    lead = "Seconds to make each system's structures, weighted and unweighted, from arrays (TGraph: from its file)."
+    return f"## Loading and conversion\n\n{lead}\n\n{table(['graph', 'threads', *systems], rows)}"
+
+
+def memory(results: dict[str, Any]) -> str:
+    if not results.get("memory"):
+        return ""
+    graph = results["runs"][0]["graph"]["name"] if results["runs"] else "the first graph"
+
+    def megabytes(row: dict[str, Any], step: str) -> str:
+        return f"{row[step] / 2**20:.0f}" if step in row else row.get("error", "")
+
+    steps = ("imported", "loaded", "searched")
+    rows = [[row["system"], *(megabytes(row, step) for step in steps)] for row in results["memory"]]
+    lead = f"The largest resident set so far, MiB, of a process that loads {graph} without weights and runs one BFS."
+    return f"## Peak memory\n\n{lead}\n\n{table(['system', 'after import', 'after loading', 'after BFS'], rows)}"
+
+
+def calls(results: dict[str, Any]) -> str:
+    if not results.get("calls"):
+        return ""
+    rows = [
+        [
+            row["graph"],
+            str(row["edges"]),
+            row["algorithm"],
+            *(f"{row[part] * 1e6:.0f}" for part in ("total", "kernels", "overhead")),
+            str(row["kernel_calls"]),
+        ]
+        for row in results["calls"]
+    ]
+    head = ["graph", "edges", "algorithm", "call, µs", "in kernels, µs", "overhead, µs", "kernel calls"]
+    return f"## Small graphs\n\nMedians of whole calls, and of the time inside compiled kernels.\n\n{table(head, rows)}"
+
+
+def own(results: dict[str, Any], part: str, title: str, first: str, second: str, name: str) -> str:
+    if not results.get(part):
+        return ""
+    rows = []
+    for row in results[part]:
+        if "error" in row:
+            rows.append([row["graph"], row["algorithm"], row["error"], "", ""])
+            continue
+        spread = Spread(**row["ratio"])
+        shown = f"{spread.median:.3g} ({spread.low:.3g}..{spread.high:.3g})"
+        rows.append([row["graph"], row["algorithm"], milliseconds(row["first"]), milliseconds(row["second"]), shown])
+    return f"## {title}\n\n{table(['graph', 'algorithm', first, second, name], rows)}"
+
+
+def milliseconds(value: float | None) -> str:
+    return "" if value is None else f"{value * 1e3:.3g}" if value < 1 else f"{value * 1e3:.0f}"
+
+
+def share(limit: float, value: float | None) -> str:
+    return f"{limit / value:.0%}" if value else ""
+
+
+def mark(verdict: str) -> str:
+    return MARKS.get(verdict, " WRONG")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    source = Path(sys.argv[1])
+    found = json.loads(source.read_text())
+    source.with_suffix(".md").write_text(markdown(found))
+    print(*plot(found, source.parent))

@@ -1,0 +1,187 @@
+"""What keeps the comparison with other systems honest: wrong results are caught, ratios taken right."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import tgraph as tg
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from bench import gapbs, limits, measure, peers, report, verify
+from bench.arrays import Arrays
+
+PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
+Trial Time:          0.00512
+Trial Time:          0.00300
+BFS Tree has 9 nodes and 39 edges
+Average Time:        0.00406
+"""
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["undirected", "directed"])
+def arrays(request):
+    return Arrays.of(tg.generators.rmat(7, 4, directed=request.param, weighted=True))
+
+
+def graph_of(arrays):
+    tensors = (torch.from_numpy(array) for array in (arrays.offset, arrays.neighbors, arrays.weights))
+    return tg.Graph(*tensors, directed=arrays.directed)
+
+
+def results(arrays):
+    """{check: (argument, a right result)}"""
+    graph, source = graph_of(arrays), int(arrays.degree.argmax())
+    return {
+        verify.Depths: (source, tg.algorithms.bfs(graph, source).numpy()),
+        verify.Distances: (source, tg.algorithms.sssp(graph, source).numpy()),
+        verify.Components: (None, tg.algorithms.wcc(graph).numpy()),
+        verify.Ranks: (None, tg.algorithms.pagerank(graph, tol=1e-4, dangling="ignore").numpy()),
+        verify.Scores: ((source,), np.where(np.arange(len(arrays.degree)) == source, 0, dependencies(arrays, source))),
+    }
+
+
+def dependencies(arrays, source):
+    networkx = pytest.importorskip("networkx")
+    kind = networkx.DiGraph if arrays.directed else networkx.Graph
+    graph = networkx.empty_graph(arrays.num_vertices, create_using=kind)
+    graph.add_edges_from(zip(arrays.rows.tolist(), arrays.neighbors.tolist(), strict=True))
+    scores = networkx.betweenness_centrality_subset(graph, [source], list(graph))
+    return np.array([scores[vertex] for vertex in graph]) * (1 if arrays.directed else 2)
+
+
+CHECKS = [verify.Depths, verify.Distances, verify.Components, verify.Ranks, verify.Scores]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_right_result_passes_and_a_wrong_one_never_does(arrays, check, tmp_path):
+    argument, result = results(arrays)[check]
+    vertex = int(np.argsort(result)[-2])  # reached, of high rank, but not the source
+    wrong = result.copy()
+    wrong[vertex] = result[0] if check is verify.Components else result[vertex] + 1
+    with pytest.raises(verify.WrongResult):  # by proof
+        check(arrays, tmp_path)("other", argument, wrong)
+    check(arrays, tmp_path)("tgraph", argument, result)
+    with pytest.raises(verify.WrongResult):  # by comparison with what was proved, which lies in the folder
+        check(arrays, tmp_path)("other", argument, wrong)
+
+
+@pytest.mark.parametrize("fault", ["too near", "too far", "missed"])
+def test_a_search_that_is_wrong_at_one_vertex_is_caught(arrays, fault, tmp_path):
+    source, depth = results(arrays)[verify.Depths]
+    vertex = int(depth.argmax())
+    depth[vertex] = {"too near": depth[vertex] - 1, "too far": depth[vertex] + 1, "missed": -1}[fault]
+    with pytest.raises(verify.WrongResult):
+        verify.Depths(arrays, tmp_path)("other", source, depth)
+
+
+def test_labels_are_checked_step_by_step(tmp_path):
+    graph = tg.Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 4], directed=False)
+    arrays = Arrays(graph.offset.numpy(), graph.neighbors.numpy(), graph.neighbors.numpy(), False)
+    check = verify.LabelSteps(arrays, tmp_path)
+    check.prove(np.arange(5), np.array([1, 0, 0, 4, 3]))
+    with pytest.raises(verify.WrongResult):
+        check.prove(np.arange(5), np.array([2, 0, 0, 4, 3]))
+
+
+def test_without_a_proof_two_systems_have_to_agree():
+    check = verify.Agreement(None, None)
+    for name, count in (("a", 5), ("b", 5), ("c", 6)):
+        check(name, None, np.asarray(count))
+    assert [check.verdict(name).partition(":")[0] for name in "abc"] == ["verified", "verified", "WRONG"]
+    with pytest.raises(verify.WrongResult):
+        check("a", None, np.asarray(4))
+
+
+def test_ratios_are_taken_block_by_block():
+    ours, peer = {0: [1.0, 2.0, 9.0], 1: [4.0], 2: [1.0]}, {0: [6.0], 1: [4.0, 4.0]}
+    assert measure.ratio(peer, ours) == measure.Spread(2.0, 1.0, 3.0)
+    assert measure.ratio(peer, {7: [1.0]}) is None
+
+
+def test_contestants_take_turns_and_a_failure_stays_with_its_own():
+    order = []
+
+    def contestant(name, fails_at=None):
+        def call(argument):
+            order.append((name, argument))
+            if argument == fails_at:
+                raise ValueError("no")
+
+        return measure.Called(name, call, lambda argument, result: None)
+
+    settings = measure.Settings(repeat=1)
+    samples = measure.interleave([contestant("a"), contestant("b", fails_at=2)], [1, 2, 3], settings)
+    assert [name for name, argument in order if argument == 1] == ["a", "a", "b", "b", "a", "a", "b", "b"]
+    assert sorted(samples["a"].blocks) == [0, 1, 2] and samples["a"].error is None
+    assert samples["b"].error == "ValueError: no" and ("b", 3) not in order
+
+
+def test_slow_calls_are_made_less_often():
+    settings = measure.Settings(repeat=3, budget=4, slow=2)
+    assert measure.plan(0.01, 8, settings) == (8, True, 3)
+    assert measure.plan(0.2, 8, settings) == (8, True, 1)
+    assert measure.plan(1.0, 8, settings) == (4, False, 1)
+    assert measure.plan(2.5, 8, settings) == (0, False, 0)
+
+
+def test_output_of_gapbs_is_read():
+    assert gapbs.trial_times(PRINTED) == [0.00512, 0.003]
+    assert gapbs.numbers(r"BFS Tree has (\d+) nodes and (\d+) edges", PRINTED) == (9, 39)
+    assert gapbs.top("Read Time: 1\n12:0.5\n3:1e-05\nTotal Error: 2\n") == {12: 0.5, 3: 1e-05}
+    with pytest.raises(verify.WrongResult):
+        gapbs.numbers(r"(\d+) triangles", PRINTED)
+
+
+@pytest.mark.parametrize("suffix", ["sg", "wsg"])
+def test_a_graph_for_gapbs_has_its_layout(arrays, suffix, tmp_path):
+    path = tmp_path / f"graph.{suffix}"
+    gapbs.write_graph(arrays, path)
+    data, n, m = path.read_bytes(), arrays.num_vertices, arrays.num_arcs
+    assert data[0] == arrays.directed
+    assert np.frombuffer(data, np.int64, 2, offset=1).tolist() == [m, n]
+    assert np.array_equal(np.frombuffer(data, np.int64, n + 1, offset=17), arrays.offset)
+    columns = 2 if suffix == "wsg" else 1
+    arcs = np.frombuffer(data, np.int32, columns * m, offset=17 + 8 * (n + 1)).reshape(m, columns)
+    assert np.array_equal(arcs[:, 0], arrays.neighbors) and np.array_equal(arcs[:, -1:], arcs[:, columns - 1 :])
+    assert suffix == "sg" or np.array_equal(arcs[:, 1], arrays.weights)
+    assert len(data) == 17 + (1 + arrays.directed) * (8 * (n + 1) + 4 * columns * m)
+
+
+def test_depths_are_found_from_a_search_tree(arrays):
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    from scipy.sparse import csr_array
+
+    source, depth = results(arrays)[verify.Depths]
+    matrix = csr_array((np.ones(arrays.num_arcs), arrays.neighbors, arrays.offset), shape=(arrays.num_vertices,) * 2)
+    order, parent = csgraph.breadth_first_order(matrix, source)
+    assert np.array_equal(peers.depths_from_tree(order, parent, arrays.num_vertices), depth)
+
+
+def test_a_limit_is_work_over_what_was_measured():
+    probe = limits.Limits(1, bandwidth=100.0, gathers={4 << 20: 10.0, 64 << 20: 1.0})
+    assert limits.Work("", streamed=200, gathered=30, table=1 << 20).seconds(probe) == (2.0, 3.0)
+    assert limits.Work("", streamed=200, gathered=30, table=1 << 30).seconds(probe) == (2.0, 30.0)
+
+
+def test_a_report_says_who_is_faster_and_who_is_wrong():
+    cell = {"kernel": "bfs", "error": None, "verdict": "verified", "note": ""}
+    graph = {"name": "g", "num_vertices": 1, "num_arcs": 2, "directed": False}
+    run = {
+        "threads": 1, "graph": graph, "skipped": [], "prepare": {"tgraph": 1.0},
+        "limits": {"bandwidth": 1e9, "gathers": {"4194304": 1e9}},
+        "bounds": {"bfs": {"formula": "n", "streamed": 0.0, "gathered": 0.001}},
+        "cells": [
+            cell | {"system": "tgraph", "blocks": [[0, [0.002]], [1, [0.002]]]},
+            cell | {"system": "gapbs", "blocks": [[0, [0.001]], [1, [0.004]]]},
+            cell | {"system": "igraph", "blocks": [[0, [0.001]]], "verdict": "WRONG: other systems"},
+            cell | {"system": "scipy", "blocks": [], "error": "WrongResult: 3 vertices differ"},
+        ],
+    }  # fmt: skip
+    results = {"date": "", "machine": {}, "versions": {}, "runs": [run], "problems": []}
+    row = next(line for line in report.markdown(json.loads(json.dumps(results))).splitlines() if "| BFS" in line)
+    assert row == "| BFS | 1 | 2 | 1.25 (0.5..2) | wrong | wrong | 1 | 50% |"
