@@ -91,6 +91,8 @@ public:
 
     void run() const {
         for_each_range(rows_.num_rows, vertices_per_chunk, [this](Range range) { hook(range); });
+        // Threads that hooked side by side left chains as long as there are chunks, which every join would climb.
+        if (thread_count() > 1) flatten();
         if (rows_.is_whole())
             for_each_range(rows_.offset[rows_.num_vertices], 1 << 16, [this](Range arcs) {
                 each_row(rows_.offset, rows_.num_vertices, arcs,
@@ -99,12 +101,17 @@ public:
         else
             for_each_range(rows_.num_rows, rows_.all ? vertices_per_chunk : 1 << 10,
                            [this](Range range) { join_rows(range); });
-        for_each_range(rows_.num_vertices, vertices_per_chunk, [this](Range range) {
-            for (int64_t v = range.begin; v < range.end; ++v) forest_.flatten(static_cast<Label>(v));
-        });
+        flatten();
     }
 
 private:
+    void flatten() const {
+        for_each_range(rows_.num_vertices, vertices_per_chunk, [this](Range range) {
+            const auto forest = forest_;
+            for (int64_t v = range.begin; v < range.end; ++v) forest.flatten(static_cast<Label>(v));
+        });
+    }
+
     // The loops work on copies: what a member holds would be loaded again after every atomic access.
 
     // Hooks by the first arc of each row.
