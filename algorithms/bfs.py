@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._sources import Source, is_one, start_at
+from tgraph.algorithms._sources import Source, is_one, minus_one_where, start_at
 
 UNREACHED = torch.iinfo(torch.int32).max
 
@@ -35,7 +35,7 @@ class BFS(tg.Relaxation):
         return start_at(graph, self.source, UNREACHED, torch.int32)
 
     def finish(self, values: Tensor) -> Tensor:
-        return values.masked_fill_(values == UNREACHED, -1)
+        return minus_one_where(values, UNREACHED)
 
 
 def bfs(

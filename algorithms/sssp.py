@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._sources import Source, start_at
+from tgraph.algorithms._sources import Source, minus_one_where, start_at
 
 UNREACHED = torch.iinfo(torch.int64).max
 
@@ -45,7 +45,7 @@ class SSSP(tg.Relaxation):
     def finish(self, values: Tensor) -> Tensor:
         if values.is_floating_point():
             return values
-        return values.masked_fill_(values == UNREACHED, -1)
+        return minus_one_where(values, UNREACHED)
 
 
 def sssp(graph: tg.Graph, source: Source, *, delta: float | None = None, **options: Any) -> Tensor:

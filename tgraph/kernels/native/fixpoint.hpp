@@ -112,7 +112,7 @@ public:
     Rounds(Rows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
            bool bounded, bool one_weight, DirectionPolicy::Mode mode)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), queue_(num_vertices), next_(num_vertices), front_(num_vertices), reached_(num_vertices),
+          bounded_(bounded), queue_(num_vertices + 1), next_(num_vertices + 1), front_(num_vertices), reached_(num_vertices),
           found_(thread_count()), policy_{mode, num_vertices, out.offset[num_vertices], false} {
         uniform_ = single && one_weight;
     }
@@ -158,6 +158,8 @@ public:
     }
 
 private:
+    // So far ahead memory is fetched that lies anywhere: after a locked instruction the processor would wait for each.
+    static constexpr int64_t ahead = 16;
     static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
 
     int threads_for(int64_t arcs) const { return arcs < arcs_for_threads ? 1 : static_cast<int>(found_.size()); }
@@ -193,7 +195,7 @@ private:
                 const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
                 const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
                 const std::size_t held = found.ids.size();
-                found.ids.resize(held + (arcs.end - arcs.begin));
+                found.ids.resize(held + (arcs.end - arcs.begin) + 1);
                 const int64_t size = found.size;
                 push_arcs<true>(arcs, first, found.ids.data() + held, found);
                 found.ids.resize(held + (found.size - size));
@@ -212,34 +214,38 @@ private:
     template <bool shared>
     void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
         int32_t* end = list;
+        const int64_t held = out_.offset[n_] - ahead;
         int64_t position = shared ? before_[i] : 0;
         for (; position < arcs.end && i < size_; ++i) {
+            if (i + ahead < size_) fetch(out_.offset + queue_.data()[i + ahead]);
+            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_.data()[i + ahead / 4]]);
             const int64_t u = queue_.data()[i], first = out_.offset[u], degree = out_.degree(u);
             const Range row{first + std::max<int64_t>(0, arcs.begin - position),
                             first + std::min(degree, arcs.end - position)};
             position += degree;
-            end = uniform_ ? push_level<shared>(row, end, found) : push_row<shared>(i, row, end, found);
+            end = uniform_ ? push_level<shared>(row, held, end) : push_row<shared>(i, row, held, end);
         }
         found.size += end - list;
+        found.arcs += degrees(list, end - list);
     }
 
     template <bool shared>
-    int32_t* push_level(Range row, int32_t* end, Found& found) {
+    int32_t* push_level(Range row, int64_t held, int32_t* end) {
         for (int64_t arc = row.begin; arc < row.end; ++arc) {
-            const int64_t v = out_.neighbors[arc];
-            if (!improve<shared>(values_[v], level_, semiring_)) continue;
-            found.arcs += out_.degree(v);
-            *end++ = static_cast<int32_t>(v);
+            if (arc < held) fetch(values_ + out_.neighbors[arc + ahead]);
+            const int32_t v = out_.neighbors[arc];
+            if (improve<shared>(values_[v], level_, semiring_)) *end++ = v;
         }
         return end;
     }
 
     template <bool shared>
-    int32_t* push_row(int64_t i, Range row, int32_t* end, Found& found) {
+    int32_t* push_row(int64_t i, Range row, int64_t held, int32_t* end) {
         const int64_t width = single ? 1 : width_;
         const V* sent = sent_.data() + i * width;
         if (single && *sent == semiring_.identity()) return end;
         for (int64_t arc = row.begin; arc < row.end; ++arc) {
+            if (arc < held) fetch(values_ + out_.neighbors[arc + ahead] * width);
             const int64_t v = out_.neighbors[arc];
             const V weight = out_.weights[arc];
             bool better = false;
@@ -247,11 +253,18 @@ private:
                 if (!single && sent[c] == semiring_.identity()) continue;
                 better |= improve<shared>(values_[v * width + c], semiring_.send(sent[c], weight), semiring_);
             }
-            if (!better || !reached_.template add<shared>(v)) continue;
-            found.arcs += out_.degree(v);
-            *end++ = static_cast<int32_t>(v);
+            if (better && reached_.template add<shared>(v)) *end++ = static_cast<int32_t>(v);
         }
         return end;
+    }
+
+    int64_t degrees(const int32_t* vertices, int64_t count) const {
+        int64_t sum = 0;
+        for (int64_t i = 0; i < count; ++i) {
+            if (i + ahead < count) fetch(out_.offset + vertices[i + ahead]);
+            sum += out_.degree(vertices[i]);
+        }
+        return sum;
     }
 
     // The values of the frontier from before the round.
@@ -306,6 +319,9 @@ private:
     template <bool everyone>
     void pull_level(Range rows, Found& found) {
         for (int64_t v = rows.begin; v < rows.end; ++v) {
+            // Most rows end early, so that the processor does not see where the next ones begin.
+            if (v + ahead < rows.end && semiring_.better(level_, values_[v + ahead]))
+                fetch(in_.neighbors + in_.offset[v + ahead]);
             if (!semiring_.better(level_, values_[v])) continue;
             for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
                 if (!everyone && !front_.has(in_.neighbors[arc])) continue;
