@@ -57,7 +57,8 @@ class PageRank(tg.Program):
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         edge = "mul" if self.weighted else "copy"
         leaving = fitted(strength(self, graph, edge), self.dtype)
-        share = self.damping / leaving.masked_fill(leaving == 0, math.inf)
+        least = torch.finfo(leaving.dtype).tiny  # for vertices without arcs, which share 0 / least
+        share = leaving.sign().div_(leaving.clamp(min=least)).mul_(self.damping)
         self.walk = tg.primitives.linear.AffineMap(
             scale=share, bias=self.destination(graph), edge=edge, blocks=self.blocks
         )

@@ -105,9 +105,26 @@ TGRAPH_AVX512 inline void sum_rows_avx512(const int64_t* offset, Range rows, con
 
 #endif
 
+// Rows of a few arcs each: whatever is set up for a row costs more than its arcs do.
+template <class Value, class Neighbor, class Weight>
+void sum_short_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
+    int64_t arc = csr.offset[rows.begin];
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+        double sum = 0;
+        for (const int64_t end = csr.offset[row + 1]; arc < end; ++arc)
+            if constexpr (std::is_same_v<Weight, Unweighted>)
+                sum += static_cast<double>(sent[csr.neighbors[arc]]);
+            else
+                sum += static_cast<double>(sent[csr.neighbors[arc]]) * static_cast<double>(csr.weights[arc]);
+        sums[row - rows.begin] = sum;
+    }
+}
+
 // sums[i] = the sum of row rows.begin + i.
 template <class Value, class Neighbor, class Weight>
 void sum_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
+    if (csr.offset[rows.end] - csr.offset[rows.begin] < 6 * (rows.end - rows.begin))
+        return sum_short_rows(csr, sent, rows, sums);
 #if defined(TGRAPH_AVX512_GATHER)
     if constexpr (std::is_same_v<Value, float> && std::is_same_v<Neighbor, int32_t> &&
                   std::is_same_v<Weight, Unweighted>)
