@@ -23,6 +23,9 @@ from tgraph.algorithms.bfs import bfs
 # leave most of the time to the steps between them.
 SWEPT_AT_ONCE = 1 << 22
 
+# Beyond so many paths, the inverse of their number loses digits.
+COUNTABLE = 1e300
+
 
 def betweenness(
     graph: tg.Graph,
@@ -45,8 +48,8 @@ def betweenness(
 
     The values are those of networkx: with `k`, `networkx.betweenness_centrality`, the sums scaled up to all sources
     and the same vertices drawn for the same seed; with `sources`, `networkx.betweenness_centrality_subset` with all
-    vertices as targets, the sums as they are. Parallel arcs make one path, self-loops none. Counts of paths are
-    float64: beyond 2^53 they are rounded, and beyond 1e308, where thousands of levels multiply them, infinite.
+    vertices as targets, the sums as they are. Parallel arcs make one path, self-loops none. Paths are counted in
+    float64, and where there are too many for that, as in a large grid, by their logarithms.
 
     Raises ArgumentError for sources that are no vertices, and for `k` or `batch` out of range.
     """
@@ -74,9 +77,14 @@ def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **op
     start = torch.zeros(depth.shape, dtype=torch.float64, device=graph.device)
     start[place] = 1
     paths = sweep(graph.transpose(), order, level_offset, start, backend=backend)
-    share = paths.reciprocal().masked_fill_(paths == 0, 0)
-    onward = sweep(graph, order, level_offset, share, descending=True, backend=backend)
-    dependency = onward.sub_(share).mul_(paths)
+    if paths.numel() and float(paths.max()) > COUNTABLE:
+        paths = sweep(graph.transpose(), order, level_offset, start.log_(), logarithms=True, backend=backend)
+        onward = sweep(graph, order, level_offset, -paths, descending=True, logarithms=True, backend=backend)
+        dependency = onward.add_(paths).expm1_().masked_fill_(depth < 0, 0)
+    else:
+        share = paths.reciprocal().masked_fill_(paths == 0, 0)
+        onward = sweep(graph, order, level_offset, share, descending=True, backend=backend)
+        dependency = onward.sub_(share).mul_(paths)
     dependency[place] = 0
     if endpoints:
         reached = depth > 0

@@ -199,7 +199,7 @@ def dependencies(arrays: Arrays, source: int) -> Result:
     In the second row times the vertex's distance over the target's (Geisberger, Sanders, Schultes 2008).
     """
     depth, levels = search(arrays, source)
-    paths = np.zeros(arrays.num_vertices)
+    paths = np.zeros(arrays.num_vertices, dtype=np.longdouble)  # a grid has more of them than a double can count
     paths[source] = 1
     tight = []
     for vertices in levels:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -17,6 +18,7 @@ import tgraph as tg
 from tgraph.algorithms import betweenness
 from tgraph.errors import ArgumentError
 
+module = sys.modules["tgraph.algorithms.betweenness"]  # the name is that of the function
 LAGRAPH = Path(__file__).parents[3] / "shared" / "data" / "conformance" / "lagraph"
 
 
@@ -127,3 +129,21 @@ def test_arguments_out_of_range(arguments, words):
         betweenness(tg.Graph.from_edges([0, 1], [1, 2]), **arguments)
     for word in words:
         assert word in str(caught.value), caught.value
+
+
+def test_more_paths_than_a_float_can_count(backend, monkeypatch):
+    """Two corners of a grid of 600 x 600 are joined by 1e359 paths, half of them through each neighbour of a corner."""
+    graph = tg.generators.grid2d(600, 600)
+    if backend == "portable":  # one level at a time in Python: by logarithms on a grid whose paths could be counted
+        graph = tg.generators.grid2d(30, 30)
+        monkeypatch.setattr(module, "COUNTABLE", 0)
+    n, side = graph.num_vertices, math.isqrt(graph.num_vertices)
+    score = betweenness(graph, [0], normalized=False, backend=backend) * 2
+    assert torch.isfinite(score).all()
+    assert score[1] == pytest.approx((n - 3) / 2) and score[side] == pytest.approx((n - 3) / 2)
+    assert torch.allclose(score.view(side, side), score.view(side, side).T, rtol=1e-9)
+    monkeypatch.setattr(module, "COUNTABLE", math.inf)
+    small = tg.generators.grid2d(20, 30)
+    expected = betweenness(small, [7, 50], backend=backend)
+    monkeypatch.setattr(module, "COUNTABLE", 0)
+    assert torch.allclose(betweenness(small, [7, 50], backend=backend), expected, rtol=1e-9, atol=1e-15)

@@ -38,6 +38,7 @@ def sweep(
     bias: Tensor,
     *,
     descending: bool = False,
+    logarithms: bool = False,
     backend: str = "auto",
 ) -> Tensor:
     """For one level after the other, values[v] = bias[v] + the sum of values[u] over the neighbours u of v in the level
@@ -46,16 +47,18 @@ def sweep(
     Level i are the items order[level_offset[i]:level_offset[i + 1]], int64 [L + 1]; `descending` starts with the last.
     `order` ascends within each level, as `levels` gives it. Neighbours are those in the rows of `graph`, ascending, a
     repeated one once; pass the transpose to sum over in-neighbours. The levels are those of a search: no neighbour lies
-    farther back than the level before. `bias` is floating [n] or [k, n]. `backend` is a name of the registry.
+    farther back than the level before. `bias` is floating [n] or [k, n]. With `logarithms`, it and the values are those
+    of the numbers that are added, which may then be larger than a float can hold; that of 0 is -inf. `backend` is a
+    name of the registry.
 
-    Returns the values, of the same shape and dtype, 0 where no level is. Sums are taken in ascending order of the
-    neighbours, whatever the number of threads. Raises ArgumentError for shapes, dtypes or devices that do not fit, and
-    for items or levels that are out of range or do not ascend.
+    Returns the values, of the same shape and dtype, 0 (or -inf) where no level is. Sums are taken in ascending order of
+    the neighbours, whatever the number of threads. Raises ArgumentError for shapes, dtypes or devices that do not fit,
+    and for items or levels that are out of range or do not ascend.
     """
     graph.out_degree  # noqa: B018  checks the offsets
     _check_bias(graph, bias)
     _check_order(order, level_offset, bias)
-    return choose(backend, Call("sweep", bias)).run(graph, order, level_offset, bias, descending)
+    return choose(backend, Call("sweep", bias)).run(graph, order, level_offset, bias, descending, logarithms)
 
 
 def _check_bias(graph: Graph, bias: Tensor) -> None:

@@ -44,15 +44,15 @@ void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset)
 }
 
 // The caller has checked that the items are below shape(values), a multiple of the number of vertices, and that the
-// levels lie in the order one after the other. `sums` and `values` come filled with 0.
-template <class Neighbor, class Item>
+// levels lie in the order one after the other. `sums` and `values` come filled with the zero of their kind.
+template <class Kind, class Neighbor, class Item>
 void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> push_offset, In<Neighbor> push_neighbors,
            In<Item> order, In<int64_t> level_offset, bool descending, In<double> bias, Out<double> sums,
            Out<double> values) {
     const auto num_vertices = static_cast<int64_t>(pull_offset.shape(0)) - 1;
     const auto num_levels = static_cast<int64_t>(level_offset.shape(0)) - 1;
     if (num_levels <= 0 || num_vertices == 0) return;
-    Sweep<Neighbor, Item> first;
+    Sweep<Kind, Neighbor, Item> first;
     first.pull = {pull_offset.data(), pull_neighbors.data()};
     first.push = {push_offset.data(), push_neighbors.data()};
     first.num_vertices = num_vertices;
@@ -61,7 +61,7 @@ void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> pus
     first.sums = sums.data();
     first.values = values.data();
     const auto count = static_cast<int64_t>(values.shape(0)) / num_vertices;
-    Searches<Neighbor, Item>{first, count, level_offset.data(), num_levels, descending}.sweep();
+    Searches<Kind, Neighbor, Item>{first, count, level_offset.data(), num_levels, descending}.sweep();
 }
 
 template <class Item>
@@ -74,10 +74,14 @@ void bind_levels(nb::module_& module) {
 template <class Neighbor, class Item>
 void bind_sweep_of(nb::module_& module) {
     using nb::arg;
-    module.def("sweep", &sweep<Neighbor, Item>, arg("pull_offset").noconvert(), arg("pull_neighbors").noconvert(),
-               arg("push_offset").noconvert(), arg("push_neighbors").noconvert(), arg("order").noconvert(),
-               arg("level_offset").noconvert(), arg("descending"), arg("bias").noconvert(), arg("sums").noconvert(),
-               arg("values").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    const auto define = [&](const char* name, auto function) {
+        module.def(name, function, arg("pull_offset").noconvert(), arg("pull_neighbors").noconvert(),
+                   arg("push_offset").noconvert(), arg("push_neighbors").noconvert(), arg("order").noconvert(),
+                   arg("level_offset").noconvert(), arg("descending"), arg("bias").noconvert(), arg("sums").noconvert(),
+                   arg("values").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    };
+    define("sweep", &sweep<Numbers, Neighbor, Item>);
+    define("sweep_logarithms", &sweep<Logarithms, Neighbor, Item>);
 }
 
 }  // namespace

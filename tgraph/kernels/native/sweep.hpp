@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,12 +21,26 @@ struct Adjacency {
     int64_t degree(int64_t row) const { return offset[row + 1] - offset[row]; }
 };
 
+// What is added: numbers, or the logarithms of numbers too large or small to be held themselves.
+struct Numbers {
+    static constexpr double zero = 0;
+    static double add(double a, double b) { return a + b; }
+};
+
+struct Logarithms {
+    static constexpr double zero = -std::numeric_limits<double>::infinity();
+    static double add(double a, double b) {
+        const double larger = std::max(a, b), smaller = std::min(a, b);
+        return smaller == zero ? larger : larger + std::log1p(std::exp(smaller - larger));
+    }
+};
+
 // What the sweep of one search reads and writes.
 //
 // values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v in the level before. Sums are added in
-// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still 0: both
+// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still zero: both
 // ways give the same bits, and so does any number of threads.
-template <class Neighbor, class Item>
+template <class Kind, class Neighbor, class Item>
 struct Sweep {
     Adjacency<Neighbor> pull, push;  // the neighbours that are summed, and the transpose
     int64_t num_vertices;
@@ -32,17 +48,17 @@ struct Sweep {
     Item first_item;            // that of vertex 0
     std::vector<Range> levels;  // positions in the order
     const double* bias;
-    double* sums;    // of the neighbours' values; 0 where nothing was pushed yet
-    double* values;  // 0 where a level was not reached yet
+    double* sums;    // of the neighbours' values; zero where nothing was pushed yet
+    double* values;  // zero where a level was not reached yet
 
     int64_t vertex(int64_t position) const { return order[position] - first_item; }
 
     void pull_row(int64_t row) const {
-        double sum = 0;
+        double sum = Kind::zero;
         Neighbor before = -1;
         for (int64_t i = pull.offset[row], end = pull.offset[row + 1]; i < end; ++i) {
             const Neighbor u = pull.neighbors[i];
-            sum += u == before ? 0.0 : values[u];  // parallel arcs lie side by side
+            sum = Kind::add(sum, u == before ? Kind::zero : values[u]);  // parallel arcs lie side by side
             before = u;
         }
         sums[row] = sum;
@@ -59,7 +75,7 @@ struct Sweep {
         const double value = values[row];
         if (first > 0) u = std::lower_bound(u, last, first);
         for (Neighbor before = -1; u < last && *u < end; before = *u++)
-            if (*u != before) sums[*u] += value;
+            if (*u != before) sums[*u] = Kind::add(sums[*u], value);
     }
 
     void push_rows(Range part, int64_t first, int64_t end) const {
@@ -67,16 +83,16 @@ struct Sweep {
     }
 
     void write(Range part) const {
-        for (int64_t i = part.begin; i < part.end; ++i) values[vertex(i)] = bias[vertex(i)] + sums[vertex(i)];
+        for (int64_t i = part.begin; i < part.end; ++i) values[vertex(i)] = Kind::add(bias[vertex(i)], sums[vertex(i)]);
     }
 };
 
 // Runs a sweep with at most so many threads. Small levels are done by one thread, since the others would take longer to
 // wake than to help; big ones by a team, which adds first and then writes, with a barrier after each.
-template <class Neighbor, class Item>
+template <class Kind, class Neighbor, class Item>
 class Sweeper {
 public:
-    Sweeper(Sweep<Neighbor, Item> sweep, int threads)
+    Sweeper(Sweep<Kind, Neighbor, Item> sweep, int threads)
         : sweep_(std::move(sweep)), threads_(threads), num_levels_(static_cast<int64_t>(sweep_.levels.size())) {
         pull_arcs_ = count_arcs(sweep_.pull);
         push_arcs_ = sweep_.push.offset == sweep_.pull.offset ? pull_arcs_ : count_arcs(sweep_.push);
@@ -174,7 +190,7 @@ private:
             sweep_.pull_rows(Range{level.begin + begin, level.begin + std::min(begin + rows_per_chunk, size)});
     }
 
-    const Sweep<Neighbor, Item> sweep_;
+    const Sweep<Kind, Neighbor, Item> sweep_;
     const int threads_;
     const int64_t num_levels_;
     std::vector<int64_t> pull_arcs_, push_arcs_;
@@ -182,9 +198,9 @@ private:
 };
 
 // Several searches over the same graph, laid side by side: item c * n + v is vertex v in search number c.
-template <class Neighbor, class Item>
+template <class Kind, class Neighbor, class Item>
 struct Searches {
-    Sweep<Neighbor, Item> first;  // the arrays of the first search, and no levels
+    Sweep<Kind, Neighbor, Item> first;  // the arrays of the first search, and no levels
     int64_t count;
     const int64_t* level_offset;
     int64_t num_levels;
@@ -196,14 +212,14 @@ struct Searches {
         const int64_t arcs = first.pull.offset[first.num_vertices];
         const int threads = count * (arcs + first.num_vertices) < 2 * items_per_part ? 1 : thread_count();
         if (count >= threads)
-            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Neighbor, Item>(number(c), 1).run(); });
+            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Kind, Neighbor, Item>(number(c), 1).run(); });
         else
-            for (int64_t c = 0; c < count; ++c) Sweeper<Neighbor, Item>(number(c), threads).run();
+            for (int64_t c = 0; c < count; ++c) Sweeper<Kind, Neighbor, Item>(number(c), threads).run();
     }
 
 private:
-    Sweep<Neighbor, Item> number(int64_t c) const {
-        Sweep<Neighbor, Item> own = first;
+    Sweep<Kind, Neighbor, Item> number(int64_t c) const {
+        Sweep<Kind, Neighbor, Item> own = first;
         const int64_t base = c * own.num_vertices;
         own.first_item = static_cast<Item>(base);
         own.bias += base, own.sums += base, own.values += base;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import cast
 
@@ -33,11 +34,16 @@ def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return order[: int(level_offset[-1])], level_offset
 
 
-def sweep(graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool) -> Tensor:
+def sweep(
+    graph: Graph, order: Tensor, level_offset: Tensor, bias: Tensor, descending: bool, logarithms: bool
+) -> Tensor:
     """See `tgraph.primitives.sweeping.sweep`."""
     reverse, added = graph.transpose(), bias.contiguous()
     arcs = [tensor.contiguous() for side in (graph, reverse) for tensor in (side.offset, side.neighbors)]
-    sums, values = torch.zeros_like(added), torch.zeros_like(added)
+    zero = -math.inf if logarithms else 0
+    sums, values = torch.full_like(added, zero), torch.full_like(added, zero)
     levelled = (order.contiguous(), level_offset.contiguous(), descending)
-    cast(ModuleType, native.load()).sweep(*arcs, *levelled, added.view(-1), sums.view(-1), values.view(-1))
+    kernels = cast(ModuleType, native.load())
+    run = kernels.sweep_logarithms if logarithms else kernels.sweep
+    run(*arcs, *levelled, added.view(-1), sums.view(-1), values.view(-1))
     return values
