@@ -18,8 +18,9 @@ class AffineMap:
     """x' = alpha A^T (scale x) + beta bias: x'[v] adds up weight * scale[u] * x[u] over the arcs u -> v.
 
     One pass over the arcs computes a step and what an iteration wants to know after it: how far the step moved the
-    values (`change`), their sum (`total`), and the sum of those that send nothing (`unsent`). Asking for these is free
-    for the values that `step` gave last, and costs a pass over the vertices for any others.
+    values (`change`), their sum (`total`), and the sum of those that send nothing (`unsent`). Asking for these costs
+    next to nothing for the values that `step` gave last, if it was done after the step before too, and a pass over the
+    vertices for any others.
 
     scale : [n], what a vertex sends of its value; None for all of it.
     bias : [n], or a number for all vertices.
@@ -60,6 +61,7 @@ class AffineMap:
         self._edge, self._weights = edge, weights
         self._before: Tensor | None = None  # what the last step is measured from
         self._last: Stepped | None = None
+        self._wanted: set[str] = set()  # what was asked for once is computed with every step
         self._spare: tuple[Tensor | None, Tensor | None] = (None, None)
 
     def step(
@@ -95,7 +97,9 @@ class AffineMap:
         kernels = choose(arcs.backend, Call("affine_step", x, edge=self._edge, weights=weights, others=others))
         old_values, old_sent = self._spare
         spare = (_reusable(old_values, x, before), _reusable(old_sent, heard, x, before))
-        stepped = kernels.run(arcs, self._coefficients, heard, before, weights, alpha, beta, rescale, spare)
+        stepped = kernels.run(
+            arcs, self._coefficients, heard, before, weights, alpha, beta, rescale, spare, self._wanted
+        )
         self._spare = (None if self._last is None else self._last.values, heard)
         self._before, self._last = before, stepped
         return stepped.values
@@ -107,13 +111,18 @@ class AffineMap:
 
     def total(self, x: Tensor) -> Tensor | float:
         """The sum of measure * x, for x [n]."""
-        last = self._last
-        return last.total if last and x is last.values else total(x, self._coefficients.measure)
+        kept = self._kept("total", x)
+        return total(x, self._coefficients.measure) if kept is None else kept
 
     def unsent(self, x: Tensor) -> Tensor | float:
         """The sum of x [n] over the vertices whose scale is 0."""
-        last = self._last
-        return last.unsent if last and x is last.values else unsent(x, self._coefficients.scale)
+        kept = self._kept("unsent", x)
+        return unsent(x, self._coefficients.scale) if kept is None else kept
+
+    def _kept(self, name: str, x: Tensor) -> Tensor | float | None:
+        """What the last step computed for its values, where x are these."""
+        self._wanted.add(name)
+        return getattr(self._last, name) if self._last and x is self._last.values else None
 
     def _sent_of(self, x: Tensor) -> Tensor:
         """scale * x: kept from the last step, or computed. What blocks overwrite is never x itself."""

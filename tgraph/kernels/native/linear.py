@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import torch
 from torch import Tensor
 
@@ -37,6 +39,7 @@ def affine_step(
     beta: Tensor | float,
     rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
+    wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
     """As the portable twin, but for the sum of the values in float64, whose order differs.
 
@@ -65,6 +68,8 @@ def affine_step(
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
         float(rescale),
+        "total" in wanted,
+        "unsent" in wanted,
         _array(values),
         _array(sent),
         coefficients.blocks,
@@ -73,7 +78,14 @@ def affine_step(
     for written in (values, sent):
         if written is not None and not written.is_inference():
             torch.autograd.graph.increment_version(written)  # who saved it for a backward pass shall be told
-    return Stepped(values, values if sent is None else sent, *sums.tolist())
+    change, total, unsent = sums.tolist()
+    return Stepped(
+        values,
+        values if sent is None else sent,
+        change,
+        total if "total" in wanted else None,
+        unsent if "unsent" in wanted else None,
+    )
 
 
 def _array(tensor: Tensor | None):

@@ -45,6 +45,7 @@ struct Vectors {
     Value* values;
     double alpha, beta, constant;
     Value rescale;  // of what is heard, before a step in place
+    bool wants_total, wants_unsent;
 };
 
 // Added in eight lanes: an order that is the same with vector instructions and without.
@@ -84,20 +85,23 @@ TGRAPH_MULTIVERSION void finish_rows(const Vectors<Value>& vectors, int64_t firs
     for (int64_t i = 0; i < count; ++i)
         terms[i] = std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i]));
     sums.change += added(terms, count);
-    if (vectors.measure) {
+    if (vectors.wants_total && vectors.measure) {
         const Value* measure = vectors.measure + first;
         for (int64_t i = 0; i < count; ++i) terms[i] = static_cast<double>(measure[i]) * values[i];
-    } else {
+        sums.total += added(terms, count);
+    } else if (vectors.wants_total) {
         for (int64_t i = 0; i < count; ++i) terms[i] = values[i];
+        sums.total += added(terms, count);
     }
-    sums.total += added(terms, count);
     if (!vectors.scale) {
         if (sent) std::copy(values, values + count, sent + first);
         return;
     }
     const Value* scale = vectors.scale + first;
-    for (int64_t i = 0; i < count; ++i) terms[i] = unless_sent(values[i], scale[i]);
-    sums.unsent += added(terms, count);
+    if (vectors.wants_unsent) {
+        for (int64_t i = 0; i < count; ++i) terms[i] = unless_sent(values[i], scale[i]);
+        sums.unsent += added(terms, count);
+    }
     if (!sent) return;
     for (int64_t i = 0; i < count; ++i) sent[first + i] = scale[i] * values[i];
 }
@@ -126,7 +130,7 @@ public:
          int64_t num_blocks)
         : csr_(csr), vectors_(vectors), heard_(heard), sent_(sent), in_place_(heard == sent) {
         const int64_t work = work_before(csr.num_rows);
-        grain_ = std::clamp<int64_t>(work / (16 * num_blocks), 1 << 8, 1 << 14);
+        grain_ = std::clamp<int64_t>(work / (16 * num_blocks), 1 << 8, 1 << 16);
         int64_t chunks = 0, row = 0;
         for (int64_t i = 0; i < num_blocks; ++i) {
             const int64_t end = first_row(part_end(work, i, num_blocks), row, csr.num_rows);
@@ -264,11 +268,11 @@ const T* data_of(const Optional<T>& array) {
 template <class Value, class Neighbor>
 void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
                  In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure, double alpha,
-                 double beta, double constant, double rescale, Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks,
+                 double beta, double constant, double rescale, bool wants_total, bool wants_unsent, Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks,
                  Out<double> out) {
     const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
                                  values.data(), alpha,                 beta,                 constant,
-                                 static_cast<Value>(rescale)};
+                                 static_cast<Value>(rescale), wants_total,    wants_unsent};
     const auto step = [&]<class Weight>(const Weight* arc_weights) {
         const WeightedRows<Neighbor, Weight> csr{offset.data(), neighbors.data(), arc_weights,
                                                  static_cast<int64_t>(offset.shape(0)) - 1,
@@ -295,7 +299,7 @@ void bind_power(nb::module_& module) {
         module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
                    arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("values").noconvert(),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("wants_total"), arg("wants_unsent"), arg("values").noconvert(),
                    arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
                    nb::call_guard<nb::gil_scoped_release>());
     };

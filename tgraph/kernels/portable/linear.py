@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -30,14 +30,14 @@ class Stepped:
     """What a step gives: new values and what they send, both [n], and numbers of the new values.
 
     change : their L1 distance from the values before. total : their sum, weighed by the measure. unsent : the sum of
-    those whose scale is 0. Numbers or tensors [], in float64 where the device has it.
+    those whose scale is 0. Numbers or tensors [], in float64 where the device has it; None where they were not wanted.
     """
 
     values: Tensor
     sent: Tensor
     change: Tensor | float
-    total: Tensor | float
-    unsent: Tensor | float
+    total: Tensor | float | None
+    unsent: Tensor | float | None
 
 
 def affine_step(
@@ -50,6 +50,7 @@ def affine_step(
     beta: Tensor | float,
     rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
+    wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
     """alpha * (sum over arcs u -> v of heard[u] * weight) + beta * bias, for every vertex v of a whole pull.
 
@@ -58,6 +59,7 @@ def affine_step(
     rescale : what `heard` is multiplied by before a step of several blocks.
     spare : values and sent values that may be overwritten, or None each; this backend makes new ones. In a step of
     several blocks other backends overwrite `heard`.
+    wanted : which of "total" and "unsent" to compute.
     """
     scale, bias = coefficients.scale, coefficients.bias
     if coefficients.blocks > 1:
@@ -72,7 +74,13 @@ def affine_step(
     values = torch.cat(parts)
     sent = heard if coefficients.blocks > 1 else scaled(values, scale)
     change = distance(before, values)
-    return Stepped(values, sent, change, total(values, coefficients.measure), unsent(values, scale))
+    return Stepped(
+        values,
+        sent,
+        change,
+        total(values, coefficients.measure) if "total" in wanted else None,
+        unsent(values, scale) if "unsent" in wanted else None,
+    )
 
 
 def row_blocks(offset: Tensor, blocks: int) -> Iterator[tuple[int, int]]:
