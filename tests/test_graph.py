@@ -484,6 +484,12 @@ def test_the_default_device_of_torch_changes_nothing():
         assert tg.algorithms.wcc(graph).tolist() == [0, 0, 0]
         assert tg.algorithms.pagerank(graph).sum().item() == pytest.approx(1)
         assert len(graph.frame(rank=tg.algorithms.hits(graph)[0])) == 3
+        assert tg.algorithms.betweenness(graph).tolist() == [0, 0, 0]
+        assert tg.algorithms.triangle_count(graph, per_vertex=True).tolist() == [1, 1, 1]
+        assert tg.algorithms.local_clustering(graph).tolist() == [0.5, 0.5, 0.5]
+        assert tg.algorithms.core_number(graph).tolist() == [2, 2, 2]
+        assert tg.algorithms.cdlp(graph).tolist() == [0, 0, 0]
+        assert tg.aggregate(graph, torch.ones(3, 2, device="cpu"), "sum").sum() == 6
         assert graph.to_undirected().subgraph([0, 1]).num_edges == 1
         assert tg.generators.rmat(4).num_vertices == 16
     finally:

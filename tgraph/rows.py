@@ -114,7 +114,7 @@ class Scratch:
     def slots(self, dtype: torch.dtype) -> Tensor:
         """A table for the compiled kernels, of an integer dtype [size] on the CPU: no entry means anything yet."""
         if dtype not in self._slots:
-            self._slots[dtype] = torch.empty(self.size, dtype=dtype)
+            self._slots[dtype] = torch.empty(self.size, dtype=dtype, device="cpu")
         return self._slots[dtype]
 
     def distinct(self, index: Tensor) -> tuple[Tensor, Tensor]:

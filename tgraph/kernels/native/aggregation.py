@@ -198,7 +198,7 @@ def _push(sub: Subgraph, arcs: Arcs, messages: Messages, reduction: Reduction) -
         scratch=scratch,
     )
     if reduction.name == "mean":
-        ones = torch.ones((len(data), 1), dtype=torch.int64)
+        ones = torch.ones((len(data), 1), dtype=torch.int64, device="cpu")
         values = values / kernels.push(arcs, ones, "sum", scratch=scratch)[0].clamp_(min=1)
     return _as_received(values, reduction, dtype), vertices
 
@@ -217,12 +217,12 @@ def _with_gradient(
     else:
         values = gradients.best(arcs, pulls, reduction.name, reduction.identity(dtype), data, edge, weights)
     if reduction.name == "mean":
-        ones = torch.ones((len(data), 1), dtype=torch.int64)
+        ones = torch.ones((len(data), 1), dtype=torch.int64, device="cpu")
         count = kernels.pull(arcs, ones, "sum") if pulls else kernels.push(arcs, ones, "sum")[0]
         values = values / count.clamp_(min=1)
     values = values.to(dtype)
     if pulls or sub.is_whole:
         return values, sub.rows
-    none = torch.empty((len(data), 1), dtype=torch.uint8)
+    none = torch.empty((len(data), 1), dtype=torch.uint8, device="cpu")
     vertices = kernels.push(arcs, none, "max", scratch=scratch_of(sub))[1]
     return values.index_select(0, cast(Tensor, vertices)), vertices

@@ -124,7 +124,7 @@ def pull(
     elif weights is not None and data.dtype == torch.float64 and weights.dtype == torch.float32:
         name = "pull_float64_weights_float32"
     columns = data.shape[1]
-    result = torch.empty((arcs.num_rows, columns), dtype=total or data.dtype)
+    result = torch.empty((arcs.num_rows, columns), dtype=total or data.dtype, device="cpu")
     kernel = getattr(native.load(), name)
     kernel(
         *arcs.structure(),
@@ -165,8 +165,8 @@ def push(
     room, table, receivers = n, None, None
     if scratch is not None:
         room = min(n, _count(arcs))
-        table, receivers = scratch.slots(arcs.neighbors.dtype), torch.empty(room, dtype=torch.int64)
-    result = torch.empty((room, columns), dtype=data.dtype)
+        table, receivers = scratch.slots(arcs.neighbors.dtype), torch.empty(room, dtype=torch.int64, device="cpu")
+    result = torch.empty((room, columns), dtype=data.dtype, device="cpu")
     reached = getattr(native.load(), PUSH[data.dtype])(
         *arcs.structure(),
         flat(data),
@@ -203,7 +203,7 @@ def products(arcs: Arcs, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     columns of each head: [arcs, heads]. 0 where the neighbour is not heard."""
     if data.dtype in NARROW:
         return products(arcs, row_data.float(), data.float(), heads).to(data.dtype)
-    result = torch.empty((_count(arcs), heads), dtype=data.dtype)
+    result = torch.empty((_count(arcs), heads), dtype=data.dtype, device="cpu")
     kernels = cast(Any, native.load())
     kernels.arc_products(*arcs.structure(), arcs.heard, flat(row_data), flat(data), data.shape[1], heads, flat(result))
     return result

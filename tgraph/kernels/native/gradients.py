@@ -127,7 +127,7 @@ class _Best(torch.autograd.Function):
         sender, arc = sender.clamp_(min=0), arc.clamp_(min=0)
         to_data = to_weights = None
         if weights is not None and len(weights):
-            head = torch.arange(data.shape[1]) // (data.shape[1] // weights.shape[1])
+            head = torch.arange(data.shape[1], device="cpu") // (data.shape[1] // weights.shape[1])
             place = (arc * weights.shape[1] + head).flatten()
         if ctx.needs_input_grad[5]:
             sent = grad * weights.flatten()[place].view_as(grad) if ctx.edge == "mul" and len(weights) else grad

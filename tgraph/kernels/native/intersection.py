@@ -22,9 +22,9 @@ def count_triangles(graph: Graph, per_vertex: bool, _rank: bool | None = None) -
     """
     graph.out_degree  # noqa: B018  checks the offsets
     offset, neighbors = graph.offset.contiguous(), graph.neighbors.contiguous()
-    found = torch.empty(graph.num_vertices, dtype=torch.int64) if per_vertex else None
+    found = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu") if per_vertex else None
     total = native.load().count_triangles(offset, neighbors, found, _rank)  # type: ignore[union-attr]
-    return torch.tensor(total) if found is None else found
+    return torch.tensor(total, device="cpu") if found is None else found
 
 
 def count_arcs_among(graph: Graph) -> Tensor:
@@ -33,7 +33,7 @@ def count_arcs_among(graph: Graph) -> Tensor:
     An edge that is stored more than once counts twice: it stands for an arc either way.
     """
     graph.out_degree  # noqa: B018  checks the offsets
-    found = torch.empty(graph.num_vertices, dtype=torch.int64)
+    found = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     kernels = native.load()
     kernels.count_arcs_among(graph.offset.contiguous(), graph.neighbors.contiguous(), found)  # type: ignore[union-attr]
     return found

@@ -54,7 +54,7 @@ def affine_step(
         sent = None
     else:
         sent = torch.empty_like(values) if spare[1] is None else spare[1]
-    sums = torch.empty(3, dtype=torch.float64)
+    sums = torch.empty(3, dtype=torch.float64, device="cpu")
     native.load().affine_step(  # type: ignore[union-attr]
         _array(sub.offset),
         _array(sub.neighbors),

@@ -17,7 +17,7 @@ def refuses(call: Call) -> str | None:
 
 def peel(graph: Graph) -> Tensor:
     """The core number of each vertex, int64 [n]; in a directed graph the degree is that in both directions."""
-    core = torch.empty(graph.num_vertices, dtype=torch.int64)
+    core = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     native.load().peel(*sides(graph), core)  # type: ignore[union-attr]
     return core
 

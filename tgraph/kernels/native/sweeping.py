@@ -29,7 +29,10 @@ def refuses_levels(call: Call) -> str | None:
 def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.sweeping.levels`; `count` is the number of levels."""
     dtype = torch.int32 if len(depth) < 2**31 else torch.int64
-    order, level_offset = torch.empty(len(depth), dtype=dtype), torch.empty(count + 1, dtype=torch.int64)
+    order, level_offset = (
+        torch.empty(len(depth), dtype=dtype, device="cpu"),
+        torch.empty(count + 1, dtype=torch.int64, device="cpu"),
+    )
     cast(ModuleType, native.load()).group_levels(depth.contiguous(), order, level_offset)
     return order[: int(level_offset[-1])], level_offset
 
