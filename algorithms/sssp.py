@@ -22,7 +22,7 @@ class SSSP(tg.Relaxation):
     """Shortest distance from the source, [n], or [n, k] for k sources.
 
     Floating weights give distances of their dtype with inf where unreached; integer weights, or none (every arc
-    weighs 1), give int64 with -1. `delta` is the bucket width; None chooses one from the weights and degrees.
+    weighs 1), give int64 with -1. `delta` is the bucket width; None lets the engine choose one.
     """
 
     reduce, edge = "min", "add"
@@ -33,11 +33,9 @@ class SSSP(tg.Relaxation):
         self.source, self.width = source, delta
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        self.weight, self.delta = (1, None) if graph.weights is None else (None, self.width)
-        if graph.weights is not None:
-            check_weights(graph)
-            if self.delta is None:
-                self.delta = bucket_width(graph)
+        self.weight = 1 if graph.weights is None else None
+        self.delta = None if graph.weights is None else self.width
+        check_weights(graph)
         if graph.weights is not None and graph.weights.is_floating_point():
             return start_at(graph, self.source, torch.inf, torch.promote_types(graph.weights.dtype, torch.float32))
         return start_at(graph, self.source, UNREACHED, torch.int64)
@@ -70,14 +68,3 @@ def check_weights(graph: tg.Graph) -> None:
         f"weights: {graph.weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths need "
         "weights that are not negative: shift or replace them"
     )
-
-
-def bucket_width(graph: tg.Graph) -> float | None:
-    """A width at which a bucket holds enough work for one pass, and little that is done in vain.
-
-    The mean weight times 32 over the degree at the end of a random arc (hubs weigh in as often as they are met), as
-    cuGraph's near-far search takes it over the mean degree; within a factor of 32 of the mean weight.
-    """
-    if not graph.num_arcs or not graph.mean_weight > 0:
-        return None
-    return graph.mean_weight * min(max(32 / graph.mean_degree_met, 1 / 16), 32)

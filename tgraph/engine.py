@@ -70,7 +70,7 @@ def run(
         program.check(graph, values)
     scratch = Scratch(graph.num_vertices)
     order = _order(program, graph, values, scratch)
-    limit = _limit(program, graph, max_iterations)
+    limit = _limit(program, graph, max_iterations, ordered=order is not None)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     loop = fused.find_loop(program, graph, values, active, backend)
     with _bar(progress, type(program).__name__) as advance:
@@ -208,23 +208,23 @@ def _settles(program: Program) -> bool:
 
 
 def _order(program: Program, graph: Graph, values: Any, scratch: Scratch) -> NearFar | None:
-    if not isinstance(program, Relaxation) or program.delta is None or values.dim() != 1:
+    if not isinstance(program, Relaxation) or (width := program.bucket_width(graph, values)) is None:
         return None
     if program.reduce != "min" or program.edge != "add":
         raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
     if graph.num_arcs and not program.best_weight(graph) >= 0:
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
-    return NearFar(program.delta, values.dtype, scratch)
+    return NearFar(width, values.dtype, scratch)
 
 
-def _limit(program: Program, graph: Graph, max_iterations: int | None) -> int | None:
+def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: bool) -> int | None:
     limit = program.max_iterations if max_iterations is None else max_iterations
     for name, number in (("max_iterations", limit), ("rounds", program.rounds)):
         if number is not None:
             as_count(number, name)
     if program.tolerance is not None and not program.tolerance >= 0:
         raise ArgumentError(f"tolerance: must not be negative, got {program.tolerance}")
-    if limit is None and isinstance(program, Relaxation) and program.delta is None:
+    if limit is None and isinstance(program, Relaxation) and not ordered:
         # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
         return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
     return limit

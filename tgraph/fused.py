@@ -24,6 +24,7 @@ HOOKS = {
     "compute": Relaxation,
     "bound": Relaxation,
     "best_weight": Relaxation,
+    "bucket_width": Relaxation,
     "tensorize": Program,
     "residual": Program,
 }
@@ -66,7 +67,7 @@ def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, activ
         None if program.edge == "mul" else best,
         mode,
         _growth(program, graph),
-        program.delta if values.dim() == 1 else None,
+        program.bucket_width(graph, values),
     )
 
 

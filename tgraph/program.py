@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, ClassVar
 
@@ -73,8 +74,9 @@ class Relaxation(Program):
     reduce : "min" or "max".
     edge : "copy", "add", "mul", "min" or "max".
     weight : a number for every arc, a tensor [m] in stored arc order, or None for the graph's weights.
-    delta : with reduce "min", relax in the order of buckets of this width (near-far, a form of delta-stepping; Meyer
-        and Sanders 2003, Davidson et al. 2014); None relaxes whatever has changed.
+    delta : relax a min of sums in the order of buckets of this width (delta-stepping: Meyer and Sanders 2003; near-far:
+        Davidson et al. 2014), which changes the speed and never the values. None lets the engine choose a width, where
+        arcs have weights and none is negative; infinity relaxes whatever has changed.
 
     A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
     vertices, which alone send: name all that have something to send. A value that is the identity of `reduce`
@@ -120,6 +122,22 @@ class Relaxation(Program):
         bound = across(best, self.edge, self.best_weight(sub.graph)).to(values.dtype)
         identity = reduction.identity(values.dtype)
         return torch.where(best == identity, identity, bound)
+
+    def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
+        """The width of the buckets in which to relax, None for no order.
+
+        Chosen so that a bucket holds enough work for one pass, and little that is done in vain: the mean weight times
+        32 over the degree at the end of a random arc (hubs weigh in as often as they are met), as cuGraph's near-far
+        search takes it over the mean degree; within a factor of 32 of the mean weight.
+        """
+        if self.delta is not None:
+            return None if self.delta == math.inf or values.dim() != 1 else self.delta
+        weighted = self.weight is None and graph.weights is not None
+        if (self.reduce, self.edge) != ("min", "add") or not weighted or values.dim() != 1 or self.rounds is not None:
+            return None
+        if not graph.num_arcs or not graph.weight_range[0] >= 0 or not 0 < graph.mean_weight < math.inf:
+            return None
+        return graph.mean_weight * min(max(32 / graph.mean_degree_met, 1 / 16), 32)
 
     def best_weight(self, graph: Graph) -> float:
         """The weight of an arc that no other weight beats, for graphs with arcs."""

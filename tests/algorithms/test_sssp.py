@@ -12,7 +12,6 @@ from strategies import FLOATS, INTEGERS, MODES, arcs, graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import SSSP, sssp
-from tgraph.algorithms.sssp import bucket_width
 from tgraph.errors import ArgumentError
 
 WIDTHS = [None, 1e-30, 1e-3, 0.3, 1, 2.5, 7, 1e9, 1e300]
@@ -178,5 +177,10 @@ def test_widths_that_are_not_positive_are_refused_without_weights_too():
 def test_the_width_of_buckets_suits_graphs_of_all_degrees():
     star = tg.Graph.from_edges([0] * 2000, range(1, 2001), torch.full((2000,), 64), directed=False)
     path = tg.generators.grid2d(1, 1000, weighted=True)
-    assert bucket_width(star) == 64 / 16  # no narrower, however large the hub
-    assert path.mean_weight * 10 < bucket_width(path) <= path.mean_weight * 32
+    values = torch.zeros(3)
+    assert SSSP(0).bucket_width(star, values) == 64 / 16  # no narrower, however large the hub
+    assert path.mean_weight * 10 < SSSP(0).bucket_width(path, values) <= path.mean_weight * 32
+    for delta, expected in ((3, 3), (torch.inf, None)):
+        program = SSSP(0, delta)
+        program.init(path)
+        assert program.bucket_width(path, values) == expected

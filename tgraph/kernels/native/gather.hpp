@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define TGRAPH_AVX512_GATHER 1
@@ -24,19 +25,37 @@ struct WeightedRows {
     const Neighbor* neighbors;
     const Weight* weights;  // null for Unweighted
     int64_t num_rows, num_arcs;
+    bool scattered = false;  // neighbours lie so far apart that each is a cache line of its own
 };
+
+// By a sample of arcs beside each other.
+template <class Neighbor>
+bool is_scattered(const Neighbor* neighbors, int64_t num_arcs) {
+    constexpr int64_t samples = 256, line = 16;
+    if (num_arcs < int64_t{1} << 16) return false;  // all in the cache
+    int64_t apart = 0;
+    for (int64_t i = 0; i < samples; ++i) {
+        const int64_t arc = (num_arcs - 1) / samples * i;
+        apart += neighbors[arc + 1] - neighbors[arc] >= line || neighbors[arc] - neighbors[arc + 1] >= line;
+    }
+    return apart > samples * 3 / 4;
+}
+
+template <class Value, class Neighbor, class Weight>
+TGRAPH_INLINE double message_of(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc) {
+    const auto value = static_cast<double>(sent[rows.neighbors[arc]]);
+    if constexpr (std::is_same_v<Weight, Unweighted>)
+        return value;
+    else
+        return value * static_cast<double>(rows.weights[arc]);
+}
 
 // The sum over some arcs of sent[neighbour] * weight, in four sums that do not wait for each other.
 template <class Value, class Neighbor, class Weight>
 double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, Range arcs) {
     constexpr int64_t ahead = 32;
     const Neighbor* neighbors = rows.neighbors;
-    const auto message = [&](int64_t i) {
-        if constexpr (std::is_same_v<Weight, Unweighted>)
-            return static_cast<double>(sent[neighbors[i]]);
-        else
-            return static_cast<double>(sent[neighbors[i]]) * static_cast<double>(rows.weights[i]);
-    };
+    const auto message = [&](int64_t i) { return message_of(rows, sent, i); };
     double sum[4] = {};
     int64_t i = arcs.begin;
     const int64_t prefetched = arcs.end + ahead <= rows.num_arcs ? arcs.end : arcs.begin;
@@ -105,26 +124,27 @@ TGRAPH_AVX512 inline void sum_rows_avx512(const int64_t* offset, Range rows, con
 
 #endif
 
-// Rows of a few arcs each: whatever is set up for a row costs more than its arcs do.
+// Rows of a few arcs each, or of neighbours that lie side by side: to be clever costs more than it spares.
 template <class Value, class Neighbor, class Weight>
-void sum_short_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
+void sum_plain_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
     int64_t arc = csr.offset[rows.begin];
     for (int64_t row = rows.begin; row < rows.end; ++row) {
-        double sum = 0;
-        for (const int64_t end = csr.offset[row + 1]; arc < end; ++arc)
-            if constexpr (std::is_same_v<Weight, Unweighted>)
-                sum += static_cast<double>(sent[csr.neighbors[arc]]);
-            else
-                sum += static_cast<double>(sent[csr.neighbors[arc]]) * static_cast<double>(csr.weights[arc]);
-        sums[row - rows.begin] = sum;
+        double sum = 0, other = 0;
+        const int64_t end = csr.offset[row + 1];
+        for (; arc + 1 < end; arc += 2) {
+            sum += message_of(csr, sent, arc);
+            other += message_of(csr, sent, arc + 1);
+        }
+        if (arc < end) sum += message_of(csr, sent, arc++);
+        sums[row - rows.begin] = sum + other;
     }
 }
 
 // sums[i] = the sum of row rows.begin + i.
 template <class Value, class Neighbor, class Weight>
 void sum_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
-    if (csr.offset[rows.end] - csr.offset[rows.begin] < 6 * (rows.end - rows.begin))
-        return sum_short_rows(csr, sent, rows, sums);
+    if (!csr.scattered || csr.offset[rows.end] - csr.offset[rows.begin] < 6 * (rows.end - rows.begin))
+        return sum_plain_rows(csr, sent, rows, sums);
 #if defined(TGRAPH_AVX512_GATHER)
     if constexpr (std::is_same_v<Value, float> && std::is_same_v<Neighbor, int32_t> &&
                   std::is_same_v<Weight, Unweighted>)

@@ -276,7 +276,8 @@ void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weigh
     const auto step = [&]<class Weight>(const Weight* arc_weights) {
         const WeightedRows<Neighbor, Weight> csr{offset.data(), neighbors.data(), arc_weights,
                                                  static_cast<int64_t>(offset.shape(0)) - 1,
-                                                 static_cast<int64_t>(neighbors.shape(0))};
+                                                 static_cast<int64_t>(neighbors.shape(0)),
+                                                 is_scattered(neighbors.data(), static_cast<int64_t>(neighbors.shape(0)))};
         const Sums sums =
             Step<Value, Neighbor, Weight>(csr, vectors, heard.data(), sent ? sent->data() : nullptr, blocks).run();
         out.data()[0] = sums.change;

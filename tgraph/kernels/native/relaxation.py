@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -35,14 +35,8 @@ def refuses(call: Call) -> str | None:
     return None
 
 
-class Round(NamedTuple):
-    """What a round did."""
-
-    pulled: bool
-    active_vertices: int
-    active_arcs: int
-    changed_vertices: int
-    milliseconds: float
+# What a round did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
+Round = tuple[bool, int, int, int, float]
 
 
 class Fixpoint:
@@ -97,7 +91,7 @@ class Fixpoint:
         """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and what the
         rounds did."""
         state = self._relaxation.advance(limit, seconds)
-        rounds = [Round(*entry) for entry in self._relaxation.take_rounds()]
+        rounds = self._relaxation.take_rounds()
         if state != _WANTS_TRANSPOSE:
             return state == _DONE, rounds
         self._set_transpose()
