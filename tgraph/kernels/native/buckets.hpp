@@ -12,14 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "fixpoint.hpp"
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "relax_semiring.hpp"
+#include "relaxation.hpp"
 
 namespace tgraph {
 
 template <class V, class Weights>
 class Buckets final : public Fixpoint {
 public:
-    Buckets(Rows<Weights> out, V* values, int64_t num_vertices, double delta)
+    Buckets(ArcRows<Weights> out, V* values, int64_t num_vertices, double delta)
         : out_(out), values_(values), per_delta_(1 / delta), relaxed_(num_vertices),
           threads_(out.offset[num_vertices] < arcs_for_threads ? 1 : thread_count()), workers_(threads_) {
         std::fill(relaxed_.data(), relaxed_.data() + num_vertices, highest<V>());
@@ -199,7 +202,7 @@ private:
         }
     }
 
-    Rows<Weights> out_;
+    ArcRows<Weights> out_;
     V* values_;
     V base_{};
     double per_delta_;

@@ -40,7 +40,7 @@ struct Problem {
 };
 
 template <class V, class Weights>
-std::unique_ptr<Fixpoint> start(const Problem& problem, Rows<Weights> rows, V* values) {
+std::unique_ptr<Fixpoint> start(const Problem& problem, ArcRows<Weights> rows, V* values) {
     constexpr bool one_weight = std::is_same_v<Weights, OneWeight<V>>;
     const auto begin = [&](auto fixpoint) -> std::unique_ptr<Fixpoint> {
         fixpoint->start(problem.ids, problem.num_ids);
@@ -62,15 +62,16 @@ std::unique_ptr<Fixpoint> start(const Problem& problem, Rows<Weights> rows, V* v
 
 template <class V, class W>
 std::unique_ptr<Fixpoint> start_weighted(const Problem& problem, V* values) {
-    return start(problem, Rows<ArcWeights<V, W>>{problem.offset, problem.neighbors, {static_cast<const W*>(problem.weights)}},
-                 values);
+    const ArcWeights<V, W> weights{static_cast<const W*>(problem.weights)};
+    return start(problem, ArcRows<ArcWeights<V, W>>{problem.offset, problem.neighbors, weights}, values);
 }
 
 // Null for types of weights that the values cannot hold.
 template <class V>
 std::unique_ptr<Fixpoint> start(const Problem& problem, V* values) {
     if (!problem.weights)
-        return start(problem, Rows<OneWeight<V>>{problem.offset, problem.neighbors, {problem.weight.as<V>()}}, values);
+        return start(problem, ArcRows<OneWeight<V>>{problem.offset, problem.neighbors, {problem.weight.as<V>()}},
+                     values);
     switch (problem.weight_type) {
         case Number::i32: return start_weighted<V, int32_t>(problem, values);
         case Number::i64: return start_weighted<V, int64_t>(problem, values);
