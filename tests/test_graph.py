@@ -523,3 +523,14 @@ def test_odd_dtypes_and_containers():
     ):
         with pytest.raises(ArgumentError, match=name):
             call()
+
+
+@pytest.mark.parametrize("backend", ["auto", "portable"])
+@pytest.mark.parametrize("bad", [3, 900_000_000, -1])
+def test_a_neighbour_that_is_no_vertex_is_found_before_it_is_followed(bad, backend):
+    """The constructor looks at no entry, a damaged file may hold any; compiled kernels would write out of bounds."""
+    graph = tg.Graph(torch.tensor([0, 2, 3, 3]), torch.tensor([1, 2, bad], dtype=torch.int32), directed=False)
+    with pytest.raises(ArgumentError, match=rf"neighbors: {bad} at position 2"):
+        tg.algorithms.bfs(graph, 0, mode="push", backend=backend)
+    with pytest.raises(ArgumentError, match=rf"neighbors: {bad} at position 2"):
+        tg.aggregate(graph, torch.ones(3), "sum")

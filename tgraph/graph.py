@@ -283,8 +283,9 @@ class Graph:
 
     @derived
     def out_degree(self) -> Tensor:
-        """Arcs that leave each vertex, int64 [n]. Raises ArgumentError where offsets decrease (a damaged file)."""
-        validate.check_offset(self.offset)  # whoever follows the offsets may now trust them
+        """Arcs that leave each vertex, int64 [n]. Raises ArgumentError where offsets decrease or a neighbour is no
+        vertex (a damaged file)."""
+        validate.check_entries(self.offset, self.neighbors)  # whoever follows them, in C++ too, may now trust them
         return self.offset.diff()
 
     @derived

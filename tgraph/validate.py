@@ -43,13 +43,16 @@ def check_offset(offset: Tensor) -> None:
 
 
 def check_range(neighbors: Tensor, num_vertices: int) -> None:
-    """Raise ArgumentError for the first neighbour that is no vertex."""
-    bad = ((neighbors < 0) | (neighbors >= num_vertices)).nonzero()
-    if len(bad):
-        position = int(bad[0])
-        raise ArgumentError(
-            f"neighbors: {int(neighbors[position])} at position {position} is no vertex number below {num_vertices}"
-        )
+    """Raise ArgumentError for the first neighbour that is no vertex. Without edge-sized memory where all are."""
+    if not len(neighbors):
+        return
+    low, high = torch.stack(torch.aminmax(neighbors)).tolist()
+    if low >= 0 and high < num_vertices:
+        return
+    position = int(((neighbors < 0) | (neighbors >= num_vertices)).nonzero()[0])
+    raise ArgumentError(
+        f"neighbors: {int(neighbors[position])} at position {position} is no vertex number below {num_vertices}"
+    )
 
 
 def rows_ascend(offset: Tensor, neighbors: Tensor) -> bool:

@@ -1,12 +1,11 @@
 """Union-find: the portable twin against a plain one, the native against the portable, whatever the threads."""
 
-from contextlib import contextmanager
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, random_graph
+from strategies import graphs, on_threads, random_graph
 
 import tgraph as tg
 from tgraph import native
@@ -14,17 +13,6 @@ from tgraph.errors import ArgumentError
 from tgraph.primitives.joining import frequent, join, outside
 
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
-
-
-@contextmanager
-def threads(count):
-    """So many threads, for the kernels alone: torch's own small steps would wait for each other on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def rows_of(graph, rows=None, width=None, backend="auto"):
@@ -80,7 +68,7 @@ def test_native_equals_portable_on_graphs_that_threads_share(shape):
     for rows, width in ((None, 2), (None, None), (some, None), (some, 1)):
         expected = steps(graph, rows, width, "portable")
         for count in (1, 2, 3):
-            with threads(count):
+            with on_threads(count):
                 found = steps(graph, rows, width, "native")
             for one, other in zip(found, expected, strict=True):
                 assert torch.equal(one, other)

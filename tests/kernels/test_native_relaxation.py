@@ -1,16 +1,16 @@
 """Relaxations whose loop the native backend runs, against the portable backend round by round."""
 
-import contextlib
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MODES, graphs, grid, random_graph
+from strategies import MODES, graphs, grid, on_threads, random_graph
 
 import tgraph as tg
 from tgraph import fused, native
 from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.kernels.native import relaxation as native_relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
@@ -37,17 +37,6 @@ class Any(tg.Relaxation):
 
     def init(self, graph):
         return self.values.clone(), graph.everything() if self.active is None else graph.select(self.active)
-
-
-@contextlib.contextmanager
-def threads(count):
-    """So many threads for torch and the kernels."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def drawn_values(data, graph, dtype, reduction, width):
@@ -109,10 +98,10 @@ def test_results_do_not_depend_on_the_threads(make, dtype):
     ]
     for program in programs:
         for mode in MODES:
-            with threads(1):
+            with on_threads(1):
                 expected = tg.run(program, graph, mode=mode, backend="native")
             for count in (2, 3):
-                with threads(count):
+                with on_threads(count):
                     found = tg.run(program, graph, mode=mode, backend="native")
                 assert torch.equal(found.values, expected.values)
                 assert program.delta == 5 or found.iterations == expected.iterations
@@ -196,3 +185,14 @@ def test_a_cycle_that_improves_without_end_is_given_up():
     with pytest.raises(NotConvergedError, match="negative one") as caught:
         tg.run(Any("min", "add", torch.zeros(2)), graph)
     assert caught.value.run.iterations == 3
+
+
+def test_a_frontier_of_what_is_no_vertex():
+    graph = tg.generators.grid2d(2, 2)
+    for ids, fault in (([4], IndexError), ([-1], IndexError), ([0, 1, 2, 3, 0], ValueError)):
+        with pytest.raises(fault, match="a frontier"):
+            frontier = tg.Frontier(graph, ids=torch.tensor(ids))
+            frontier._count = (len(ids), 0)  # as one that was never measured
+            native_relaxation.fixpoint(
+                graph, torch.zeros(4), frontier, REDUCTIONS["min"], "add", lambda mode: 1, 1, "push", None, None
+            )

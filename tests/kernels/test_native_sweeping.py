@@ -1,12 +1,11 @@
 """Sweeps: levels by a sort, sums level by level against plain Python, native against portable to the last bit."""
 
-from contextlib import contextmanager
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, grid, random_graph
+from strategies import graphs, grid, on_threads, random_graph
 
 import tgraph as tg
 from tgraph import native
@@ -15,17 +14,6 @@ from tgraph.primitives.sweeping import levels, sweep
 
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
 needs_native = pytest.mark.skipif(len(BACKENDS) == 1, reason="the compiled kernels are not installed")
-
-
-@contextmanager
-def threads(count):
-    """So many threads, for the kernels alone: torch's own small steps would wait for each other on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def depths(graph, sources):
@@ -93,7 +81,7 @@ def test_native_equals_portable_to_the_last_bit(shape, directed):
         for rows, descending in ((graph.transpose(), False), (graph, True)):
             reference = sweep(rows, order, offset, bias, descending=descending, backend="portable")
             for count in (1, 2, 3):
-                with threads(count):
+                with on_threads(count):
                     found = sweep(rows, order, offset, bias, descending=descending, backend="native")
                 assert torch.equal(reference, found)
 
@@ -102,7 +90,7 @@ def test_native_equals_portable_to_the_last_bit(shape, directed):
 def test_levels_by_several_threads():
     depth = torch.randint(-1, 9, (200_000,), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
     for count in (1, 2, 3):
-        with threads(count):
+        with on_threads(count):
             found = levels(depth, backend="native")
         for one, expected in zip(found, levels(depth, backend="portable"), strict=True):
             assert torch.equal(one, expected)

@@ -1,7 +1,7 @@
-// Shortest paths in the order of buckets: vertices whose distance lies in [k * delta, (k + 1) * delta) are relaxed before
-// those of later buckets (delta-stepping: Meyer and Sanders, J. Algorithms 2003). Each thread keeps its own buckets and,
-// while the next one is small, goes on in the same bucket without meeting the others (bucket fusion: Zhang, Brahmakshatriya,
-// Chen, Dhulipala, Kamil, Amarasinghe, Shun, "Optimizing ordered graph algorithms with GraphIt", CGO 2020).
+// Shortest paths in the order of buckets: vertices whose distance lies in [k * delta, (k + 1) * delta) are relaxed
+// before those of later buckets (delta-stepping: Meyer and Sanders, J. Algorithms 2003). Each thread keeps its own
+// buckets and, while the next one is small, goes on in the same bucket without meeting the others (bucket fusion: Zhang,
+// Brahmakshatriya, Chen, Dhulipala, Kamil, Amarasinghe, Shun, "Optimizing ordered graph algorithms with GraphIt", 2020).
 //
 // The order decides how much is done in vain, and never what comes out: the least fixpoint is one.
 #pragma once

@@ -119,6 +119,10 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, std::opti
     problem.is_min = is_min, problem.edge = static_cast<Edge>(edge);
     problem.mode = static_cast<DirectionPolicy::Mode>(mode);
     if (ids) problem.ids = ids->data(), problem.num_ids = static_cast<int64_t>(ids->shape(0));
+    if (problem.num_ids > problem.num_vertices) throw nb::value_error("a frontier names some vertex twice");
+    for (int64_t i = 0; i < problem.num_ids; ++i)
+        if (static_cast<uint64_t>(problem.ids[i]) >= static_cast<uint64_t>(problem.num_vertices))
+            throw nb::index_error("a frontier holds an index that is no vertex");
     problem.delta = delta;
     nb::gil_scoped_release released;
     new (self) Relaxation(problem, values, growth);
