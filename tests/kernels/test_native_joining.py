@@ -1,6 +1,5 @@
 """Union-find: the portable twin against a plain one, the native against the portable, whatever the threads."""
 
-
 import pytest
 import torch
 from hypothesis import given

@@ -1,6 +1,5 @@
 """Relaxations whose loop the native backend runs, against the portable backend round by round."""
 
-
 import pytest
 import torch
 from hypothesis import given

@@ -1,6 +1,5 @@
 """Sweeps: levels by a sort, sums level by level against plain Python, native against portable to the last bit."""
 
-
 import pytest
 import torch
 from hypothesis import given
