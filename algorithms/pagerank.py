@@ -25,11 +25,11 @@ class PageRank(tg.Program):
     personalization : where the surfer jumps to: a tensor [n], or {original id: weight}; None is anywhere alike.
     dangling : "redistribute" lets a surfer at a vertex without out-arcs jump; "ignore" drops that mass, as GAP does.
     weighted : follow arcs in proportion to their weights, through which gradients flow.
-    method : "power" has all vertices hear the ranks of the last iteration; "gauss-seidel" cuts the vertices into 64
+    method : "power" has all vertices hear the ranks of the last iteration; "gauss-seidel" cuts the vertices into 16
         blocks, each of which hears what those before it have just computed, and often needs fewer iterations.
     """
 
-    METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 64}
+    METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
 
     def __init__(
         self,

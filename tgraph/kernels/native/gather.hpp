@@ -1,8 +1,10 @@
 // Sums over the rows of a CSR structure of what the neighbours send: the inner loop of a power iteration.
 //
 // The time goes into waiting: for values that lie anywhere in memory, and after each wrong guess of where a row ends.
+// So rows of up to four arcs are summed without a branch.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -25,14 +27,16 @@ struct WeightedRows {
     const Neighbor* neighbors;
     const Weight* weights;  // null for Unweighted
     int64_t num_rows, num_arcs;
-    bool scattered = false;  // neighbours lie so far apart that each is a cache line of its own
+    bool scattered = false;  // rows are long, and neighbours so far apart that each is a cache line of its own
 };
+
+inline bool are_short(int64_t num_rows, int64_t num_arcs) { return num_arcs < 6 * num_rows; }
 
 // By a sample of arcs beside each other.
 template <class Neighbor>
-bool is_scattered(const Neighbor* neighbors, int64_t num_arcs) {
+bool is_scattered(const Neighbor* neighbors, int64_t num_rows, int64_t num_arcs) {
     constexpr int64_t samples = 256, line = 16;
-    if (num_arcs < int64_t{1} << 16) return false;  // all in the cache
+    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;  // all in the cache, or no gain
     int64_t apart = 0;
     for (int64_t i = 0; i < samples; ++i) {
         const int64_t arc = (num_arcs - 1) / samples * i;
@@ -41,8 +45,30 @@ bool is_scattered(const Neighbor* neighbors, int64_t num_arcs) {
     return apart > samples * 3 / 4;
 }
 
+template <class T>
+struct Four {
+    typedef T Lanes __attribute__((vector_size(4 * sizeof(T))));
+};
+using Doubles = Four<double>::Lanes;
+using Integers = Four<int64_t>::Lanes;
+
+// Arc i of a row is added in lane i % 4.
 template <class Value, class Neighbor, class Weight>
-TGRAPH_INLINE double message_of(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc) {
+TGRAPH_INLINE Doubles four_messages(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc) {
+    const Neighbor* u = rows.neighbors + arc;
+    const typename Four<Value>::Lanes values = {sent[u[0]], sent[u[1]], sent[u[2]], sent[u[3]]};
+    const Doubles messages = __builtin_convertvector(values, Doubles);
+    if constexpr (std::is_same_v<Weight, Unweighted>) {
+        return messages;
+    } else {
+        const Weight* w = rows.weights + arc;
+        const typename Four<Weight>::Lanes weights = {w[0], w[1], w[2], w[3]};
+        return messages * __builtin_convertvector(weights, Doubles);
+    }
+}
+
+template <class Value, class Neighbor, class Weight>
+TGRAPH_INLINE double one_message(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc) {
     const auto value = static_cast<double>(sent[rows.neighbors[arc]]);
     if constexpr (std::is_same_v<Weight, Unweighted>)
         return value;
@@ -50,26 +76,37 @@ TGRAPH_INLINE double message_of(const WeightedRows<Neighbor, Weight>& rows, cons
         return value * static_cast<double>(rows.weights[arc]);
 }
 
-// The sum over some arcs of sent[neighbour] * weight, in four sums that do not wait for each other.
+alignas(32) inline constexpr int64_t first_lanes[5][4] = {
+    {0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}, {-1, -1, -1, -1}};
+
+// The sum over the arcs from `arc` to `end`. The last, up to four, are read with those behind them, which are masked.
 template <class Value, class Neighbor, class Weight>
-double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, Range arcs) {
-    constexpr int64_t ahead = 32;
-    const Neighbor* neighbors = rows.neighbors;
-    const auto message = [&](int64_t i) { return message_of(rows, sent, i); };
-    double sum[4] = {};
-    int64_t i = arcs.begin;
-    const int64_t prefetched = arcs.end + ahead <= rows.num_arcs ? arcs.end : arcs.begin;
-    for (; i + 4 <= prefetched; i += 4)
-        for (int lane = 0; lane < 4; ++lane) {
-            __builtin_prefetch(sent + neighbors[i + lane + ahead]);
-            sum[lane] += message(i + lane);
-        }
-    for (; i < prefetched; ++i) {
-        __builtin_prefetch(sent + neighbors[i + ahead]);
-        sum[0] += message(i);
+TGRAPH_INLINE double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc,
+                                 int64_t end) {
+    Doubles sums = {};
+    for (; end - arc > 4; arc += 4) sums += four_messages(rows, sent, arc);
+    if (arc + 4 <= rows.num_arcs) [[likely]] {
+        const int64_t* lanes = first_lanes[end - arc];
+        const Integers mask = {lanes[0], lanes[1], lanes[2], lanes[3]};
+        sums += std::bit_cast<Doubles>(std::bit_cast<Integers>(four_messages(rows, sent, arc)) & mask);
+    } else {
+        double last[4] = {};
+        for (int lane = 0; arc < end; ++arc, ++lane) last[lane] = one_message(rows, sent, arc);
+        sums += Doubles{last[0], last[1], last[2], last[3]};
     }
-    for (; i < arcs.end; ++i) sum[0] += message(i);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+// sums[i] = the sum of row rows.begin + i.
+template <class Value, class Neighbor, class Weight>
+TGRAPH_MULTIVERSION void sum_any_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows,
+                                      double* sums) {
+    int64_t arc = csr.offset[rows.begin];
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+        const int64_t end = csr.offset[row + 1];
+        sums[row - rows.begin] = sum_of_arcs(csr, sent, arc, end);
+        arc = end;
+    }
 }
 
 #if defined(TGRAPH_AVX512_GATHER)
@@ -124,34 +161,17 @@ TGRAPH_AVX512 inline void sum_rows_avx512(const int64_t* offset, Range rows, con
 
 #endif
 
-// Rows of a few arcs each, or of neighbours that lie side by side: to be clever costs more than it spares.
-template <class Value, class Neighbor, class Weight>
-void sum_plain_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
-    int64_t arc = csr.offset[rows.begin];
-    for (int64_t row = rows.begin; row < rows.end; ++row) {
-        double sum = 0, other = 0;
-        const int64_t end = csr.offset[row + 1];
-        for (; arc + 1 < end; arc += 2) {
-            sum += message_of(csr, sent, arc);
-            other += message_of(csr, sent, arc + 1);
-        }
-        if (arc < end) sum += message_of(csr, sent, arc++);
-        sums[row - rows.begin] = sum + other;
-    }
-}
-
-// sums[i] = the sum of row rows.begin + i.
+// The same, in the way that suits these rows.
 template <class Value, class Neighbor, class Weight>
 void sum_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
-    if (!csr.scattered || csr.offset[rows.end] - csr.offset[rows.begin] < 6 * (rows.end - rows.begin))
-        return sum_plain_rows(csr, sent, rows, sums);
 #if defined(TGRAPH_AVX512_GATHER)
     if constexpr (std::is_same_v<Value, float> && std::is_same_v<Neighbor, int32_t> &&
                   std::is_same_v<Weight, Unweighted>)
-        if (__builtin_cpu_supports("avx512f")) return sum_rows_avx512(csr.offset, rows, csr.neighbors, sent, sums);
+        if (csr.scattered && !are_short(rows.end - rows.begin, csr.offset[rows.end] - csr.offset[rows.begin]) &&
+            __builtin_cpu_supports("avx512f"))
+            return sum_rows_avx512(csr.offset, rows, csr.neighbors, sent, sums);
 #endif
-    for (int64_t row = rows.begin; row < rows.end; ++row)
-        sums[row - rows.begin] = sum_of_arcs(csr, sent, {csr.offset[row], csr.offset[row + 1]});
+    sum_any_rows(csr, sent, rows, sums);
 }
 
 }  // namespace tgraph

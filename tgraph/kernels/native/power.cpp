@@ -130,7 +130,7 @@ public:
          int64_t num_blocks)
         : csr_(csr), vectors_(vectors), heard_(heard), sent_(sent), in_place_(heard == sent) {
         const int64_t work = work_before(csr.num_rows);
-        grain_ = std::clamp<int64_t>(work / (16 * num_blocks), 1 << 8, 1 << 16);
+        grain_ = std::clamp<int64_t>(work / (16 * num_blocks), 1 << 11, 1 << 16);
         int64_t chunks = 0, row = 0;
         for (int64_t i = 0; i < num_blocks; ++i) {
             const int64_t end = first_row(part_end(work, i, num_blocks), row, csr.num_rows);
@@ -274,10 +274,11 @@ void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weigh
                                  values.data(), alpha,                 beta,                 constant,
                                  static_cast<Value>(rescale), wants_total,    wants_unsent};
     const auto step = [&]<class Weight>(const Weight* arc_weights) {
-        const WeightedRows<Neighbor, Weight> csr{offset.data(), neighbors.data(), arc_weights,
-                                                 static_cast<int64_t>(offset.shape(0)) - 1,
-                                                 static_cast<int64_t>(neighbors.shape(0)),
-                                                 is_scattered(neighbors.data(), static_cast<int64_t>(neighbors.shape(0)))};
+        const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
+        const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
+        const WeightedRows<Neighbor, Weight> csr{
+            offset.data(), neighbors.data(), arc_weights,
+            num_rows,      num_arcs,         is_scattered(neighbors.data(), num_rows, num_arcs)};
         const Sums sums =
             Step<Value, Neighbor, Weight>(csr, vectors, heard.data(), sent ? sent->data() : nullptr, blocks).run();
         out.data()[0] = sums.change;
