@@ -19,8 +19,8 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.algorithms.bfs import bfs
 
-# So many sources are swept at once that they make about this many vertices: few small searches, or few large ones,
-# leave most of the time to the steps between them.
+# So many sources are swept at once that they make at most about this many vertices: few small searches, or many large
+# ones, leave most of the time to the steps between them.
 SWEPT_AT_ONCE = 1 << 22
 
 # Beyond so many paths, the inverse of their number loses digits.
@@ -56,12 +56,13 @@ def betweenness(
     n = graph.num_vertices
     chosen = _chosen(graph, sources, k, seed)
     if batch is None:
-        batch = max(1, min(SWEPT_AT_ONCE // max(n, 1), 64))
+        batch = _batch(n)
     elif batch < 1:
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
     for group in chosen.split(batch) if len(chosen) else ():
-        total += dependencies(graph, group, endpoints, **options).sum(0)
+        for dependency in dependencies(graph, group, endpoints, **options):
+            total += dependency  # one by one, so that sums do not depend on the size of a batch
     sampled = chosen if k is not None and k != n else None
     return _scaled(total, graph.directed, normalized, endpoints, sampled)
 
@@ -91,6 +92,13 @@ def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **op
         dependency += reached
         dependency[place] += reached.sum(1)
     return dependency
+
+
+def _batch(num_vertices: int) -> int:
+    """How many sources to sweep at once: as many for each thread, since each takes whole searches."""
+    fitting = max(1, min(SWEPT_AT_ONCE // max(num_vertices, 1), 64))
+    threads = torch.get_num_threads()
+    return fitting // threads * threads or fitting
 
 
 def _chosen(graph: tg.Graph, sources: Any, k: int | None, seed: int | None) -> Tensor:

@@ -19,9 +19,9 @@
 
 namespace tgraph {
 
-// Push or pull by the work ahead, as tgraph.schedule.DirectionPolicy does, with the constants of these kernels.
+// Push or pull by the work ahead, as tgraph.schedule.DirectionPolicy does.
 struct DirectionPolicy {
-    static constexpr int64_t alpha = 15, beta = 18, floor = 8;
+    static constexpr int64_t alpha = 4, beta = 18, floor = 8;
     enum Mode { automatic, push, pull };
 
     Mode mode;
@@ -163,18 +163,25 @@ private:
             const Range row{first + std::max<int64_t>(0, arcs.begin - position),
                             first + std::min(degree, arcs.end - position)};
             position += degree;
-            end = uniform_ ? push_level<shared>(row, held, end) : push_row<shared>(i, row, held, end);
+            end = uniform_ ? push_level<shared>(row, end) : push_row<shared>(i, row, held, end);
         }
         found.size += end - list;
         found.arcs += degrees(list, end - list);
     }
 
     template <bool shared>
-    int32_t* push_level(Range row, int64_t held, int32_t* end) {
+    int32_t* push_level(Range row, int32_t* end) {
         for (int64_t arc = row.begin; arc < row.end; ++arc) {
-            if (arc < held) fetch(values_ + out_.neighbors[arc + ahead]);
+            if (arc + ahead < row.end) fetch(values_ + out_.neighbors[arc + ahead]);
             const int32_t v = out_.neighbors[arc];
-            if (improve<shared>(values_[v], level_, semiring_)) *end++ = v;
+            if constexpr (shared) {
+                if (improve<true>(values_[v], level_, semiring_)) *end++ = v;
+            } else {  // without a branch: every second guess would be wrong, and wait for the value
+                const bool better = semiring_.better(level_, values_[v]);
+                values_[v] = better ? level_ : values_[v];
+                *end = v;
+                end += better;
+            }
         }
         return end;
     }

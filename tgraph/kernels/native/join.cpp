@@ -64,8 +64,10 @@ void list_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width
     for_each_chunk(parts, thread_count(), [&](int64_t part) {
         const Range range = part_of(size, static_cast<int>(part), parts);
         int64_t next = start[part];
-        for (int64_t v = range.begin; next < start[part + 1] && v < range.end; ++v)
-            if (outside(v)) out[next++] = v;
+        for (int64_t v = range.begin; next < start[part + 1] && v < range.end; ++v) {
+            out[next] = v;  // overwritten by the next one, unless it is one: no branch could be guessed
+            next += outside(v);
+        }
     });
 }
 

@@ -90,9 +90,11 @@ public:
     Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
 
     void run() const {
-        for_each_range(rows_.num_rows, vertices_per_chunk, [this](Range range) { hook(range); });
-        // Threads that hooked side by side left chains as long as there are chunks, which every join would climb.
-        if (thread_count() > 1) flatten();
+        if (fresh_) {
+            for_each_range(rows_.num_rows, vertices_per_chunk, [this](Range range) { hook(range); });
+            // Threads that hooked side by side left chains as long as there are chunks, which every join would climb.
+            if (thread_count() > 1) flatten();
+        }
         if (rows_.is_whole())
             for_each_range(rows_.offset[rows_.num_vertices], 1 << 16, [this](Range arcs) {
                 each_row(rows_.offset, rows_.num_vertices, arcs,

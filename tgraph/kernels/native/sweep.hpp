@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory.hpp"
 #include "parallel.hpp"
 
 namespace tgraph {
@@ -64,8 +65,17 @@ struct Sweep {
         sums[row] = sum;
     }
 
+    // Rows lie anywhere in memory: those of the next members are sent for.
+    TGRAPH_INLINE void fetch_ahead(const Adjacency<Neighbor>& arcs, int64_t position, int64_t end) const {
+        if (position + 16 < end) fetch(arcs.offset + vertex(position + 16));
+        if (position + 8 < end) fetch(arcs.neighbors + arcs.offset[vertex(position + 8)]);
+    }
+
     void pull_rows(Range part) const {
-        for (int64_t i = part.begin; i < part.end; ++i) pull_row(vertex(i));
+        for (int64_t i = part.begin; i < part.end; ++i) {
+            fetch_ahead(pull, i, part.end);
+            pull_row(vertex(i));
+        }
     }
 
     // Adds the value of a vertex to the sums of its neighbours in [first, end). Those on other levels get it too: their
@@ -79,7 +89,10 @@ struct Sweep {
     }
 
     void push_rows(Range part, int64_t first, int64_t end) const {
-        for (int64_t i = part.begin; i < part.end; ++i) push_row(vertex(i), first, end);
+        for (int64_t i = part.begin; i < part.end; ++i) {
+            fetch_ahead(push, i, part.end);
+            push_row(vertex(i), first, end);
+        }
     }
 
     void write(Range part) const {
