@@ -133,12 +133,14 @@ def build(kind: str, folder: Path, arguments: argparse.Namespace, results: dict[
 
 
 def compare(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:
-    """Measure one graph at every number of threads, the largest first."""
+    """Measure one graph at every number of threads, the largest first, beside which alone stand those that use one."""
     too_slow: list[list[str]] = []
     for threads in sorted(arguments.threads, reverse=True):
+        largest = threads == max(arguments.threads)
+        systems = [name for name in arguments.systems if largest or name not in peers.ONE_THREAD]
         settings = {"repeat": arguments.repeat, "budget": arguments.budget}
         shrink = 16 if arguments.quick else 1
-        task = {"folder": str(folder), "threads": threads, "systems": arguments.systems, "kernels": arguments.kernels}
+        task = {"folder": str(folder), "threads": threads, "systems": systems, "kernels": arguments.kernels}
         task |= {"settings": settings, "probe_shrink": shrink, "skip": too_slow}
         request, answer = folder / "task.json", folder / f"result-{threads}.json"
         request.write_text(json.dumps(task))

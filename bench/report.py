@@ -27,7 +27,7 @@ largest block: above 1 TGraph is faster. "limit" is the least time in which this
 must move (see Limits), "reached" that over TGraph's time. Every result was verified, but where marked: "?" no other
 system computes it, "\\*" the peer's algorithm is a relative with another result. Loading and conversion are not
 counted. GAPBS prints times to 10 microseconds. However many threads there are, igraph, scipy, rustworkx and networkx
-use one, and so do networkit's BFS and SSSP.
+use one, and are measured once, beside the largest number; networkit's BFS and SSSP use one as well.
 """
 
 
