@@ -17,6 +17,7 @@ from torch import Tensor
 from tgraph.kernels.cuda.runtime import SOURCES, Argument, Kernel
 
 HERE = Path(__file__).parent
+Size = int | tuple[int, int]
 SANITIZED = bool(os.environ.get("TGRAPH_SHIM_SANITIZE"))  # libasan must be preloaded then
 FLAGS = ["-std=c++20", "-O1", "-g", "-fPIC", "-shared", "-fno-strict-aliasing", "-w"]
 if SANITIZED:
@@ -69,7 +70,7 @@ class Host:
             self._functions[kernel] = getattr(library, f"kernel_{i}")
 
 
-def pair(size: int | tuple[int, int]) -> tuple[int, int]:
+def pair(size: Size) -> tuple[int, int]:
     return size if isinstance(size, tuple) else (size, 1)
 
 
