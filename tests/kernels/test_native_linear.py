@@ -56,7 +56,7 @@ def subgraph(graph, backend, mode="pull"):
 def sequential(dense, x, scale, bias, alpha, beta, cuts):
     """The step by a loop over blocks of rows, with dense matrices."""
     sent, new = scale * x, np.zeros(len(x))
-    for first, last in cuts:
+    for first, last in reversed(cuts):
         new[first:last] = alpha * (dense.T @ sent)[first:last] + beta * bias[first:last]
         sent[first:last] = scale[first:last] * new[first:last]
     return new
@@ -70,7 +70,7 @@ def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
     n, weighted = graph.num_vertices, graph.weights is not None
     x, scale, bias, measure = vectors(n)
     dense = matrix(graph, weighted)
-    cuts = list(portable.row_blocks(graph.transpose().offset, blocks))
+    cuts = portable.row_blocks(graph.transpose().offset, blocks)
     assert cuts[0][0] == 0 and cuts[-1][1] == n and all(a[1] == b[0] for a, b in itertools.pairwise(cuts))
     if not vectorial:
         scale, bias, measure = torch.ones_like(x), torch.full_like(x, 0.25), torch.ones_like(x)

@@ -5,7 +5,8 @@
 // longer than a chunk is summed in pieces, one by each chunk that it reaches into.
 //
 // Block Gauss-Seidel: the rows are cut into blocks, one after the other, and what a block sends is replaced before the
-// next one begins.
+// next one begins. The last block begins: vertices that came first to a network tend to be its hubs, and gain from
+// hearing what the others send now.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -151,7 +152,7 @@ public:
                 for (int64_t row = part.begin; row < part.end; ++row) sent_[row] *= vectors_.rescale;
                 team.barrier();
             }
-            for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            for (std::size_t i = blocks_.size(); i-- > 0;) {
                 const Block& block = blocks_[i];
                 for (int64_t chunk; (chunk = next[i].fetch_add(1, std::memory_order_relaxed)) < block.num_chunks;)
                     take(block, chunk);

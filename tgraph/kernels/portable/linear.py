@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
@@ -65,13 +65,13 @@ def affine_step(
     if coefficients.blocks > 1:
         heard = (heard * rescale).to(heard.dtype)
     parts = []
-    for first, last in row_blocks(sub.offset, coefficients.blocks):
+    for first, last in reversed(row_blocks(sub.offset, coefficients.blocks)):
         received = _received(sub, widened(heard), weights, first, last)
         constant = bias[first:last] if isinstance(bias, Tensor) else bias
         parts.append((alpha * received + beta * constant).to(before.dtype))
         if coefficients.blocks > 1:
             heard = heard.slice_scatter(scaled(parts[-1], scale, first, last).to(heard.dtype), 0, first, last)
-    values = torch.cat(parts)
+    values = torch.cat(parts[::-1])
     sent = heard if coefficients.blocks > 1 else scaled(values, scale)
     change = distance(before, values)
     return Stepped(
@@ -83,17 +83,15 @@ def affine_step(
     )
 
 
-def row_blocks(offset: Tensor, blocks: int) -> Iterator[tuple[int, int]]:
+def row_blocks(offset: Tensor, blocks: int) -> list[tuple[int, int]]:
     """(first, last) rows of `blocks` blocks of about equal work, which is a row or an arc."""
     num_rows = len(offset) - 1
     if blocks == 1:
-        yield 0, num_rows
-        return
+        return [(0, num_rows)]
     work_before = offset + torch.arange(num_rows + 1, device=offset.device)
     size, rest = divmod(int(work_before[-1]), blocks)
     ends = torch.tensor([size * (i + 1) + min(i + 1, rest) for i in range(blocks)], device=offset.device)
-    cuts = [0, *torch.searchsorted(work_before, ends).tolist()]
-    yield from itertools.pairwise(cuts)
+    return list(itertools.pairwise([0, *torch.searchsorted(work_before, ends).tolist()]))
 
 
 def _received(sub: Subgraph, heard: Tensor, weights: Tensor | None, first: int, last: int) -> Tensor:
