@@ -27,7 +27,7 @@ from bench.machine import describe_machine
 
 ROOT = Path(__file__).parents[1]
 GRAPHS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
-PARTS = ("compare", "memory", "calls", "user", "threads")
+PARTS = ("compare", "memory", "calls", "user")
 PACKAGES = ("torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
 PATIENCE = 5.0  # seconds for a call, beyond which a peer is not asked again at another number of threads
 
@@ -84,8 +84,6 @@ def parse() -> argparse.Namespace:
     if arguments.quick:
         arguments.scale, arguments.sources, arguments.repeat, arguments.budget = min(arguments.scale, 12), 2, 2, 0.5
     arguments.graphs = arguments.graphs or list(GRAPHS[:3] if arguments.quick else GRAPHS)
-    if max(arguments.threads) < 2:
-        arguments.parts = [part for part in arguments.parts if part != "threads"]
     arguments.systems = ["tgraph", *arguments.peers]
     if "gapbs" in arguments.systems and gapbs.folder() is None:
         print("gapbs is left out: set GAPBS to the folder that holds its programs")
@@ -168,8 +166,7 @@ def slow_cells(run: dict[str, Any]) -> list[list[str]]:
 
 def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
     """{part: the module, with arguments, that prints it} for those wanted that need no peers."""
-    scale = str(arguments.scale)
-    known = {"calls": ["bench.calls"], "user": ["bench.own", "user", scale], "threads": ["bench.own", "threads", scale]}
+    known = {"calls": ["bench.calls"], "user": ["bench.own", str(arguments.scale)]}
     return {part: command for part, command in known.items() if part in arguments.parts}
 
 

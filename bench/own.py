@@ -1,8 +1,6 @@
-"""A search that a user writes as a Relaxation, as the README shows, beside the one that comes with tgraph; and what a
-second thread gives.
+"""A search that a user writes as a Relaxation, as the README shows, beside the one that comes with tgraph.
 
-    python -m bench.own user SCALE
-    python -m bench.own threads SCALE
+    python -m bench.own SCALE
 
 Prints JSON.
 """
@@ -18,7 +16,7 @@ import torch
 
 import tgraph as tg
 from bench.measure import Called, Settings, interleave, ratio, seconds
-from bench.peers.tgraph_ import RANKS, plain
+from bench.peers.tgraph_ import plain
 
 
 class Hops(tg.Relaxation):
@@ -92,29 +90,5 @@ def user(scale: int) -> list[dict[str, Any]]:
     return rows
 
 
-def threads(scale: int) -> list[dict[str, Any]]:
-    """One thread first, two second, in one process: the ratio is below 1 by as much as the second thread helps."""
-    weighted = tg.generators.rmat(scale, weighted=True)
-    graph = plain(weighted)
-    sources = graph.out_degree.topk(8).indices.tolist()
-    calls = {
-        "bfs": lambda source: tg.algorithms.bfs(graph, source),
-        "pagerank": lambda _: tg.algorithms.pagerank(graph, **RANKS),
-        "sssp": lambda source: tg.algorithms.sssp(weighted, source),
-    }
-
-    def on(count: int, call: Callable[[int], Any]) -> Callable[[int], Any]:
-        def run(source: int) -> Any:
-            torch.set_num_threads(count)
-            return call(source)
-
-        return run
-
-    return [
-        {"graph": f"rmat-{scale}", "algorithm": name} | compare(on(1, call), on(2, call), sources)
-        for name, call in calls.items()
-    ]
-
-
 if __name__ == "__main__":
-    print(json.dumps({"user": user, "threads": threads}[sys.argv[1]](int(sys.argv[2]))))
+    print(json.dumps(user(int(sys.argv[1]))))

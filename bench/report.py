@@ -7,6 +7,7 @@ writes the tables and pictures of a result file again.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -37,8 +38,7 @@ def markdown(results: dict[str, Any]) -> str:
     for runs in by_graph(results["runs"]).values():
         parts += [heading(runs[0]["graph"]), comparison(runs), notes(runs)]
     parts += [limits(results["runs"]), preparation(results["runs"]), memory(results), calls(results)]
-    parts += [own(results, "user", "A user's own Relaxation", "shipped ms", "own ms", "own / shipped")]
-    parts += [own(results, "threads", "A second thread", "1 thread ms", "2 threads ms", "2 threads / 1")]
+    parts += [own(results), scaling(results["runs"])]
     if results["problems"]:
         parts.append("## Problems\n\n" + "\n".join(f"- {text}" for text in results["problems"]))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -224,18 +224,38 @@ def calls(results: dict[str, Any]) -> str:
     return f"## Small graphs\n\nMedians of whole calls, and of the time inside compiled kernels.\n\n{table(head, rows)}"
 
 
-def own(results: dict[str, Any], part: str, title: str, first: str, second: str, name: str) -> str:
-    if not results.get(part):
+def own(results: dict[str, Any]) -> str:
+    if not results.get("user"):
         return ""
     rows = []
-    for row in results[part]:
+    for row in results["user"]:
         if "error" in row:
             rows.append([row["graph"], row["algorithm"], row["error"], "", ""])
             continue
         spread = Spread(**row["ratio"])
         shown = f"{spread.median:.3g} ({spread.low:.3g}..{spread.high:.3g})"
         rows.append([row["graph"], row["algorithm"], milliseconds(row["first"]), milliseconds(row["second"]), shown])
-    return f"## {title}\n\n{table(['graph', 'algorithm', first, second, name], rows)}"
+    head = ["graph", "algorithm", "shipped ms", "own ms", "own / shipped"]
+    return f"## A user's own Relaxation\n\n{table(head, rows)}"
+
+
+def scaling(runs: Sequence[dict[str, Any]]) -> str:
+    """How many times faster TGraph is with more threads than with the fewest, from the tables above."""
+    rows = []
+    for measured in by_graph(runs).values():
+        fewest, *others = sorted(measured, key=lambda run: run["threads"])
+        for run, kernel in itertools.product(others, KERNELS):
+            one, many = (cells_of(each, kernel).get("tgraph") for each in (fewest, run))
+            if one and many and not (one["error"] or many["error"]):
+                times = [seconds(cell["blocks"]).median for cell in (one, many)]
+                counts = [str(fewest["threads"]), str(run["threads"])]
+                title = KERNELS[kernel].title
+                rows.append([run["graph"]["name"], title, *counts, f"{times[0] / times[1]:.2f}"])
+    if not rows:
+        return ""
+    lead = "Medians of the tables above; the two were measured one after the other, not in turns."
+    head = ["graph", "kernel", "threads", "and threads", "times faster"]
+    return f"## More threads\n\n{lead}\n\n{table(head, rows)}"
 
 
 def milliseconds(value: float | None) -> str:

@@ -185,3 +185,6 @@ def test_a_report_says_who_is_faster_and_who_is_wrong():
     results = {"date": "", "machine": {}, "versions": {}, "runs": [run], "problems": []}
     row = next(line for line in report.markdown(json.loads(json.dumps(results))).splitlines() if "| BFS" in line)
     assert row == "| BFS | 1 | 2 | 1.25 (0.5..2) | wrong | wrong | 1 | 50% |"
+
+    faster = run | {"threads": 2, "cells": [cell | {"system": "tgraph", "blocks": [[0, [0.0016]]]}]}
+    assert "| g | BFS | 1 | 2 | 1.25 |" in report.markdown(results | {"runs": [faster, run]}).splitlines()
