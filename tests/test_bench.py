@@ -12,7 +12,7 @@ import tgraph as tg
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from bench import gapbs, limits, measure, peers, report, verify
+from bench import gapbs, gpu, limits, measure, peers, report, verify
 from bench.arrays import Arrays
 
 PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
@@ -188,3 +188,20 @@ def test_a_report_says_who_is_faster_and_who_is_wrong():
 
     faster = run | {"threads": 2, "cells": [cell | {"system": "tgraph", "blocks": [[0, [0.0016]]]}]}
     assert "| g | BFS | 1 | 2 | 1.25 |" in report.markdown(results | {"runs": [faster, run]}).splitlines()
+
+
+def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
+    options = ["--device", "cpu", "--scale", "5", "--degree", "4", "--features", "1,3", "--repeat", "1"]
+    monkeypatch.setattr(gpu, "COPIED", 1 << 16)
+    monkeypatch.setattr(sys, "argv", ["gpu", *options, "--output", str(tmp_path)])
+    gpu.main()
+    rows = json.loads((tmp_path / "gpu-cpu.json").read_text())["rows"]
+    assert len({(row["graph"], row["task"]) for row in rows}) == 2 * (2 * 2 + 4)
+    assert not [row for row in rows if row["note"] or not row["milliseconds"]]
+
+
+def test_a_wrong_aggregation_is_not_timed():
+    expected = torch.tensor([1.0, -torch.inf])
+    assert gpu.difference(torch.tensor([1.0, 0.0]), expected) == ""
+    assert gpu.difference(torch.tensor([1.1, 0.0]), expected) == "WRONG: 1 of 2 differ"
+    assert gpu.measured("g", "sum", "x", lambda: torch.tensor([1.1, 0.0]), expected, 1).milliseconds is None
