@@ -139,7 +139,7 @@ def peers(reverse: tg.Graph, x: Tensor, reduce: str) -> dict[str, Callable[[], T
     }
     if reduce == "sum":
         ones = torch.ones(len(neighbors), device=x.device)
-        matrix = torch.sparse_csr_tensor(offset, neighbors, ones, (shape[0], shape[0]))
+        matrix = torch.sparse_csr_tensor(offset, neighbors, ones, (shape[0], shape[0]), check_invariants=False)
         column = x if x.dim() == 2 else x[:, None]
         found["torch.sparse"] = lambda: (matrix @ column).reshape(shape)
     if torch_scatter := installed("torch_scatter"):
@@ -172,7 +172,7 @@ def searches(name: str, graph: tg.Graph, repeat: int) -> list[Row]:
 
 
 def cugraph(graph: tg.Graph, source: int) -> dict[str, Callable[[], Any]]:
-    """{task: cuGraph's algorithm} where it is installed. Its results, in its own order of vertices, are not verified."""
+    """{task: cuGraph's algorithm} where it is installed. Its results, in an order of its own, are not verified."""
     library, frames = installed("cugraph"), installed("cudf")
     if not library or not frames:
         return {}
