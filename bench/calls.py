@@ -32,8 +32,10 @@ class Stopwatch:
 
     def watch(self, module: ModuleType) -> None:
         for name, function in list(vars(module).items()):
-            if callable(function) and not name.startswith("_") and not isinstance(function, type) and name != "refuses":
-                setattr(module, name, self.timed(function))
+            if callable(function) and not name.startswith("_") and name != "refuses":
+                setattr(
+                    module, name, self.timed_class(function) if isinstance(function, type) else self.timed(function)
+                )
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -48,6 +50,20 @@ class Stopwatch:
                     self.calls += 1
 
         return call
+
+    def timed_class(self, kind: type) -> Callable[..., Any]:
+        """Makes objects whose making and methods are timed."""
+        watch = self
+
+        class Timed:
+            def __init__(self, *arguments: Any):
+                self.held = watch.timed(kind)(*arguments)
+
+            def __getattr__(self, name: str) -> Any:
+                found = getattr(self.held, name)
+                return watch.timed(found) if callable(found) else found
+
+        return Timed
 
     def read(self) -> tuple[float, int]:
         """Seconds and calls since the last reading."""

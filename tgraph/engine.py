@@ -152,11 +152,11 @@ def _run_loop(
     result.values = result.values.contiguous()
     loop = fused.begin(choice, program, graph, result.values, active, mode)
     bounds = [bound for bound in (limit, program.rounds) if bound is not None]
-    for rounds in fused.advance(loop, min(bounds, default=None)):
-        result.iterations += len(rounds)
+    for count in fused.advance(loop, min(bounds, default=None)):
+        result.iterations += count
         if result.trace is not None:
-            result.trace.add_rounds(rounds, choice)
-        advance(len(rounds), loop.active)
+            result.trace.add_rounds(loop.rounds(), choice)
+        advance(count, loop.active)
     return loop.active
 
 

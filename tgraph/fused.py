@@ -71,13 +71,14 @@ def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, activ
     )
 
 
-def advance(loop: Any, limit: int | None) -> Iterator[list[Any]]:
-    """Runs the loop and yields what its rounds did, until no vertex is active or `limit` rounds are done."""
+def advance(loop: Any, limit: int | None) -> Iterator[int]:
+    """Runs the loop and yields how many rounds it has just done, until no vertex is active or `limit` of them are
+    done. What they did, `loop.rounds()` tells."""
     finished, done = False, 0
     while not finished and done != limit:
-        finished, rounds = loop.advance(2**62 if limit is None else limit - done, SLICE)
-        done += len(rounds)
-        yield rounds
+        finished, count = loop.advance(2**62 if limit is None else limit - done, SLICE)
+        done += count
+        yield count
 
 
 def _growth(program: Relaxation, graph: Graph) -> float | None:

@@ -58,7 +58,9 @@ public:
     }
 
     State advance(int64_t max_rounds, double seconds) {
+        if (!interrupted_) fixpoint_->rounds.clear();
         const State state = fixpoint_->advance(max_rounds, seconds);
+        interrupted_ = state == State::wants_transpose;
         if (narrow_ && state != State::wants_transpose) convert(narrow_.data(), wide_);
         return state;
     }
@@ -95,6 +97,7 @@ private:
         });
     }
 
+    bool interrupted_ = false;
     int64_t size_;
     int64_t* wide_ = nullptr;
     Scratch<int32_t> narrow_;
@@ -128,12 +131,12 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, std::opti
     new (self) Relaxation(problem, values, growth);
 }
 
-// What the rounds since the last call did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
-std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> take_rounds(Relaxation& relaxation) {
-    std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> taken;
-    for (const Round& round : std::exchange(relaxation.fixpoint().rounds, {}))
-        taken.emplace_back(round.pull, round.active, round.arcs, round.changed, round.milliseconds);
-    return taken;
+// What the rounds of the last advance did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
+std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> rounds(Relaxation& relaxation) {
+    std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> found;
+    for (const Round& round : relaxation.fixpoint().rounds)
+        found.emplace_back(round.pull, round.active, round.arcs, round.changed, round.milliseconds);
+    return found;
 }
 
 void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neighbors,
@@ -158,8 +161,9 @@ void bind_relax(nb::module_& module) {
                 return static_cast<int>(self.advance(rounds, seconds));
             },
             arg("rounds"), arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
-            "0 where nothing is active any more, 1 to be called again, 2 where the transpose is wanted first.")
-        .def("take_rounds", &take_rounds)
+            "0 where nothing is active any more, 1 to be called again, 2 to go on once the transpose is there.")
+        .def("rounds", &rounds)
+        .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });
 }
 

@@ -87,16 +87,18 @@ class Fixpoint:
             0 if delta is None or active.is_everything else delta,
         )
 
-    def advance(self, limit: int, seconds: float) -> tuple[bool, list[Round]]:
-        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and what the
-        rounds did."""
+    def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
+        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and how many
+        rounds were run."""
         state = self._relaxation.advance(limit, seconds)
-        rounds = self._relaxation.take_rounds()
-        if state != _WANTS_TRANSPOSE:
-            return state == _DONE, rounds
-        self._set_transpose()
-        finished, others = self.advance(limit - len(rounds), seconds)
-        return finished, rounds + others
+        if state == _WANTS_TRANSPOSE:
+            self._set_transpose()
+            state = self._relaxation.advance(limit - self._relaxation.num_rounds, seconds)
+        return state == _DONE, self._relaxation.num_rounds
+
+    def rounds(self) -> list[Round]:
+        """What the rounds of the last `advance` did."""
+        return self._relaxation.rounds()
 
     def _set_transpose(self) -> None:
         reverse, weights = self._graph.transpose(), _split(self._weights("pull"))[0]
