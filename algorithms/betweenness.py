@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.bfs import bfs
+from tgraph.algorithms.bfs import BFS
 
 # So many sources are swept at once that they make at most about this many vertices: few small searches, or many large
 # ones, leave most of the time to the steps between them.
@@ -72,7 +72,8 @@ def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **op
     source that pass through it. `sources`, `endpoints` and `options` are those of `betweenness`."""
     backend = options.get("backend", "auto")
     levels, sweep = tg.primitives.sweeping.levels, tg.primitives.sweeping.sweep
-    depth = torch.stack([bfs(graph, source, **options) for source in sources.tolist()])
+    searches = tg.run_each([BFS(source) for source in sources.tolist()], graph, **options)
+    depth = torch.stack([search.values for search in searches])
     order, level_offset = levels(depth, backend=backend)
     place = (torch.arange(len(sources), device=graph.device), sources)
     start = torch.zeros(depth.shape, dtype=torch.float64, device=graph.device)

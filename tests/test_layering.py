@@ -15,6 +15,7 @@ LAYERS = (
     ("tgraph.report",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
+    ("tgraph.several",),
     ("tgraph.engine",),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),

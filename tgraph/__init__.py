@@ -10,6 +10,7 @@ from tgraph.graph import Graph
 from tgraph.io import read, write
 from tgraph.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.program import Program, Relaxation
+from tgraph.several import run_each
 from tgraph.subgraph import Received, Subgraph
 from tgraph.trace import Trace
 
@@ -38,6 +39,7 @@ __all__ = [
     "read",
     "reconstruct",
     "run",
+    "run_each",
     "update",
     "vertex_select",
     "write",

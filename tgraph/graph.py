@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
@@ -25,14 +26,18 @@ T = TypeVar("T")
 Vertices = Tensor | np.ndarray | Sequence[Hashable]
 
 
+_deriving = threading.RLock()  # threads that search the same graph at once derive what they need once
+
+
 def derived(function: Callable[[Graph], T]) -> property:
     """A property computed at first use and kept in the graph's caches under its own name."""
     name = function.__name__
 
     def get(graph: Graph) -> T:
         if name not in graph._cache:
-            with torch.inference_mode(False):  # what is kept must serve a later training too
-                graph._cache[name] = function(graph)
+            with _deriving, torch.inference_mode(False):  # what is kept must serve a later training too
+                if name not in graph._cache:
+                    graph._cache[name] = function(graph)
         return graph._cache[name]
 
     get.__doc__ = function.__doc__
@@ -351,13 +356,14 @@ class Graph:
     def _kept_transpose(self) -> Graph:
         """The transpose without gradients. The way back is a weak reference: a cycle would keep both graphs alive
         until the garbage collector comes round."""
-        kept = self._cache.get("transpose")
-        reverse = kept() if isinstance(kept, weakref.ref) else kept
-        if reverse is None:
-            with torch.inference_mode(False):
-                reverse = self._reversed()
-            self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
-        return reverse
+        with _deriving:
+            kept = self._cache.get("transpose")
+            reverse = kept() if isinstance(kept, weakref.ref) else kept
+            if reverse is None:
+                with torch.inference_mode(False):
+                    reverse = self._reversed()
+                self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
+            return reverse
 
     def _reversed(self) -> Graph:
         follow = self.weights is not None

@@ -25,6 +25,12 @@ def load() -> ModuleType | None:
     return _import_file(choice) if os.sep in choice else _import_installed()
 
 
+def use_one_thread() -> None:
+    """Let the kernels that are called from this Python thread use no other."""
+    if module := load():
+        module.limit_threads(1)
+
+
 @functools.cache
 def _import_installed() -> ModuleType | None:
     try:

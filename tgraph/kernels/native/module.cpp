@@ -5,6 +5,9 @@
 NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
     module.def("thread_count", &tgraph::thread_count, "Threads that the kernels use at most.");
+    module.def(
+        "limit_threads", [](int count) { tgraph::thread_limit = count; },
+        "Lets kernels that are called from this thread use at most so many.");
     tgraph::bind_csr(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_relax(module);

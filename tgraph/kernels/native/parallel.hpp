@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 
 #if defined(TGRAPH_STD_THREADS)
 #include <barrier>
@@ -29,15 +30,19 @@ constexpr int64_t worth_a_thread(int64_t items) {
 // Below this many items a part costs more to hand to another thread than it saves.
 inline constexpr int64_t items_per_part = worth_a_thread(1 << 15);
 
+// The most threads that kernels called from this thread may use: 1 where several are called at once.
+inline thread_local int thread_limit = std::numeric_limits<int>::max();
+
 inline int thread_count() {
 #if defined(TGRAPH_STD_THREADS)
     const char* wanted = std::getenv("OMP_NUM_THREADS");
-    return wanted ? std::max(1, std::atoi(wanted)) : static_cast<int>(std::thread::hardware_concurrency());
+    const int found = wanted ? std::max(1, std::atoi(wanted)) : static_cast<int>(std::thread::hardware_concurrency());
 #elif defined(_OPENMP)
-    return omp_get_max_threads();
+    const int found = omp_get_max_threads();
 #else
-    return 1;
+    const int found = 1;
 #endif
+    return std::min(found, thread_limit);
 }
 
 // How many parts to cut `items` into: one per thread, fewer when there is little to do.
