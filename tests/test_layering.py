@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("tgraph.cli",),
     ("tgraph.demo",),
-    ("tgraph.report",),
+    ("tgraph.doctor", "tgraph.report"),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.engine",),
@@ -24,7 +24,7 @@ LAYERS = (
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
     ("tgraph.csr",),
-    ("tgraph.native",),
+    ("tgraph.cache", "tgraph.native"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )
