@@ -119,5 +119,5 @@ def test_layers_name_modules_that_exist():
 def test_nothing_but_the_command_imports_the_command():
     for name in MODULES:
         for imported in imports(name):
-            command = ("tgraph.cli", "tgraph.demo", "tgraph.report")
+            command = ("tgraph.cli", "tgraph.demo", "tgraph.doctor", "tgraph.report")
             assert name in command or imported not in command, f"{name} imports {imported}"

@@ -12,6 +12,7 @@ import torch
 
 import tgraph as tg
 from tgraph import cache, kernels, report
+from tgraph.errors import TGraphError
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 from tgraph.kernels.reductions import reduction_of
@@ -79,12 +80,15 @@ def served(backend: ModuleType) -> str:
 def refusal(backend: ModuleType, device: str) -> str | None:
     """Why a backend does not serve a plain call on a device, None where it does."""
     try:
-        graph = tg.Graph.from_edges([0], [1]).to(device)
-        call = Call("aggregate", torch.ones(2, device=device), reduction_of("sum"), graph=graph)
-        choice = kernels.find(backend.name, call)
-    except RuntimeError as fault:  # what torch says of a device that is there but does not work
-        return str(fault).partition("\n")[0]
-    return choice.refused.get(backend.name)
+        return kernels.find(backend.name, plain_call(device)).refused.get(backend.name)
+    except (TGraphError, RuntimeError, AssertionError) as fault:  # what torch says of a device it cannot use
+        return str(fault).strip().partition("\n")[0]
+
+
+def plain_call(device: str) -> Call:
+    """A sum of float32 messages over a small graph on a device."""
+    graph = tg.Graph.from_edges([0], [1]).to(device)
+    return Call("aggregate", torch.ones(2, device=device), reduction_of("sum"), graph=graph)
 
 
 def cached() -> Iterator[tuple[str, str]]:

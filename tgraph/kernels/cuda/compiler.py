@@ -90,7 +90,9 @@ def translate(kernels: Sequence[Kernel], architecture: str) -> tuple[Binary, str
         compiled = program.compile("cubin", name_expressions=expressions, logs=log)
     except Exception as fault:  # cuda.core does not export the class of its errors
         some = ", ".join(expressions[:3]) + (f" and {len(expressions) - 3} more" if len(expressions) > 3 else "")
-        raise KernelError(some, f"NVRTC {version()} cannot compile {source.name} for {architecture}", str(fault)) from fault
+        raise KernelError(
+            some, f"NVRTC {version()} cannot compile {source.name} for {architecture}", str(fault)
+        ) from fault
     symbols = {name: symbol.decode() for name, symbol in compiled.symbol_mapping.items()}
     return Binary(bytes(compiled.code), symbols), log.getvalue()
 
