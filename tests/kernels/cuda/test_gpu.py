@@ -21,7 +21,7 @@ def shift(tmp_path, monkeypatch):
     """shift(x, by) = x + by, by a kernel that this test compiles."""
     cuda_samples.write(tmp_path)
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "cache"))
-    kernel = cuda_samples.shift(tmp_path)
+    kernel = cuda_samples.shift(tmp_path, "int64_t")
 
     def compute(x, by, y=None):
         y = torch.empty_like(x) if y is None else y
@@ -33,7 +33,7 @@ def shift(tmp_path, monkeypatch):
 
 
 def numbers(n=100_000, device="cuda"):
-    return torch.arange(n, device=device, dtype=torch.float32)
+    return torch.arange(n, device=device)
 
 
 def test_a_kernel_takes_its_turn_between_torch_operators(shift):
@@ -45,9 +45,10 @@ def test_a_kernel_takes_its_turn_between_torch_operators(shift):
 
 def test_a_kernel_runs_on_the_current_stream(shift):
     x, stream = numbers(), torch.cuda.Stream()
+    shift(x, 1)  # compiled and loaded before the clock runs
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        torch.cuda._sleep(50_000_000)
+        torch.cuda._sleep(200_000_000)
         x += 1  # waits for the sleep, and the kernel for it
         y = shift(x, 1)
     assert not stream.query(), "the launch waited for the stream"
@@ -56,7 +57,7 @@ def test_a_kernel_runs_on_the_current_stream(shift):
 
 
 def test_a_kernel_is_captured_in_a_cuda_graph(shift):
-    x, y = numbers(), torch.empty(100_000, device="cuda")
+    x, y = numbers(), numbers()
     shift(x, 1, y)  # compiled and loaded before the capture
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -85,8 +86,8 @@ def test_a_kernel_runs_where_its_tensors_are(shift):
 
 
 def test_a_tensor_on_the_cpu_is_refused(shift):
-    with pytest.raises(ArgumentError, match=r"argument 2: float32\[5\] on cpu"):
-        shift(numbers(5), 1, torch.empty(5))
+    with pytest.raises(ArgumentError, match=r"argument 2: int64\[5\] on cpu"):
+        shift(numbers(5), 1, numbers(5, "cpu"))
 
 
 def test_an_impossible_launch_is_an_error_and_does_no_harm(shift):
@@ -98,6 +99,8 @@ def test_an_impossible_launch_is_an_error_and_does_no_harm(shift):
 
 def test_a_broken_source_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "broken.cu").write_text("namespace tgraph { __global__ void broken(float* x) { lost; } }")
+    (tmp_path / "broken.cu").write_text(
+        '#include "common.cuh"\nnamespace tgraph { __global__ void broken(int64_t* x) { lost; } }'
+    )
     with pytest.raises(KernelError, match="lost"):
         launch(Kernel(str(tmp_path / "broken.cu"), "broken"), 1, 1, numbers(5))
