@@ -99,8 +99,7 @@ def test_an_impossible_launch_is_an_error_and_does_no_harm(shift):
 
 def test_a_broken_source_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "broken.cu").write_text(
-        '#include "common.cuh"\nnamespace tgraph { __global__ void broken(int64_t* x) { lost; } }'
-    )
+    source = tmp_path / "broken.cu"
+    source.write_text("namespace tgraph { __global__ void broken(float* x) { lost; } }")
     with pytest.raises(KernelError, match="lost"):
-        launch(Kernel(str(tmp_path / "broken.cu"), "broken"), 1, 1, numbers(5))
+        launch(Kernel(str(source), "broken"), 1, 1, numbers(5))
