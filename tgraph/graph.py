@@ -340,17 +340,19 @@ class Graph:
 
     def transpose(self) -> Graph:
         """The graph with every arc reversed, weights following; cached, and the graph itself where it is symmetric."""
-        if not self.directed:
-            return self
-        reverse = self._kept_transpose()
-        if self.weights is not None and self.weights.requires_grad:  # a gradient passes once: what is kept has none
+        reverse = self.transpose_detached()
+        if (
+            self.directed and self.weights is not None and self.weights.requires_grad
+        ):  # a gradient passes once: what is kept has none
             weights = self.weights.index_select(0, self.transpose_permutation)
             return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
         return reverse
 
-    def _kept_transpose(self) -> Graph:
-        """The transpose without gradients. The way back is a weak reference: a cycle would keep both graphs alive
-        until the garbage collector comes round."""
+    def transpose_detached(self) -> Graph:
+        """The transpose, whose weights record no gradient; cached. The way back is a weak reference: a cycle would
+        keep both graphs alive until the garbage collector comes round."""
+        if not self.directed:
+            return self
         kept = self._cache.get("transpose")
         reverse = kept() if isinstance(kept, weakref.ref) else kept
         if reverse is None:
