@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
@@ -25,13 +26,20 @@ T = TypeVar("T")
 Vertices = Tensor | np.ndarray | Sequence[Hashable]
 
 
+@contextmanager
+def kept_for_later() -> Iterator[None]:
+    """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in."""
+    with torch.inference_mode(False), torch._C._DisableFuncTorch():
+        yield
+
+
 def derived(function: Callable[[Graph], T]) -> property:
     """A property computed at first use and kept in the graph's caches under its own name."""
     name = function.__name__
 
     def get(graph: Graph) -> T:
         if name not in graph._cache:
-            with torch.inference_mode(False):  # what is kept must serve a later training too
+            with kept_for_later():
                 graph._cache[name] = function(graph)
         return graph._cache[name]
 
@@ -356,7 +364,7 @@ class Graph:
         kept = self._cache.get("transpose")
         reverse = kept() if isinstance(kept, weakref.ref) else kept
         if reverse is None:
-            with torch.inference_mode(False):
+            with kept_for_later():
                 reverse = self._reversed()
             self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
         return reverse

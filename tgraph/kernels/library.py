@@ -30,12 +30,21 @@ def register(
     """
     name = schema.partition("(")[0]
     _LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-    _LIBRARY.impl(name, compute, "CompositeExplicitAutograd")
+    _LIBRARY.impl(name, _plainly(compute), "CompositeExplicitAutograd")
     torch.library.register_fake(f"tgraph::{name}", fake, lib=_LIBRARY)
     operator = getattr(torch.ops.tgraph, name).default
     if backward is not None and setup_context is not None:
         _LIBRARY.impl(name, _recorded(operator, setup_context, backward), "Autograd")
     return operator
+
+
+def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of tensors that do not say that they record gradients, at which kernels would take offence."""
+
+    def on_detached(*arguments: Any) -> Any:
+        return compute(*(x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in arguments))
+
+    return on_detached
 
 
 def _recorded(

@@ -32,7 +32,7 @@ from tgraph.graph import Graph
 from tgraph.kernels import choose, find
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import register
-from tgraph.kernels.messages import shaped
+from tgraph.kernels.messages import sent_dtype, shaped
 from tgraph.kernels.reductions import reduction_of
 from tgraph.kernels.segments import add_at, take
 from tgraph.rows import Selection
@@ -93,23 +93,25 @@ _NONE = (None,) * 13  # the gradients of arguments that have none
 _HELD = "Tensor offset, Tensor neighbors, Tensor? rows, int width, Tensor? heard"
 _ARCS = f"{_HELD}, Tensor? back_offset, Tensor? back_neighbors, Tensor? permutation, bool mirrored"
 
-# The graphs whose tensors operators are given, so that what backends keep with a graph is found again: by the stored
-# offsets, as long as both live.
+# The graphs whose tensors operators are given, by their neighbours, so that what backends keep with a graph is found
+# again; as long as both live.
 _graphs: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
 
 
 def remember(graph: Graph) -> None:
-    """Let operators that are given the graph's tensors know whose they are."""
-    known = _graphs.get(graph.offset)
-    if known is None or known() is None:
-        _graphs[graph.offset] = weakref.ref(graph)
+    """Let operators that are given the tensors of the graph know whose they are."""
+    if _remembered(graph.offset, graph.neighbors) is None:
+        _graphs[graph.neighbors] = weakref.ref(graph)
+
+
+def _remembered(offset: Tensor, neighbors: Tensor) -> Graph | None:
+    known = _graphs.get(neighbors)
+    graph = None if known is None else known()
+    return graph if graph is not None and graph.offset is offset else None
 
 
 def _graph_of(offset: Tensor, neighbors: Tensor) -> Graph:
-    known = _graphs.get(offset)
-    graph = None if known is None else known()
-    if graph is None or graph.neighbors is not neighbors:
-        graph = Graph(offset, neighbors)
+    graph = _remembered(offset, neighbors) or Graph(offset, neighbors)
     graph.out_degree  # noqa: B018  checks the offsets
     return graph
 
@@ -144,8 +146,15 @@ def _pull(data: Tensor, weights: Tensor | None, back_weights: Tensor | None, *re
 
 
 def _pull_fake(data: Tensor, weights: Tensor | None, back_weights: Tensor | None, *rest: Any) -> Tensor:
-    arcs, reduce = Arcs(*rest[:9]), rest[9]
-    return data.new_empty((arcs.num_rows, data.shape[1]), dtype=_result_dtype(data, reduce))
+    *arcs, reduce, edge, _ = rest
+    reduction = reduction_of(reduce)
+    dtype = sent_dtype(data.dtype, reduction, edge)
+    if weights is not None and edge != "copy":
+        dtype = torch.promote_types(dtype, weights.dtype)
+    if reduction.name == "mean" and not dtype.is_floating_point:
+        dtype = torch.get_default_dtype()
+    received = (Arcs(*arcs).num_rows, data.shape[1])
+    return data.new_empty(received, dtype=torch.bool if reduction.logical else dtype)
 
 
 def _push(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:
@@ -155,12 +164,8 @@ def _push(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:
 
 
 def _push_fake(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:
-    offset, reduce = rest[0], rest[5]
-    return data.new_empty((len(offset) - 1, data.shape[1]), dtype=_result_dtype(data, reduce))
-
-
-def _result_dtype(data: Tensor, reduce: str) -> torch.dtype:
-    return torch.bool if reduction_of(reduce).logical else data.dtype
+    offset, logical = rest[0], reduction_of(rest[5]).logical
+    return data.new_empty((len(offset) - 1, data.shape[1]), dtype=torch.bool if logical else data.dtype)
 
 
 def _products(row_data: Tensor, data: Tensor, num_arcs: int, heads: int, *rest: Any) -> Tensor:
