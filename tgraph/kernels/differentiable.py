@@ -63,6 +63,8 @@ def prepare(graph: Graph, permute: bool) -> bool:
     for stored in (graph, reverse):
         stored.out_degree  # noqa: B018  checks the offsets
         operator.remember(stored)
+        for tensor in (stored.offset, stored.neighbors):  # CUDA graphs replay on them, and not on copies of no graph
+            torch._dynamo.mark_static_address(tensor)
     if permute:
         graph.transpose_permutation  # noqa: B018
     return True
