@@ -69,6 +69,14 @@ class Arcs(NamedTuple):
         """k, the rows held."""
         return len(self.offset) - 1 if self.rows is None else len(self.rows)
 
+    def num_heard(self, backend: str) -> Tensor:
+        """How many arcs each row is reached by, int64 [k, 1]."""
+        if self.heard is not None:
+            ones = torch.ones((len(self.heard), 1), dtype=torch.int64, device=self.offset.device)
+            return pull(ones, None, None, *self, "sum", "copy", backend)
+        degree = self.offset.diff() if self.rows is None else self.offset[self.rows + 1] - self.offset[self.rows]
+        return (degree if self.width < 0 else degree.clamp(max=self.width))[:, None]
+
     @property
     def held(self) -> tuple[Any, ...]:
         """The arguments of a push."""
@@ -226,8 +234,7 @@ def _pull_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     if best is not None:
         return *_to_winners(ctx, "pull", arcs, data, weights, best, grad), *_NONE[:13]
     if ctx.reduce == "mean":
-        ones = torch.ones((ctx.size[0], 1), dtype=torch.int64, device=grad.device)
-        grad = grad / pull(ones, None, None, *arcs, "sum", "copy", ctx.backend).clamp(min=1)
+        grad = grad / arcs.num_heard(ctx.backend).clamp(min=1)
     to_data = to_weights = None
     if ctx.needs_input_grad[0]:
         to_data = _send_back(ctx, arcs, grad, weights, back_weights)
