@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
@@ -29,13 +30,21 @@ Vertices = Tensor | np.ndarray | Sequence[Hashable]
 _deriving = threading.RLock()  # threads that search the same graph at once derive what they need once
 
 
+@contextmanager
+def kept_for_later() -> Iterator[None]:
+    """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in. One
+    thread at a time makes any."""
+    with _deriving, torch.inference_mode(False), torch._C._DisableFuncTorch():
+        yield
+
+
 def derived(function: Callable[[Graph], T]) -> property:
     """A property computed at first use and kept in the graph's caches under its own name."""
     name = function.__name__
 
     def get(graph: Graph) -> T:
         if name not in graph._cache:
-            with _deriving, torch.inference_mode(False):  # what is kept must serve a later training too
+            with kept_for_later():
                 if name not in graph._cache:
                     graph._cache[name] = function(graph)
         return graph._cache[name]
@@ -345,25 +354,29 @@ class Graph:
 
     def transpose(self) -> Graph:
         """The graph with every arc reversed, weights following; cached, and the graph itself where it is symmetric."""
-        if not self.directed:
-            return self
-        reverse = self._kept_transpose()
-        if self.weights is not None and self.weights.requires_grad:  # a gradient passes once: what is kept has none
+        reverse = self.transpose_detached()
+        if (
+            self.directed and self.weights is not None and self.weights.requires_grad
+        ):  # a gradient passes once: what is kept has none
             weights = self.weights.index_select(0, self.transpose_permutation)
             return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
         return reverse
 
-    def _kept_transpose(self) -> Graph:
-        """The transpose without gradients. The way back is a weak reference: a cycle would keep both graphs alive
-        until the garbage collector comes round."""
-        with _deriving:
-            kept = self._cache.get("transpose")
-            reverse = kept() if isinstance(kept, weakref.ref) else kept
-            if reverse is None:
-                with torch.inference_mode(False):
+    def transpose_detached(self) -> Graph:
+        """The transpose, whose weights record no gradient; cached. The way back is a weak reference: a cycle would
+        keep both graphs alive until the garbage collector comes round."""
+        if not self.directed:
+            return self
+        if (reverse := self._kept_transpose()) is None:
+            with kept_for_later():
+                if (reverse := self._kept_transpose()) is None:
                     reverse = self._reversed()
-                self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
-            return reverse
+                    self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
+        return reverse
+
+    def _kept_transpose(self) -> Graph | None:
+        kept = self._cache.get("transpose")
+        return kept() if isinstance(kept, weakref.ref) else kept
 
     def _reversed(self) -> Graph:
         follow = self.weights is not None
