@@ -11,14 +11,12 @@ from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
-from tgraph.kernels.cuda.pull import TYPES, Rows, instantiations
+from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.native.arcs import Arcs
 from tgraph.kernels.portable.aggregation import across, promoted, sent_dtype
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.kernels.shapes import in_columns, in_heads
 from tgraph.subgraph import Received, Subgraph
-
-__all__ = ["aggregate", "best_arcs", "instantiations", "refuses"]
 
 # Integers that the kernels do not hold are compared, not added, and that as int32.
 HELD_AS_INT32 = (torch.bool, torch.uint8, torch.int8, torch.int16)

@@ -13,7 +13,7 @@ constexpr int tile_threads = 256;
 
 // How many threads a multiprocessor shall hold at least: so that ptxas neither takes so many registers that memory
 // waits for threads, nor saves on them by spilling.
-constexpr int resident(int count) { return count == 1 ? 1024 : 512; }
+__device__ constexpr int resident(int count) { return count == 1 ? 1024 : 512; }
 // What travels along the arcs that neighbors, heard and weights describe.
 //
 // data [n, columns]; weights [arcs, heads], each for columns / heads adjacent columns, or null for edge_copy; heard [n]

@@ -98,7 +98,7 @@ def pull(
         layout = layout_of(data, weights, reduce)
         types = _types(data.dtype, rows.neighbors.dtype, reduce, winners, layout.wide)
         heads = 1 if weights is None else weights.shape[1]
-        messages = (rows.neighbors, rows.heard, data, columns, weights, heads, EDGES[edge])
+        messages = (rows.neighbors.contiguous(), rows.heard, data, columns, weights, heads, EDGES[edge])
         number = float(identity) if dtype.is_floating_point else int(identity)
         outcome = (int(reduce == "max"), number, int(mean), result, won)
         _pull_rows(rows, types, layout, messages, outcome)
@@ -150,14 +150,14 @@ def _ceil(a: int, b: int) -> int:
 
 
 def _pull_rows(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tuple, outcome: tuple) -> None:
-    kernel = Kernel(SOURCE, "pull_rows", types)
+    kernel, offset = Kernel(SOURCE, "pull_rows", types), rows.offset.contiguous()
     for some, size, parts in rows.bins.groups(layout.lanes):
         some = None if some is None else some.to(rows.neighbors.dtype)
         each = ROW_THREADS // (layout.lanes * parts)
         for first, (column, side_by_side) in product(range(0, size, each * MAX_GRID[0]), layout.grids(messages[3])):
             grid = (min(_ceil(size - first, each), MAX_GRID[0]), side_by_side)
             where = (column, layout.lanes, parts)
-            runtime.launch(kernel, grid, ROW_THREADS, some, first, size, rows.offset, *messages, *where, *outcome)
+            runtime.launch(kernel, grid, ROW_THREADS, some, first, size, offset, *messages, *where, *outcome)
 
 
 def _pull_tiles(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tuple, outcome: tuple) -> None:
