@@ -43,11 +43,7 @@ def derived(function: Callable[[Graph], T]) -> property:
     name = function.__name__
 
     def get(graph: Graph) -> T:
-        if name not in graph._cache:
-            with kept_for_later():
-                if name not in graph._cache:
-                    graph._cache[name] = function(graph)
-        return graph._cache[name]
+        return graph.kept(name, lambda: function(graph))
 
     get.__doc__ = function.__doc__
     return property(get)
@@ -389,6 +385,15 @@ class Graph:
             return self
         reverse._cache["transpose"] = weakref.ref(self)
         return reverse
+
+    def kept(self, name: str, compute: Callable[[], T]) -> T:
+        """What `compute` derives from this graph, at first use; it is listed by `caches` under the `name` from then on.
+        Its `nbytes` is counted, where it has that."""
+        if name not in self._cache:
+            with kept_for_later():
+                if name not in self._cache:
+                    self._cache[name] = compute()
+        return self._cache[name]
 
     @property
     def caches(self) -> dict[str, int]:

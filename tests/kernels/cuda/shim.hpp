@@ -30,7 +30,7 @@
 #define TGRAPH_HOST_SHIM 1
 #define __global__
 #define __device__ inline
-#define __forceinline__ inline
+#define __forceinline__
 #define __host__
 #define __constant__ static const
 #define __shared__ static  // one block runs at a time; what the last one left is garbage, as on a GPU

@@ -1,0 +1,148 @@
+"""`aggregate` by CUDA kernels: gather, edge operation and reduction in one pass over the stored arcs."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.kernels import portable
+from tgraph.kernels.call import Call
+from tgraph.kernels.cuda import pull as kernels
+from tgraph.kernels.cuda.bins import bins_of, find_bins
+from tgraph.kernels.cuda.pull import TYPES, Rows
+from tgraph.kernels.messages import across, columns_of, in_heads, is_per_arc, promoted, sent_dtype
+from tgraph.kernels.native.arcs import Arcs
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
+from tgraph.subgraph import Received, Subgraph
+
+# Integers that the kernels do not hold are compared, not added, and that as int32.
+HELD_AS_INT32 = (torch.bool, torch.uint8, torch.int8, torch.int16)
+
+KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
+
+
+def refuses(call: Call) -> str | None:
+    """Why a call is left to other backends, None where it is not."""
+    weights, reduction = call.weights, cast(Reduction, call.reduction)
+    if any(isinstance(t, Tensor) and type(t) not in (Tensor, torch.nn.Parameter) for t in (call.data, weights)):
+        return "it needs plain tensors, not a subclass"
+    per_arc = call.edge != "copy" and is_per_arc(weights)
+    dtype = sent_dtype(call.dtype or call.data.dtype, reduction, call.edge)
+    if per_arc:
+        dtype = torch.promote_types(dtype, cast(Tensor, weights).dtype)
+    if dtype not in TYPES and (dtype not in HELD_AS_INT32 or per_arc):
+        return f"it has no kernel for messages of {dtype}"
+    if per_arc and reduction.logical:
+        return f"{reduction.name!r} of weighted messages is not compiled"
+    if per_arc and reduction.name == "mean" and not dtype.is_floating_point:
+        return f"the mean of weighted messages of {dtype} is not compiled"
+    return None
+
+
+def aggregate(
+    sub: Subgraph,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    dtype: torch.dtype | None = None,
+) -> Received:
+    """As the portable `aggregate`, with the same result whenever it is called.
+
+    Floating sums add in an order of their own, which depends on the graph and the number of columns alone. A push from
+    all vertices is a pull along the transpose. A push from some of them is left to the portable operators.
+    """
+    rows, held_weights = _rows(sub, weights)
+    if rows is None:
+        return portable.aggregate(sub, data, reduction, edge, weights, dtype)
+    sent, held_weights, shape = _messages(data if dtype is None else data.to(dtype), reduction, edge, held_weights)
+    if reduction.name == "mean" and rows.heard is not None:
+        values = _mean_of_heard(rows, sent, edge, held_weights)
+    else:
+        values = _reduced(rows, sent, reduction, edge, held_weights)
+    if reduction.logical:
+        values = values != 0
+    return Received(values.view(len(values), *shape), sub.rows if sub.mode == "pull" else None)
+
+
+def best_arcs(
+    sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+) -> tuple[Tensor, Tensor]:
+    """The min or max in a pull, and which message won: (values, arcs), both [k, ...].
+
+    sub, data, reduction, edge, weights : as `aggregate` takes them.
+    An arc is counted from 0 in the order of the arcs that `sub` holds, int64; -1 where nothing was sent. Of equal
+    messages the first wins, and NaN against any number.
+    """
+    rows, weights = _rows(sub, weights)
+    sent, held_weights, shape = _messages(data, reduction, edge, weights)
+    values, arcs = kernels.pull(
+        cast(Rows, rows),
+        sent.to(torch.int32) if sent.dtype in HELD_AS_INT32 else sent,
+        reduction.name,
+        "copy" if held_weights is None else edge,
+        held_weights,
+        identity=reduction.identity(sent.dtype),
+        winners=True,
+    )
+    values, arcs = values.to(sent.dtype), cast(Tensor, arcs)
+    return values.view(len(values), *shape), arcs.view(len(arcs), *shape)
+
+
+def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, Tensor | float | None]:
+    """The rows that pull what `sub` sends, and the weights in the order of their arcs; None where there are none."""
+    held = sub.selection
+    if sub.mode == "pull":
+        heard = sub.active.mask if sub.sends_partly else None
+        offset, dtype = held.offset, held.stored_neighbors.dtype
+        bins = bins_of(sub.graph, offset, dtype) if held.is_whole else find_bins(offset, dtype)
+        return Rows(offset, held.neighbors, bins, heard), weights
+    if not held.is_whole:
+        return None, weights
+    arcs = Arcs.of(sub)
+    weights = arcs.weights_of_opposite(weights) if is_per_arc(weights) else weights
+    arcs = arcs.opposite()
+    return Rows(arcs.offset, arcs.neighbors, bins_of(sub.graph, arcs.offset, arcs.neighbors.dtype)), weights
+
+
+def _messages(
+    data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+) -> tuple[Tensor, Tensor | None, torch.Size]:
+    """Data [n, columns] of the senders and weights [arcs, heads] of one dtype, and the shape of a message. A weight
+    that is one for all is applied here, once per sender."""
+    if edge == "copy" or not is_per_arc(weights):
+        if data.dtype != torch.int32 or edge != "copy":  # whose sums the kernel adds in int64 itself
+            data = across(promoted(data, reduction, edge), edge, weights)
+        if reduction.logical:
+            data = (data != 0).to(torch.uint8)
+        elif reduction.name == "mean" and not data.is_floating_point():
+            data = data.to(torch.get_default_dtype())
+        return columns_of(data), None, data.shape[1:]
+    sent = torch.promote_types(sent_dtype(data.dtype, reduction, edge), weights.dtype)
+    if not (sent == torch.int64 and data.dtype == weights.dtype == torch.int32):
+        data, weights = data.to(sent), weights.to(sent)
+    data, weights = in_heads(data, weights)
+    return columns_of(data), weights, data.shape[1:]
+
+
+def _reduced(rows: Rows, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+    """What the rows receive, [k, columns], flags as bytes."""
+    return kernels.pull(
+        rows,
+        sent.to(torch.int32) if sent.dtype in HELD_AS_INT32 else sent,
+        KERNEL.get(reduction.name, reduction.name),
+        "copy" if weights is None else edge,
+        weights,
+        identity=reduction.identity(sent.dtype),
+        mean=reduction.name == "mean",
+    )[0].to(kernels.result_dtype(sent.dtype, reduction.name))
+
+
+def _mean_of_heard(rows: Rows, sent: Tensor, edge: str, weights: Tensor | None) -> Tensor:
+    """The mean over those arcs whose sender is heard."""
+    wide = torch.promote_types(sent.dtype, torch.float32)
+    total = _reduced(rows, sent.to(wide), REDUCTIONS["sum"], edge, None if weights is None else weights.to(wide))
+    count = kernels.pull(rows._replace(heard=None), cast(Tensor, rows.heard)[:, None].to(torch.int32), "sum")[0]
+    return (total / count.clamp(min=1)).to(sent.dtype)

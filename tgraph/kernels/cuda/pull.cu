@@ -1,0 +1,201 @@
+// What every row receives in a pull: gather, edge operation and reduction in one pass over the stored arcs.
+//
+// Rows are binned by their number of arcs. A row of few arcs is reduced by a few lanes of a warp or by all of them
+// (pull_rows); one of many is cut into tiles, of which each is reduced by a block (pull_tiles). What the tiles of one
+// row gave is joined by a block more (join_tiles). Nothing depends on the order in which blocks run.
+
+#include "teams.cuh"
+
+namespace tgraph {
+
+constexpr int row_threads = 128;
+constexpr int tile_threads = 256;
+
+// How many threads a multiprocessor shall hold at least: so that ptxas neither takes so many registers that memory
+// waits for threads, nor saves on them by spilling.
+__device__ constexpr int resident(int count) { return count == 1 ? 1024 : 512; }
+// What travels along the arcs that neighbors, heard and weights describe.
+//
+// data [n, columns]; weights [arcs, heads], each for columns / heads adjacent columns, or null for edge_copy; heard [n]
+// says which vertices send, null that all do.
+template <class T, class I>
+struct Messages {
+    const I* neighbors;
+    const uint8_t* heard;
+    const T* data;
+    int64_t columns;
+    const T* weights;
+    int64_t heads;
+    int64_t edge;
+};
+
+// Applies the edge operation to the messages [arcs, count] of the arcs first, first + step, ..
+template <int arcs, int count, class Number, class T, class I>
+__device__ __forceinline__ void weigh(
+    Number (&message)[arcs * count], const Messages<T, I>& from, int64_t first, int64_t step, int64_t column) {
+    Number weight[arcs * count];
+    if (count > 1 && from.heads == from.columns) {  // a weight for each column
+#pragma unroll
+        for (int i = 0; i < arcs; ++i) {
+            const Pack<T, count> own = load<T, count>(from.weights + (first + i * step) * from.columns + column);
+#pragma unroll
+            for (int j = 0; j < count; ++j) weight[i * count + j] = static_cast<Number>(widened(own.at[j]));
+        }
+    } else {
+        const int64_t head = from.heads == 1 ? 0 : column / (from.columns / from.heads);
+#pragma unroll
+        for (int i = 0; i < arcs; ++i) {
+            const T shared = from.weights[(first + i * step) * from.heads + head];
+#pragma unroll
+            for (int j = 0; j < count; ++j) weight[i * count + j] = static_cast<Number>(widened(shared));
+        }
+    }
+    cross(from.edge, message, weight);
+    // A message has the dtype of the data, so that it does not hang on the backend which of two wins.
+    if constexpr (sizeof(T) == 2) {
+#pragma unroll
+        for (int i = 0; i < arcs * count; ++i) message[i] = widened(Narrowed<T>::from(message[i]));
+    }
+}
+
+// The messages for `count` columns from `column` on of the arcs first, first + step, .., `arcs` of them.
+//
+// All that can be asked for is asked for before the first answer is waited for.
+template <int arcs, int count, class Reduction, class Number, class T, class I>
+__device__ __forceinline__ void take(
+    Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t step,
+    int64_t column) {
+    I sender[arcs];
+    Pack<T, count> sent[arcs];
+    bool heard[arcs];
+    Number message[arcs * count];
+#pragma unroll
+    for (int i = 0; i < arcs; ++i) sender[i] = from.neighbors[first + i * step];
+#pragma unroll
+    for (int i = 0; i < arcs; ++i) {
+        sent[i] = load<T, count>(from.data + int64_t{sender[i]} * from.columns + column);
+        heard[i] = from.heard == nullptr || from.heard[sender[i]] != 0;
+    }
+#pragma unroll
+    for (int i = 0; i < arcs * count; ++i)
+        message[i] = static_cast<Number>(widened(sent[i / count].at[i % count]));
+    if (from.weights != nullptr) weigh<arcs, count>(message, from, first, step, column);
+#pragma unroll
+    for (int i = 0; i < arcs * count; ++i)
+        partial.join_if(heard[i / count], i % count, message[i], first + i / count * step);
+}
+
+// The same for all arcs first, first + step, .. before end.
+template <int count, class Reduction, class Number, class T, class I>
+__device__ __forceinline__ void take_all(
+    Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t end, int64_t step,
+    int64_t column) {
+    constexpr int at_once = count > 4 ? 2 : 4;
+    for (; first + (at_once - 1) * step < end; first += at_once * step)
+        take<at_once>(partial, from, first, step, column);
+    for (; first < end; first += step) take<1>(partial, from, first, step, column);
+}
+
+// Writes what a row receives in `count` columns, at `place` of result and winners.
+template <class Result, int count, class Reduction, class Number>
+__device__ __forceinline__ void finish(
+    const Partial<Reduction, Number, count>& partial, int64_t degree, int64_t mean, Result* result, int64_t* winners,
+    int64_t place) {
+    Pack<Result, count> received;
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        Number value = partial.value[i];
+        if constexpr (!Reduction::chooses) {
+            if (mean != 0 && degree > 0) value = value / static_cast<Number>(degree);
+        }
+        received.at[i] = Narrowed<Result>::from(value);
+    }
+    store(result + place, received);
+    if constexpr (Reduction::tracks) {
+#pragma unroll
+        for (int i = 0; i < count; ++i) winners[place + i] = partial.winner[i];
+    }
+}
+
+// A team of lanes * parts lanes for each of the rows rows[first_row], .. rows[end_row - 1] (null: first_row, ..).
+//
+// `greatest` says which is the Best. `identity` is what a row without messages gets. `mean` divides by the number of
+// arcs. winners [n, columns] is written by a reduction that tracks, and may be null for others. The blocks of one x
+// take the columns from first_column on.
+template <class T, class I, class Reduction, int count>
+__global__ void __launch_bounds__(row_threads, resident(count) / row_threads) pull_rows(
+    const I* rows, int64_t first_row, int64_t end_row, const int64_t* offset, const I* neighbors, const uint8_t* heard,
+    const T* data, int64_t columns, const T* weights, int64_t heads, int64_t edge, int64_t first_column, int64_t lanes,
+    int64_t parts, int64_t greatest, typename Arithmetic<T>::Argument identity, int64_t mean,
+    typename Reduction::template Result<T>* result, int64_t* winners) {
+    using Number = typename Reduction::template Number<T>;
+    const Messages<T, I> messages{neighbors, heard, data, columns, weights, heads, edge};
+    const Lane lane(static_cast<int>(lanes), static_cast<int>(parts));
+    const int64_t warp = (int64_t{blockIdx.x} * row_threads + threadIdx.x) / 32;
+    const int64_t number = first_row + warp * (32 / (lane.lanes * lane.parts)) + lane.team;
+    const int64_t column = first_column + (blockIdx.y * lanes + lane.column) * count;
+    const bool works = number < end_row && column < columns;
+    const int64_t row = !works ? 0 : rows == nullptr ? number : int64_t{rows[number]};
+    const int64_t begin = works ? offset[row] : 0, end = works ? offset[row + 1] : 0;
+    Partial<Reduction, Number, count> partial(Reduction(greatest), static_cast<Number>(identity));
+    take_all(partial, messages, begin + lane.part, end, lane.parts, column);
+    join_parts(partial, lane);
+    if (works && lane.part == 0) finish(partial, end - begin, mean, result, winners, row * columns + column);
+}
+
+// A block for each tile (row, first arc, end, slot) of a long row. A row of one tile has slot -1 and is written to the
+// result; another tile is written to its slot of partial_values [slots, columns] and partial_winners.
+template <class T, class I, class Reduction, int count>
+__global__ void __launch_bounds__(tile_threads, resident(count) / tile_threads) pull_tiles(
+    const int64_t* tiles, const I* neighbors, const uint8_t* heard, const T* data, int64_t columns, const T* weights,
+    int64_t heads, int64_t edge, int64_t first_column, int64_t lanes, int64_t greatest,
+    typename Arithmetic<T>::Argument identity, int64_t mean, typename Reduction::template Result<T>* result,
+    int64_t* winners, typename Reduction::template Number<T>* partial_values, int64_t* partial_winners) {
+    using Number = typename Reduction::template Number<T>;
+    constexpr int warps = tile_threads / 32;
+    const Messages<T, I> messages{neighbors, heard, data, columns, weights, heads, edge};
+    const Lane lane(static_cast<int>(lanes), 32 / static_cast<int>(lanes));
+    const int64_t* tile = tiles + int64_t{blockIdx.x} * 4;
+    const int64_t begin = tile[1], end = tile[2];
+    const int64_t column = first_column + (blockIdx.y * lanes + lane.column) * count;
+    Partial<Reduction, Number, count> partial(Reduction(greatest), static_cast<Number>(identity));
+    if (column < columns) {
+        const int64_t first = begin + threadIdx.x / 32 * lane.parts + lane.part;
+        take_all(partial, messages, first, end, warps * lane.parts, column);
+    }
+    join_parts(partial, lane);
+    join_warps<warps>(partial, lane);
+    if (threadIdx.x >= lanes || column >= columns) return;
+    const int64_t row = tile[0], slot = tile[3];
+    if (slot < 0) {
+        finish(partial, end - begin, mean, result, winners, row * columns + column);
+    } else {
+        finish(partial, 0, 0, partial_values, partial_winners, slot * columns + column);
+    }
+}
+
+// A block for each row (row, first slot, end slot, number of arcs) whose tiles were written to slots.
+template <class T, class Reduction>
+__global__ void __launch_bounds__(tile_threads) join_tiles(
+    const int64_t* hubs, const typename Reduction::template Number<T>* partial_values, const int64_t* partial_winners,
+    int64_t columns, int64_t first_column, int64_t lanes, int64_t greatest, typename Arithmetic<T>::Argument identity,
+    int64_t mean, typename Reduction::template Result<T>* result, int64_t* winners) {
+    using Number = typename Reduction::template Number<T>;
+    constexpr int warps = tile_threads / 32;
+    const Lane lane(static_cast<int>(lanes), 32 / static_cast<int>(lanes));
+    const int64_t* hub = hubs + int64_t{blockIdx.x} * 4;
+    const int64_t row = hub[0], begin = hub[1], end = hub[2], degree = hub[3];
+    const int64_t column = first_column + blockIdx.y * lanes + lane.column;
+    Partial<Reduction, Number, 1> partial(Reduction(greatest), static_cast<Number>(identity));
+    int64_t slot = begin + threadIdx.x / 32 * lane.parts + lane.part;
+    for (; slot < end && column < columns; slot += warps * lane.parts) {
+        const int64_t place = slot * columns + column;
+        partial.join(0, partial_values[place], Reduction::tracks ? partial_winners[place] : -1);
+    }
+    join_parts(partial, lane);
+    join_warps<warps>(partial, lane);
+    if (threadIdx.x < lanes && column < columns)
+        finish(partial, degree, mean, result, winners, row * columns + column);
+}
+
+}  // namespace tgraph
