@@ -141,7 +141,7 @@ def _choose_aggregate(
     if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
         raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
     held = arc_weights(sub, data, edge, weights)
-    return choose(sub.backend, Call("aggregate", data, reduction, edge, held, dtype=dtype))
+    return choose(sub.backend, Call("aggregate", data, reduction, edge, held, dtype=dtype, sub=sub))
 
 
 def update(

@@ -10,8 +10,12 @@ and the operations it offers, which have the same signature in every backend:
     relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is asked for only where it serves
     fixpoint(graph, values, active, ...) -> an object with `advance`     optional: a relaxation's whole loop
 
-`BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call. The
-portable backend offers all that is not optional and refuses nothing.
+`BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call, unless
+`tgraph.tune` has found another to be faster. A backend may have a function
+
+    yields(call) -> str | None      why "auto" passes it over although it would serve the call
+
+The portable backend offers all that is not optional, refuses nothing and never yields.
 """
 
 from __future__ import annotations
@@ -23,10 +27,10 @@ from types import ModuleType
 from typing import Any
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import native, portable
+from tgraph.kernels import native, portable, torch_scatter, torch_sparse
 from tgraph.kernels.call import Call
 
-BACKENDS: dict[str, ModuleType] = {native.name: native, portable.name: portable}
+BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in (native, torch_scatter, torch_sparse, portable)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def find(name: str, call: Call) -> Choice:
     check_backend(name)
     refused: dict[str, str] = {}
     for backend in BACKENDS.values() if name == "auto" else (BACKENDS[name],):
-        reason = _refusal(backend, call)
+        reason = _refusal(backend, call, automatic=name == "auto")
         if reason is None:
             return _noted(Choice(backend, call, refused))
         refused[backend.name] = reason
@@ -95,9 +99,11 @@ def _noted(choice: Choice) -> Choice:
     return choice
 
 
-def _refusal(backend: ModuleType, call: Call) -> str | None:
+def _refusal(backend: ModuleType, call: Call, automatic: bool) -> str | None:
     if not hasattr(backend, call.operation):
         return f"it has no {call.operation}"
+    if automatic and hasattr(backend, "yields") and (reason := backend.yields(call)):
+        return reason
     return backend.refuses(call)
 
 
