@@ -24,7 +24,7 @@ LAYERS = (
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
     ("tgraph.csr",),
-    ("tgraph.native",),
+    ("tgraph.native", "tgraph.devices"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )

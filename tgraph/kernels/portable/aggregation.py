@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS, Reduction
 from tgraph.rows import Scratch
 from tgraph.subgraph import Received, Subgraph
@@ -152,12 +153,12 @@ def scratch_of(sub: Subgraph) -> Scratch:
 def _order_matters(messages: Tensor, reduction: Reduction) -> bool:
     """A scatter adds in the order its threads happen to come; only the CPU's is sequential."""
     inexact = messages.is_floating_point() and reduction.name in ("sum", "prod")
-    return inexact and messages.device.type != "cpu"
+    return inexact and not devices.is_sequential(messages)
 
 
 def reduce_rows(messages: Tensor, offset: Tensor, row_of_arc, reduction: Reduction) -> Tensor:
     """Reduce each segment messages[offset[i]:offset[i + 1]] to row i of the result."""
-    if messages.is_floating_point() and messages.device.type in ("cpu", "cuda") and messages.numel():
+    if messages.is_floating_point() and devices.reduces_segments(messages) and messages.numel():
         flat = messages.flatten(1) if messages.dim() > 2 else messages
         initial = float(reduction.identity(messages.dtype))
         reduced = torch.segment_reduce(flat, reduction.segment, offsets=offset, axis=0, initial=initial, unsafe=True)
