@@ -12,6 +12,14 @@ settings.register_profile("tgraph", deadline=None, print_blob=True)
 settings.load_profile("tgraph")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def empty_cache(tmp_path_factory):
+    """No choice that tgraph.tune made for whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session", params=["auto", "push", "pull"])
 def mode(request):
     """The direction of a run."""

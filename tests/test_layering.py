@@ -15,7 +15,7 @@ LAYERS = (
     ("tgraph.report",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
-    ("tgraph.engine",),
+    ("tgraph.engine", "tgraph.tuning"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace"),
@@ -24,7 +24,7 @@ LAYERS = (
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
     ("tgraph.csr",),
-    ("tgraph.native", "tgraph.devices"),
+    ("tgraph.cache", "tgraph.devices", "tgraph.native"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )

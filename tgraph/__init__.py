@@ -12,6 +12,7 @@ from tgraph.operators import aggregate, explain, neighbor_select, reconstruct, u
 from tgraph.program import Program, Relaxation
 from tgraph.subgraph import Received, Subgraph
 from tgraph.trace import Trace
+from tgraph.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 
@@ -24,6 +25,7 @@ __all__ = [
     "Run",
     "Subgraph",
     "Trace",
+    "Tuned",
     "aggregate",
     "algorithms",
     "errors",
@@ -38,6 +40,7 @@ __all__ = [
     "read",
     "reconstruct",
     "run",
+    "tune",
     "update",
     "vertex_select",
     "write",

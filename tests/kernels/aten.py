@@ -29,50 +29,16 @@ MPS_LACKS = {
     "scatter_reduce of int64 by prod": "no 64-bit compare-and-swap in Metal (pytorch#184028, 2026-05)",
 }
 
-XPU = set(
-    [
-        "_local_scalar_dense",
-        "_unique2",
-        "add.out",
-        "any.all_out",
-        "bincount",
-        "cat.out",
-        "clamp.out",
-        "cumsum.out",
-        "div.out",
-        "empty.memory_format",
-        "eq.Scalar_out",
-        "eq.Tensor_out",
-        "equal",
-        "fill_.Tensor",
-        "floor_divide",
-        "ge.Scalar_out",
-        "gt.Scalar_out",
-        "gt.Tensor_out",
-        "index.Tensor_out",
-        "index_select",
-        "isnan",
-        "le.Scalar_out",
-        "lt.Scalar_out",
-        "lt.Tensor_out",
-        "masked_fill_.Scalar",
-        "max",
-        "min",
-        "mul.out",
-        "ne.Scalar_out",
-        "ne.Tensor_out",
-        "nonzero",
-        "pow.Tensor_Scalar_out",
-        "repeat_interleave.Tensor",
-        "searchsorted.Scalar",
-        "searchsorted.Tensor",
-        "sign.out",
-        "sort.values_stable",
-        "sub.out",
-        "view",
-        "where.self",
-    ]
-)
+# fmt: off
+XPU = {
+    "_local_scalar_dense", "_unique2", "add.out", "any.all_out", "bincount", "cat.out", "clamp.out", "cumsum.out",
+    "div.out", "empty.memory_format", "eq.Scalar_out", "eq.Tensor_out", "equal", "fill_.Tensor", "floor_divide",
+    "ge.Scalar_out", "gt.Scalar_out", "gt.Tensor_out", "index.Tensor_out", "index_select", "isnan", "le.Scalar_out",
+    "lt.Scalar_out", "lt.Tensor_out", "masked_fill_.Scalar", "max", "min", "mul.out", "ne.Scalar_out",
+    "ne.Tensor_out", "nonzero", "pow.Tensor_Scalar_out", "repeat_interleave.Tensor", "searchsorted.Scalar",
+    "searchsorted.Tensor", "sign.out", "sort.values_stable", "sub.out", "view", "where.self",
+}
+# fmt: on
 
 
 def operators() -> dict[str, dict[str, set[str] | str | None]]:

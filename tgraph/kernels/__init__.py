@@ -14,6 +14,7 @@ and the operations it offers, which have the same signature in every backend:
 `tgraph.tune` has found another to be faster. A backend may have a function
 
     yields(call) -> str | None      why "auto" passes it over although it would serve the call
+    is_ordered(call) -> bool        False where its sums change from run to run, so that `tgraph.tune` passes it over
 
 The portable backend offers all that is not optional, refuses nothing and never yields.
 """
@@ -27,7 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import native, portable, torch_scatter, torch_sparse
+from tgraph.kernels import native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
 
 BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in (native, torch_scatter, torch_sparse, portable)}
@@ -35,11 +36,13 @@ BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in (native,
 
 @dataclass(frozen=True)
 class Choice:
-    """The backend that serves a call, and why those that stand before it do not: {name: reason}."""
+    """The backend that serves a call, and why those that stand before it do not: {name: reason}. `tuned` says that it
+    serves because `tgraph.tune` chose it."""
 
     backend: ModuleType | None
     call: Call
     refused: dict[str, str] = field(default_factory=dict)
+    tuned: bool = False
 
     @property
     def run(self) -> Any:
@@ -49,6 +52,7 @@ class Choice:
     def __str__(self) -> str:
         name = "no backend" if self.backend is None else self.backend.name
         because = "; ".join(f"{other} does not: {reason}" for other, reason in self.refused.items())
+        because = "tgraph.tune chose it" if self.tuned else because
         return f"{self.call.operation}: {name} serves it" + (f" ({because})" if because else "")
 
 
@@ -70,13 +74,29 @@ def choose(name: str, call: Call) -> Choice:
 def find(name: str, call: Call) -> Choice:
     """As `choose`, with None for the backend where none serves the call."""
     check_backend(name)
+    if name != "auto":
+        reason = refusal(BACKENDS[name], call)
+        return _noted(Choice(BACKENDS[name], call)) if reason is None else Choice(None, call, {name: reason})
+    chosen = BACKENDS.get(tuned.choice(call) or "")
+    if chosen is not None and refusal(chosen, call) is None:
+        return _noted(Choice(chosen, call, tuned=True))
+    choice = by_rule(call)
+    return choice if choice.backend is None else _noted(choice)
+
+
+def by_rule(call: Call) -> Choice:
+    """What "auto" takes where nothing was measured: the first backend that serves the call and does not yield."""
     refused: dict[str, str] = {}
-    for backend in BACKENDS.values() if name == "auto" else (BACKENDS[name],):
-        reason = _refusal(backend, call, automatic=name == "auto")
+    for backend in BACKENDS.values():
+        reason = _yields(backend, call) or refusal(backend, call)
         if reason is None:
-            return _noted(Choice(backend, call, refused))
+            return Choice(backend, call, refused)
         refused[backend.name] = reason
     return Choice(None, call, refused)
+
+
+def _yields(backend: ModuleType, call: Call) -> str | None:
+    return backend.yields(call) if hasattr(backend, "yields") and hasattr(backend, call.operation) else None
 
 
 @contextmanager
@@ -99,12 +119,16 @@ def _noted(choice: Choice) -> Choice:
     return choice
 
 
-def _refusal(backend: ModuleType, call: Call, automatic: bool) -> str | None:
+def refusal(backend: ModuleType, call: Call) -> str | None:
+    """Why a backend cannot serve a call, None where it can."""
     if not hasattr(backend, call.operation):
         return f"it has no {call.operation}"
-    if automatic and hasattr(backend, "yields") and (reason := backend.yields(call)):
-        return reason
     return backend.refuses(call)
+
+
+def is_ordered(backend: ModuleType, call: Call) -> bool:
+    """True where a backend gives the same result on every run."""
+    return not hasattr(backend, "is_ordered") or backend.is_ordered(call)
 
 
 def check_backend(name: str) -> None:

@@ -14,7 +14,7 @@ from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_sparse.matrix import Matrix, multiply
 from tgraph.subgraph import Received, Subgraph
 
-__all__ = ["aggregate", "name", "refuses", "yields"]
+__all__ = ["aggregate", "is_ordered", "name", "refuses", "yields"]
 
 name = "sparse"
 
@@ -56,7 +56,12 @@ def _refuses_arcs(sub: Subgraph | None) -> str | None:
 
 def yields(call: Call) -> str | None:
     """Why "auto" leaves a call that is served to a backend after this one, None where it does not."""
-    return "cuSPARSE adds in an order that changes from run to run" if call.data.is_cuda else None
+    return None if is_ordered(call) else "cuSPARSE adds in an order that changes from run to run"
+
+
+def is_ordered(call: Call) -> bool:
+    """True where a sum is the same on every run."""
+    return not call.data.is_cuda
 
 
 def aggregate(
