@@ -45,7 +45,8 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
 	$(INSTALL) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
 
-# torch-scatter is built from its source, for minutes, against the torch of .venv; its tests then run with the others.
+# torch-scatter is built from its source, for minutes, against the torch of .venv (pip would keep what it built for
+# another torch); its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
 
@@ -68,8 +69,8 @@ $(VENV)/.bench: $(SOURCES) | $(BIN)/python
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.scatter: constraints.txt | $(VENV)/.dev
-	$(INSTALL) setuptools wheel
-	$(INSTALL) --no-build-isolation --no-deps torch-scatter
+	$(INSTALL) setuptools
+	$(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
 	touch $@
 
 $(BIN)/python:
