@@ -23,6 +23,8 @@ def refuses(call: Call) -> str | None:
     """Why a call is not served, None where it is."""
     if call.operation != "aggregate":
         return f"it has no {call.operation}"
+    if why := not_plain(call):
+        return why
     reduction, data = cast(Reduction, call.reduction), call.data
     if reduction.name not in ("sum", "mean"):
         return f"a product of matrices is no {reduction.name!r}"
@@ -32,8 +34,6 @@ def refuses(call: Call) -> str | None:
         return "this torch is built without MKL"
     if data.device.type not in ("cpu", "cuda"):
         return f"it computes on the CPU and on CUDA devices, the data is on {data.device}"
-    if why := not_plain(call):
-        return why
     dtype = _dtype(data, reduction, call.edge, call.weights, call.dtype)
     if dtype not in (torch.float32, torch.float64):
         return f"it multiplies float32 and float64, not {dtype}"
