@@ -1,4 +1,4 @@
-# make demo · make test · make lint · make bench · make sanitize · make clean
+# make demo · make test · make lint · make bench · make sanitize · make scatter · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench sanitize clean
+.PHONY: demo test lint bench sanitize scatter clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -45,6 +45,11 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
 	$(INSTALL) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
 
+# torch-scatter is built from its source, for minutes, against the torch of .venv (pip would keep what it built for
+# another torch); its tests then run with the others.
+scatter: $(VENV)/.scatter
+	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -62,6 +67,11 @@ $(VENV)/.dev: $(SOURCES) | $(BIN)/python
 $(VENV)/.bench: $(SOURCES) | $(BIN)/python
 	$(INSTALL) -e '.[bench]'
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.scatter: constraints.txt | $(VENV)/.dev
+	$(INSTALL) setuptools
+	$(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
+	touch $@
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -16,7 +16,7 @@ LAYERS = (
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.several",),
-    ("tgraph.engine",),
+    ("tgraph.engine", "tgraph.tuning"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace"),
@@ -25,7 +25,7 @@ LAYERS = (
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
     ("tgraph.csr",),
-    ("tgraph.cache", "tgraph.native"),
+    ("tgraph.cache", "tgraph.devices", "tgraph.native"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )

@@ -13,6 +13,7 @@ from tgraph.program import Program, Relaxation
 from tgraph.several import run_each
 from tgraph.subgraph import Received, Subgraph
 from tgraph.trace import Trace
+from tgraph.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ __all__ = [
     "Run",
     "Subgraph",
     "Trace",
+    "Tuned",
     "aggregate",
     "algorithms",
     "errors",
@@ -40,6 +42,7 @@ __all__ = [
     "reconstruct",
     "run",
     "run_each",
+    "tune",
     "update",
     "vertex_select",
     "write",

@@ -54,7 +54,8 @@ def run(
 
     mode : "push" (active vertices send along their out-arcs), "pull" (vertices read their in-arcs), or "auto",
         which chooses for each iteration by the work ahead. All three give the same values.
-    backend : which kernels serve the operators: "auto" or a name of `tgraph.kernels.BACKENDS`.
+    backend : which kernels serve the operators: "auto", or "native", "scatter", "sparse" or "portable"; those that
+        offer no more than `aggregate` serve a `Program` that calls nothing else.
     trace : record what each iteration did.
     progress : show a progress bar on stderr.
     max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's

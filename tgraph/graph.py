@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import build, csr, validate
+from tgraph import build, csr, devices, validate
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.ids import VertexIds
@@ -334,13 +334,13 @@ class Graph:
         """The mean weight; 1 without weights or arcs."""
         if self.weights is None or not self.num_arcs:
             return 1.0
-        return float(self.weights.detach().mean(dtype=torch.float64))
+        return float(self.weights.detach().mean(dtype=devices.widest_float(self.weights)))
 
     @derived
     def mean_degree_met(self) -> float:
         """The mean out-degree of the vertices that arcs leave, an arc drawn at random: hubs weigh in as often as they
         are met. 0 without arcs."""
-        degree = self.out_degree.to(torch.float64 if self.device.type != "mps" else torch.float32)
+        degree = self.out_degree.to(devices.widest_float(self.offset))
         return float(degree.square().sum()) / max(self.num_arcs, 1)
 
     @derived

@@ -148,7 +148,7 @@ def _checked_call(
     if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
         raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
     held = arc_weights(sub, data, edge, weights)
-    return Call("aggregate", data, reduction, edge, held, dtype=dtype)
+    return Call("aggregate", data, reduction, edge, held, dtype=dtype, sub=sub)
 
 
 def update(

@@ -271,9 +271,9 @@ def test_explain():
     assert tg.explain(graph, torch.ones(6)) == "aggregate: native serves it"
     assert tg.explain(push(graph, torch.tensor([2])), torch.ones(6), "max", edge="add") == "aggregate: native serves it"
     why = tg.explain(graph, torch.ones(6, requires_grad=True), "prod")
-    assert why == "aggregate: portable serves it (native does not: it has no gradient of a product)"
+    assert why.startswith("aggregate: portable serves it (native does not: it has no gradient of a product; ")
     why = tg.explain(graph, torch.ones(6, requires_grad=True), edge="min")
-    assert why == "aggregate: portable serves it (native does not: it has no gradient of edge='min')"
+    assert why.startswith("aggregate: portable serves it (native does not: it has no gradient of edge='min'; ")
     with pytest.raises(tg.errors.ArgumentError, match="data"):
         tg.explain(graph, torch.ones(5))
 

@@ -17,8 +17,13 @@ An `aggregate` records no gradient: the operators in `kernels.operator` call it 
 its gradients by further calls. Only the portable one is also called by itself under transforms of torch.func, and
 where a gradient is taken message by message.
 
-`BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call. The
-portable backend offers all that is not optional and refuses nothing.
+`BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call, unless
+`tgraph.tune` has found another to be faster. A backend may have a function
+
+    yields(call) -> str | None      why "auto" passes it over although it would serve the call
+    is_ordered(call) -> bool        False where its sums change from run to run, so that `tgraph.tune` passes it over
+
+The portable backend offers all that is not optional, refuses nothing and never yields.
 """
 
 from __future__ import annotations
@@ -30,20 +35,22 @@ from types import ModuleType
 from typing import Any
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import native, portable
+from tgraph.kernels import native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import transformed
 
-BACKENDS: dict[str, ModuleType] = {native.name: native, portable.name: portable}
+BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in (native, torch_scatter, torch_sparse, portable)}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The backend that serves a call, and why those that stand before it do not: {name: reason}."""
+    """The backend that serves a call, and why those that stand before it do not: {name: reason}. `tuned` says that it
+    serves because `tgraph.tune` chose it."""
 
     backend: ModuleType | None
     call: Call
     refused: dict[str, str] = field(default_factory=dict)
+    tuned: bool = False
 
     @property
     def run(self) -> Any:
@@ -53,6 +60,7 @@ class Choice:
     def __str__(self) -> str:
         name = "no backend" if self.backend is None else self.backend.name
         because = "; ".join(f"{other} does not: {reason}" for other, reason in self.refused.items())
+        because = "tgraph.tune chose it" if self.tuned else because
         return f"{self.call.operation}: {name} serves it" + (f" ({because})" if because else "")
 
 
@@ -74,13 +82,29 @@ def choose(name: str, call: Call) -> Choice:
 def find(name: str, call: Call) -> Choice:
     """As `choose`, with None for the backend where none serves the call."""
     check_backend(name)
+    if name != "auto":
+        reason = refusal(BACKENDS[name], call)
+        return _noted(Choice(BACKENDS[name], call)) if reason is None else Choice(None, call, {name: reason})
+    chosen = BACKENDS.get(tuned.choice(call) or "")
+    if chosen is not None and refusal(chosen, call) is None:
+        return _noted(Choice(chosen, call, tuned=True))
+    choice = by_rule(call)
+    return choice if choice.backend is None else _noted(choice)
+
+
+def by_rule(call: Call) -> Choice:
+    """What "auto" takes where nothing was measured: the first backend that serves the call and does not yield."""
     refused: dict[str, str] = {}
-    for backend in BACKENDS.values() if name == "auto" else (BACKENDS[name],):
-        reason = _refusal(backend, call)
+    for backend in BACKENDS.values():
+        reason = _yields(backend, call) or refusal(backend, call)
         if reason is None:
-            return _noted(Choice(backend, call, refused))
+            return Choice(backend, call, refused)
         refused[backend.name] = reason
     return Choice(None, call, refused)
+
+
+def _yields(backend: ModuleType, call: Call) -> str | None:
+    return backend.yields(call) if hasattr(backend, "yields") and hasattr(backend, call.operation) else None
 
 
 @contextmanager
@@ -103,7 +127,8 @@ def _noted(choice: Choice) -> Choice:
     return choice
 
 
-def _refusal(backend: ModuleType, call: Call) -> str | None:
+def refusal(backend: ModuleType, call: Call) -> str | None:
+    """Why a backend cannot serve a call, None where it can."""
     if not hasattr(backend, call.operation):
         return f"it has no {call.operation}"
     if call.operation == "aggregate" and backend is not portable:
@@ -112,6 +137,11 @@ def _refusal(backend: ModuleType, call: Call) -> str | None:
         if call.by_message:
             return f"it has no gradient of {call.by_message}"
     return backend.refuses(call)
+
+
+def is_ordered(backend: ModuleType, call: Call) -> bool:
+    """True where a backend gives the same result on every run."""
+    return not hasattr(backend, "is_ordered") or backend.is_ordered(call)
 
 
 def check_backend(name: str) -> None:

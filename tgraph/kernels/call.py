@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.graph import Graph
 from tgraph.kernels.messages import is_per_arc
 from tgraph.kernels.reductions import Reduction
+from tgraph.subgraph import Subgraph
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Call:
     data : the vertex data [n, ...], or another tensor that says device and dtype.
     graph : the graph, where the form of its tensors matters.
     reduction, edge, weights, dtype : what `aggregate` and `relax` are given, where the operation has them.
+    sub : the arcs that `aggregate` is given.
     others : further tensors that the result depends on.
     """
 
@@ -31,6 +33,7 @@ class Call:
     graph: Graph | None = None
     others: tuple[Tensor, ...] = ()
     dtype: torch.dtype | None = None
+    sub: Subgraph | None = None
 
     @property
     def needs_gradient(self) -> bool:
@@ -52,3 +55,14 @@ class Call:
     def _is_recorded(self) -> bool:
         tensors = (self.data, self.weights, *self.others)
         return torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
+
+
+def not_plain(call: Call) -> str | None:
+    """Why a backend of eager operators on plain tensors cannot serve a call, None where that is no obstacle."""
+    if torch.compiler.is_compiling():
+        return "torch.compile cannot look into it"
+    if torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0:
+        return "it has no rule for torch.func transforms and forward-mode gradients"
+    if any(isinstance(t, Tensor) and type(t) not in (Tensor, torch.nn.Parameter) for t in (call.data, call.weights)):
+        return "it needs plain tensors, not a subclass"
+    return None

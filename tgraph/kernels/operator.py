@@ -147,7 +147,7 @@ def _pull(data: Tensor, weights: Tensor | None, back_weights: Tensor | None, *re
     sub = _subgraph("pull", arcs, backend)
     reduction, columns = reduction_of(reduce), data.shape[1]
     data, weights = shaped(data, weights)
-    received = choose(backend, Call("aggregate", data, reduction, edge, weights)).run(
+    received = choose(backend, Call("aggregate", data, reduction, edge, weights, sub=sub)).run(
         sub, data, reduction, edge, weights
     )
     return received.values.reshape(len(received.values), columns).contiguous()

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.kernels.library import register, transformed
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
@@ -41,7 +42,7 @@ def _take_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 def _add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
     result = values.new_zeros((size, *values.shape[1:]))
-    if values.device.type == "cpu":
+    if devices.is_sequential(values):
         return result.index_add_(0, index, values)
     return result.index_put_((index.to(torch.int64),), values, accumulate=True)  # sorts, so that the order is fixed
 
@@ -71,7 +72,7 @@ def reduce_segments(
     segment : gives the number of the segment of each message, int64 [e], where the caller has it.
     """
     size, floating = len(offset) - 1, messages.is_floating_point()
-    if floating and messages.device.type in ("cpu", "cuda") and messages.numel() and not transformed():
+    if floating and devices.reduces_segments(messages) and messages.numel() and not transformed():
         flat = messages.flatten(1) if messages.dim() > 2 else messages
         initial = float(reduction.identity(messages.dtype))
         reduced = torch.segment_reduce(flat, reduction.segment, offsets=offset, axis=0, initial=initial, unsafe=True)

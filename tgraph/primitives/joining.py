@@ -57,7 +57,8 @@ def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
 def frequent(label: Tensor) -> int:
     """The most frequent of a sample of labels, the smallest of equals; the sample is spread evenly (Weyl 1916)."""
     place = torch.arange(SAMPLES, device=label.device) * 2654435761 % len(label)  # 2^32 over the golden ratio
-    return int(label.index_select(0, place).mode().values)
+    labels, count = label.index_select(0, place).unique(return_counts=True)  # mode() is missing on Apple's GPUs
+    return int(labels[count.argmax()])
 
 
 def _check_label(graph: Graph, label: Tensor) -> None:

@@ -7,12 +7,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.kernels.library import records
 from tgraph.kernels.messages import across, column, promoted
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.kernels.segments import reduce_segments, scatter, segment_reduce, take
 from tgraph.rows import Scratch
 from tgraph.subgraph import Received, Subgraph
+
+# Messages [e, ...] of the arcs held, reduced to what the vertices receive.
+Reduce = Callable[[Subgraph, Tensor, Reduction], Received]
 
 
 def aggregate(
@@ -28,6 +32,19 @@ def aggregate(
     A pull reduces the segments of its rows, in stored order. A push scatters to the neighbors; the result of a push
     from some rows only holds the vertices reached, so that it costs O(arcs held) and never O(n).
     """
+    return aggregated(reduce_messages, sub, data, reduction, edge, weights, dtype)
+
+
+def aggregated(
+    reduce: Reduce,
+    sub: Subgraph,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    dtype: torch.dtype | None = None,
+) -> Received:
+    """`aggregate` by a function that reduces messages [e, ...] as a sum, product, minimum or maximum."""
     data = promoted(data if dtype is None else data.to(dtype), reduction, edge)
     messages = across(sent_data(sub, data), edge, weights)
     if reduction.logical and edge != "copy":
@@ -37,11 +54,11 @@ def aggregate(
         messages = messages.float()  # as torch.sum does: a total kept in bfloat16 would not count beyond 256
     heard = _heard(sub) if sub.sends_partly else None
     if reduction.name == "mean":
-        received = _mean(sub, messages, heard)
+        received = _mean(reduce, sub, messages, heard)
     else:
         if heard is not None:
             messages = messages.masked_fill(~column(heard, messages), reduction.identity(messages.dtype))
-        received = _reduce(sub, messages, reduction)
+        received = reduce(sub, messages, reduction)
     if reduction.logical:
         return Received(received.values != 0, received.vertices)
     return Received(received.values.to(narrow), received.vertices) if narrow else received
@@ -63,7 +80,7 @@ def _heard(sub: Subgraph) -> Tensor:
     return sub.active.mask.index_select(0, sub.neighbors)
 
 
-def _mean(sub: Subgraph, messages: Tensor, heard: Tensor | None) -> Received:
+def _mean(reduce: Reduce, sub: Subgraph, messages: Tensor, heard: Tensor | None) -> Received:
     if not messages.is_floating_point():
         messages = messages.to(torch.get_default_dtype())
     if heard is not None:
@@ -71,21 +88,16 @@ def _mean(sub: Subgraph, messages: Tensor, heard: Tensor | None) -> Received:
         counted = heard.to(messages.dtype)
     else:
         counted = torch.ones(sub.num_arcs, dtype=messages.dtype, device=messages.device)
-    total = _reduce(sub, messages, REDUCTIONS["sum"])
-    count = _reduce(sub, counted, REDUCTIONS["sum"]).values.clamp(min=1)
+    total = reduce(sub, messages, REDUCTIONS["sum"])
+    count = reduce(sub, counted, REDUCTIONS["sum"]).values.clamp(min=1)
     return Received(total.values / column(count, total.values), total.vertices)
 
 
-def _reduce(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
+def reduce_messages(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
+    """The messages of a pull reduced by rows, those of a push by receivers."""
     if sub.mode == "pull":
         return Received(reduce_rows(messages, sub.offset, lambda: sub.row_of_arc, reduction), sub.rows)
-    if sub.is_whole:
-        receivers, slot, size = None, sub.neighbors.to(torch.int64), sub.graph.num_vertices
-    else:
-        reached = sub.neighbors.to(torch.int64)
-        keep, slot = scratch_of(sub).distinct(reached)
-        receivers = reached[keep]
-        size = len(receivers)
+    receivers, slot, size = receivers_of(sub)
     return Received(reduce_slots(messages, slot, size, reduction), receivers)
 
 
@@ -98,6 +110,17 @@ def reduce_slots(messages: Tensor, slot: Tensor, size: int, reduction: Reduction
     return reduce_rows(take(messages, order), offset, lambda: slot, reduction)
 
 
+def receivers_of(sub: Subgraph) -> tuple[Tensor | None, Tensor, int]:
+    """Who receives in a push: the vertices reached, int64 [r], or None for all; which of them each arc reaches,
+    int64 [e]; and how many they are."""
+    reached = sub.neighbors.to(torch.int64)
+    if sub.is_whole:
+        return None, reached, sub.graph.num_vertices
+    keep, slot = scratch_of(sub).distinct(reached)
+    receivers = reached[keep]
+    return receivers, slot, len(receivers)
+
+
 def scratch_of(sub: Subgraph) -> Scratch:
     return sub.scratch or Scratch(sub.graph.num_vertices)
 
@@ -105,7 +128,7 @@ def scratch_of(sub: Subgraph) -> Scratch:
 def _order_matters(messages: Tensor, reduction: Reduction) -> bool:
     """A scatter adds in the order its threads happen to come; only the CPU's is sequential."""
     inexact = messages.is_floating_point() and reduction.name in ("sum", "prod")
-    return inexact and messages.device.type != "cpu"
+    return inexact and not devices.is_sequential(messages)
 
 
 def reduce_rows(messages: Tensor, offset: Tensor, row_of_arc: Callable[[], Tensor], reduction: Reduction) -> Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.kernels.portable.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.subgraph import Subgraph
@@ -127,14 +128,9 @@ def unsent(values: Tensor, scale: Tensor | None) -> Tensor:
 
 def wide_sum(values: Tensor) -> Tensor:
     """Their sum in float64, without a copy of them that is twice as large."""
-    return values.sum(dtype=_wide(values))
+    return values.sum(dtype=devices.widest_float(values))
 
 
 def widened(values: Tensor) -> Tensor:
     """The values in float64."""
-    return values.to(_wide(values))
-
-
-def _wide(values: Tensor) -> torch.dtype:
-    """float64; float32 on Apple's GPUs, which have nothing wider."""
-    return torch.float32 if values.device.type == "mps" else torch.float64
+    return values.to(devices.widest_float(values))

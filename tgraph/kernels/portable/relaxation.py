@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.frontier import Frontier
 from tgraph.kernels.portable.aggregation import across, column, reduce_rows, scratch_of, sent_data
 from tgraph.kernels.reductions import Reduction
@@ -48,7 +49,7 @@ def relax(
 def waits_are_free(tensor: Tensor) -> bool:
     """True where the size of a selection is known at once. On an accelerator each one stalls the queue, and a pass
     over data that need not be touched is cheaper than to wait."""
-    return tensor.device.type == "cpu"
+    return devices.is_sequential(tensor)
 
 
 def _send(sent: Tensor, edge: str, weights: Tensor | float | None, reduction: Reduction) -> Tensor:

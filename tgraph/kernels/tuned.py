@@ -1,0 +1,131 @@
+"""What `tgraph.tune` has measured: the fastest backend for sums and for maxima over graphs like one measured.
+
+The choices are kept in a file of the user's cache folder, by everything that they depend on: device, driver, torch,
+threads, the degrees of the graph to within a factor of two, dtype, and the columns of the data rounded up to a power
+of two. They are read once by each process, and only looked up where there are any.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from tgraph import cache
+from tgraph.graph import Graph, derived
+from tgraph.kernels.call import Call
+
+FILE = "tuned.json"
+
+# Reductions that take the same time, by the one that is measured for them.
+MEASURED = {"sum": "sum", "mean": "sum", "max": "max", "min": "max"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The backend chosen, and the milliseconds that a call took on each that was measured."""
+
+    choice: str
+    milliseconds: dict[str, float]
+
+
+_known: dict[str, Measured] | None = None
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """Statistics of a graph on which the speed of a pull depends: n, m and the largest in-degree."""
+
+    vertices: int
+    arcs: int
+    largest: int
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} 2^{number.bit_length()}" for name, number in vars(self).items())
+
+
+@derived
+def _degrees(graph: Graph) -> Degrees:
+    largest = int(graph.in_degree.max()) if graph.num_vertices else 0
+    return Degrees(graph.num_vertices, graph.num_arcs, largest)
+
+
+def key(graph: Graph, reduce: str, columns: int, dtype: torch.dtype) -> str:
+    """What a choice depends on, as one line that a reader of the file understands."""
+    width = 1 << max(columns - 1, 0).bit_length()
+    parts = (machine(graph.device), _degrees.__get__(graph), f"{MEASURED[reduce]} of {dtype}", f"columns {width}")
+    return "; ".join(map(str, parts))
+
+
+@functools.cache
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def machine(device: torch.device) -> str:
+    """The device by its name, its driver, and the version of torch."""
+    if device.type == "cuda":
+        driver = torch._C._cuda_getDriverVersion()  # type: ignore[attr-defined]
+        return f"{torch.cuda.get_device_name(device)}; driver {driver}; torch {torch.__version__}"
+    name = _processor() if device.type == "cpu" else device.type
+    return f"{name}; {torch.get_num_threads()} threads; torch {torch.__version__}"
+
+
+def choice(call: Call) -> str | None:
+    """The name of the backend that was chosen for calls like this one, None where nothing was measured."""
+    if torch.compiler.is_compiling():  # which cannot look into a file
+        return None
+    known = stored()
+    if not known or call.sub is None or call.reduction is None or call.reduction.name not in MEASURED:
+        return None
+    sub, data = call.sub, call.data
+    if sub.mode != "pull" or not sub.selection.is_whole or sub.sends_partly or not data.is_floating_point():
+        return None
+    measured = known.get(key(sub.graph, call.reduction.name, data.shape[1:].numel(), call.dtype or data.dtype))
+    return None if measured is None else measured.choice
+
+
+def stored() -> dict[str, Measured]:
+    """All that was measured, by `key`."""
+    global _known
+    if _known is None:
+        _known = _read()
+    return _known
+
+
+def store(measured: dict[str, Measured]) -> None:
+    """Add to what is known, here and in the file. Raises OSError where that cannot be written, and RuntimeError where
+    there is no folder for it; this process knows it nevertheless."""
+    global _known
+    _known = {**stored(), **measured}
+    path = cache.folder() / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(f".{os.getpid()}")
+    text = json.dumps({name: asdict(entry) for name, entry in {**_read(), **measured}.items()}, indent=1)
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)  # at once, so that nobody reads half a file
+
+
+def forget() -> None:
+    """Read the file again when it is needed next."""
+    global _known
+    _known = None
+
+
+def _read() -> dict[str, Measured]:
+    """What the file holds; nothing where there is none, or none that can be read as such."""
+    try:
+        entries = json.loads((cache.folder() / FILE).read_text(encoding="utf-8"))
+        return {name: Measured(str(entry["choice"]), dict(entry["milliseconds"])) for name, entry in entries.items()}
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError):
+        return {}
