@@ -30,22 +30,24 @@ __device__ T warp_sum(T value) {
     return value;
 }
 
-// The sum over the block, for its thread 0.
+// The sum over a block of so many threads, for its thread 0.
+template <int threads = block_size>
 __device__ int64_t block_sum(int64_t value) {
-    __shared__ int64_t of_warp[warps];
+    __shared__ int64_t of_warp[threads / 32];
     value = warp_sum(value);
     if (lane() == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads();
     int64_t sum = 0;
     if (threadIdx.x == 0)
-        for (int warp = 0; warp < warps; ++warp) sum += of_warp[warp];
+        for (int warp = 0; warp < threads / 32; ++warp) sum += of_warp[warp];
     __syncthreads();
     return sum;
 }
 
-// The sum over the threads before this one.
+// The sum over the threads before this one, in a block of so many.
+template <int threads = block_size>
 __device__ int sum_before(int value) {
-    __shared__ int of_warp[warps];
+    __shared__ int of_warp[threads / 32];
     int sum = value;
     for (int step = 1; step < 32; step *= 2) {
         const int other = __shfl_up_sync(all_lanes, sum, step);
@@ -62,7 +64,8 @@ __device__ int sum_before(int value) {
 // ---- arcs of rows, numbered through
 
 // The row, of those in low..high-1, that arc number `arc` belongs to, where before[row] arcs come before each.
-__device__ int64_t row_of_arc(const int64_t* before, int64_t low, int64_t high, int64_t arc) {
+template <class Count>
+__device__ int64_t row_of_arc(const Count* before, int64_t low, int64_t high, int64_t arc) {
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         if (before[middle] <= arc)

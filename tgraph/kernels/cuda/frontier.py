@@ -123,14 +123,20 @@ class Rows:
         if selection.is_whole:
             return cls(offset, neighbors, None, offset, len(neighbors))
         ids = None if selection.rows is None else selection.rows.to(torch.int64).contiguous()
+        return cls.listed(offset, neighbors, ids, selection.known_num_arcs, selection.width)
+
+    @classmethod
+    def listed(
+        cls, offset: Tensor, neighbors: Tensor, ids: Tensor | None, num_arcs: int | None, width: int | None = None
+    ) -> Rows:
+        """Those rows, with `num_arcs` arcs where that is known, or at most the first `width` arcs of each."""
         num_rows = len(offset) - 1 if ids is None else len(ids)
         before = torch.empty(num_rows + 1, dtype=torch.int64, device=offset.device)
-        width = -1 if selection.width is None else selection.width
+        most = -1 if width is None else width
         kernel = Kernel("frontier.cu", "list_degrees")
-        runtime.launch(kernel, max(1, blocks(num_rows)), BLOCK, offset, ids, num_rows, width, before)
+        runtime.launch(kernel, max(1, blocks(num_rows)), BLOCK, offset, ids, num_rows, most, before)
         before.cumsum_(0)
-        known = selection.known_num_arcs
-        return cls(offset, neighbors, ids, before, int(before[-1]) if known is None else known)
+        return cls(offset, neighbors, ids, before, int(before[-1]) if num_arcs is None else num_arcs)
 
     @property
     def num_rows(self) -> int:

@@ -9,13 +9,15 @@ namespace tgraph {
 
 // sums[0], sums[1]: how many vertices have changed, and how many arcs leave them.
 
-// Sends along the arcs of `num_rows` rows. sent[i] is the value that row i sends. `reached` is an empty bitmap; whoever
-// is first to improve a vertex marks it there and lists it in `changed`.
+// Sends along the arcs of `num_rows` rows. sent[i] is the value that row i sends. Weights come in the order of the arcs
+// sent along, or where `stored` in that of all arcs. `reached` is an empty bitmap; whoever is first to improve a vertex
+// marks it there and lists it in `changed`.
 template <class V, class Neighbor>
 __global__ void push_arcs(
     const int64_t* offset, const Neighbor* neighbors, const int64_t* rows, const int64_t* before, int64_t num_rows,
-    int64_t num_arcs, const V* sent, const void* weights, int64_t weight_type, int64_t weight_step, int64_t edge,
-    int64_t lowest, const int64_t* out_offset, V* values, uint32_t* reached, int64_t* changed, int64_t* sums) {
+    int64_t num_arcs, int64_t stored, const V* sent, const void* weights, int64_t weight_type, int64_t weight_step,
+    int64_t edge, int64_t lowest, const int64_t* out_offset, V* values, uint32_t* reached, int64_t* changed,
+    int64_t* sums) {
     __shared__ int64_t found[arcs_per_block];
     __shared__ int num_found;
     __shared__ int64_t place;
@@ -27,8 +29,8 @@ __global__ void push_arcs(
     for (int64_t arc = first + threadIdx.x; arc < first + arcs_per_block && arc < num_arcs; arc += block_size) {
         const int64_t i = row_of_arc(before, range.first, range.end, arc);
         if (!messages.is_sent(sent[i])) continue;
-        const int64_t v = neighbors[offset[rows ? rows[i] : i] + (arc - before[i])];
-        const V message = messages(sent[i], arc);
+        const int64_t position = offset[rows ? rows[i] : i] + (arc - before[i]), v = neighbors[position];
+        const V message = messages(sent[i], stored ? position : arc);
         if (!messages.improves(message, values[v])) continue;
         if (!messages.improves(message, improve(values + v, message, messages.lowest))) continue;
         if (!insert(reached, v)) continue;

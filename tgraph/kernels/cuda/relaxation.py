@@ -61,14 +61,14 @@ def relax(
     if sub.mode == "pull" and not sub.selection.is_whole:
         return portable.relax(sub, values, reduction, edge, weights, bound)
     sums = frontier.new_sums(values.device, 3)
-    messages = _messages(values, reduction, edge, weights)
+    messages = messages_of(values, reduction, edge, weights)
     if sub.mode == "push":
         return _push(sub, values, messages, sums)
     per_arc = isinstance(weights, Tensor) and weights.dim() > 0  # then hardly a row meets the bound
     return _pull(sub, values, messages, None if per_arc else bound(), sums)
 
 
-def _messages(values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None) -> list[Argument]:
+def messages_of(values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None) -> list[Argument]:
     """The weights and what tells the kernels how to use them: (pointer, dtype, step, edge operation, min or max)."""
     step = 0
     if isinstance(weights, Tensor):
@@ -93,6 +93,7 @@ def _push(sub: Subgraph, values: Tensor, messages: list[Argument], sums: Tensor)
         rows.grid,
         BLOCK,
         *rows.arguments,
+        False,
         sent,
         *messages,
         sub.graph.offset.contiguous(),
@@ -115,17 +116,39 @@ def _pull(sub: Subgraph, values: Tensor, messages: list[Argument], limit: Tensor
     n = len(values)
     if not n:
         return sub.graph.nothing()
-    offset, neighbors = sub.offset.contiguous(), sub.neighbors.contiguous()
     front = frontier.pack(sub.active.mask) if sub.sends_partly else None
-    sent, limit = values.clone(), None if limit is None else limit.to(values.dtype)
     reached = torch.empty(blocks(n, 32), dtype=torch.int32, device=values.device)
+    limit = None if limit is None else limit.to(values.dtype)
+    pull(sub.offset, sub.neighbors, sub.graph.offset, front, messages, limit, values, reached, sums)
+    size, arcs, _ = sums.tolist()
+    return Frontier(sub.graph, ids=frontier.members(reached, size), count=(size, arcs))
+
+
+def pull(
+    offset: Tensor,
+    neighbors: Tensor,
+    out_offset: Tensor,
+    front: Tensor | None,
+    messages: list[Argument],
+    limit: Tensor | None,
+    values: Tensor,
+    reached: Tensor,
+    sums: Tensor,
+) -> None:
+    """Launch the kernels of a pull along in-arcs, [n + 1] and [m]; reads nothing back.
+
+    front : the bitmap of the vertices that send, None for all.
+    limit : a value that no message beats, or None.
+    reached : becomes the bitmap of the improved vertices.
+    sums : zeros [3]; their number and that of their out-arcs are added to the first two.
+    """
+    n = len(values)
+    offset, neighbors, out_offset = offset.contiguous(), neighbors.contiguous(), out_offset.contiguous()
     most_tiles = 2 * (len(neighbors) // ARCS_PER_TILE)
     tiles = torch.empty((most_tiles, 2), dtype=torch.int64, device=values.device)
     types = (TYPES[values.dtype], INDEX_TYPES[neighbors.dtype])
-    common = (front, sent, *messages, limit, sub.graph.offset.contiguous(), values, reached, tiles, sums)
+    common = (front, values.clone(), *messages, limit, out_offset, values, reached, tiles, sums)
     runtime.launch(Kernel("relax.cu", "pull_rows", types), blocks(n), BLOCK, offset, neighbors, n, *common)
     if most_tiles:
         grid = min(blocks(most_tiles, BLOCK // 32), TILE_BLOCKS)
         runtime.launch(Kernel("relax.cu", "pull_tiles", types), grid, BLOCK, offset, neighbors, *common)
-    size, arcs, _ = sums.tolist()
-    return Frontier(sub.graph, ids=frontier.members(reached, size), count=(size, arcs))
