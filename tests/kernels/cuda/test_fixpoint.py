@@ -7,10 +7,12 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shimmed import awkward_graphs, needs_compiler, shim  # noqa: F401  a fixture
-from strategies import MODES, graphs, grid
+from strategies import MODES, graphs, grid, random_graph
 
 import tgraph as tg
-from tgraph.kernels import BACKENDS
+from tgraph import fused
+from tgraph.kernels import BACKENDS, Choice
+from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import fixpoint, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
@@ -134,7 +136,29 @@ def test_the_host_takes_a_bucket_from_a_far_pile(dtype):
     assert pile.take(ids).tolist() == [4, 9] and pile.size == 1
     values[7] = 1
     assert pile.take(ids).tolist() == [] and pile.size == 0
-    assert not pile.arguments[1].any()
+
+
+def test_one_block_and_many_do_the_same_rounds(monkeypatch):
+    """Also in buckets, where none relaxes again what its bucket has relaxed."""
+    graph = random_graph(150, 900, 3, dtype=torch.float32)
+    values = torch.full((150,), torch.inf)
+    values[0] = 0
+    for delta in (1.0, 3.0, 9.0, torch.inf):
+        program, rounds = Any("min", "add", values, active=[0], delta=delta), []
+        for size in (1024, -1):
+            for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
+                monkeypatch.setattr(fixpoint, name, size)
+            loop = fused.begin(
+                Choice(BACKENDS["shim"], Call("fixpoint", values)),
+                program,
+                graph,
+                values.clone(),
+                graph.select([0]),
+                "push",
+            )
+            done = [one[:4] for several in fused.advance(loop, None) for one in several]
+            rounds.append(done)
+        assert rounds[0] == rounds[1]
 
 
 def test_every_kernel_is_named_once():

@@ -9,9 +9,9 @@ namespace tgraph {
 // What a block takes on: vertices of a frontier, as many as it has threads, their arcs, and the far pile.
 constexpr int small_size = 1024, small_arcs = 1 << 14, small_far = 1 << 14;
 
-// Vertices that changed are put off when their value lies beyond the border; `bits` says who is in the pile already.
-// One whose value has fallen below the border since it was put there has been relaxed: it is stale. Without buckets
-// there is no border.
+// Vertices that changed are put off when their value lies beyond the border. One whose value has fallen within it since
+// it was put off has been relaxed: it is stale. Values only fall and the border only rises, so no vertex is put off
+// again after its turn, and `bits`, which says who has been, is never cleared. Without buckets there is no border.
 template <class V>
 struct FarPile {
     int64_t* list;
@@ -20,8 +20,6 @@ struct FarPile {
     V width;
 
     __device__ bool takes(V value) const { return border && value > *border; }
-    __device__ bool holds(int64_t v) const { return contains(bits, v); }
-    __device__ void forget(int64_t v) const { atomicAnd(bits + v / 32, ~(uint32_t{1} << (v % 32))); }
 
     // The border of the bucket whose lowest value this is. It is part of the bucket, so that a border that rounding
     // leaves at the lowest value admits that value.
@@ -61,12 +59,10 @@ __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* val
     for (int64_t j = threadIdx.x; j < far_size; j += small_size) {
         const int64_t v = far.list[j];
         const V value = values[v];
-        if (value > border) {
+        if (value > border)
             spare[atomicAdd(&kept, 1)] = v;
-            continue;
-        }
-        far.forget(v);
-        if (far.takes(value)) ids[atomicAdd(&near, 1)] = v;
+        else if (far.takes(value))
+            ids[atomicAdd(&near, 1)] = v;
     }
     __syncthreads();
     far_size = kept;
@@ -78,7 +74,7 @@ __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* val
 }
 
 // Rounds of pushing from `size` vertices in `ids`, at most `max_rounds`, while they and their arcs are few. Leaves there
-// the frontier that comes next. log[2 r], log[2 r + 1]: vertices and arcs of the frontier of round r.
+// the frontier that comes next. log[3 r ...]: vertices and arcs of the frontier of round r, and how many it changed.
 // state: vertices of the frontier, their arcs, rounds done, vertices in the far pile.
 template <class V, class Neighbor>
 __global__ void __launch_bounds__(small_size) push_small(
@@ -106,7 +102,7 @@ __global__ void __launch_bounds__(small_size) push_small(
         arcs = sum;
         if (size == 0 || size > small_size || arcs > small_arcs || round == max_rounds) break;
         before[threadIdx.x] = sum_before<small_size>(static_cast<int>(degree));
-        if (threadIdx.x == 0) log[2 * round] = size, log[2 * round + 1] = arcs;
+        if (threadIdx.x == 0) log[3 * round] = size, log[3 * round + 1] = arcs;
         __syncthreads();
         for (int64_t arc = threadIdx.x; arc < arcs; arc += small_size) {
             const int64_t i = row_of_arc(before, 0, size, arc);
@@ -127,6 +123,7 @@ __global__ void __launch_bounds__(small_size) push_small(
                 far_list[add(&num_far, 1)] = v;
         }
         __syncthreads();
+        if (threadIdx.x == 0) log[3 * round + 2] = num_changed;
         size = near, far_size = num_far;
         __syncthreads();
     }
@@ -134,8 +131,8 @@ __global__ void __launch_bounds__(small_size) push_small(
 }
 
 // Of sums[0] vertices that a push has changed, lists in `ids` those within the border and puts off the others; empties
-// `reached`. state as above: vertices and arcs grow by those listed, and the far pile, of far_size vertices before, by
-// those put off.
+// `reached`. state, from zeros: vertices listed, their arcs, vertices changed, vertices put off in addition to the
+// far_size before.
 template <class V>
 __global__ void put_off(
     const int64_t* changed, const int64_t* sums, const V* values, const int64_t* offset, uint32_t* reached, int64_t* ids,
@@ -148,6 +145,7 @@ __global__ void put_off(
     const int near_before = sum_before(is_near), far_before = sum_before(is_far);
     const int64_t near = block_sum(is_near), put_off = block_sum(is_far);
     const int64_t arcs = block_sum(is_near ? offset[v + 1] - offset[v] : 0);
+    if (i == 0) state[2] = sums[0];
     if (threadIdx.x == 0) {
         near_place = add(state, near);
         add(state + 1, arcs);

@@ -92,7 +92,7 @@ class FarPile:
 
     @property
     def arguments(self) -> list[Argument]:
-        """What the kernels take: the pile, its bitmap and the border."""
+        """What the kernels take: the pile, the bitmap of all that were ever put off, and the border."""
         return [None] * 3 if self._list is None else [self._list, self._bits, self._border]
 
     def __bool__(self) -> bool:
@@ -102,14 +102,12 @@ class FarPile:
         """Those vertices of the pile that come next, [k], written to the front of `ids`; the border moves on."""
         assert self._list is not None
         pile = self._list[: self.size]
-        frontier.clear(pile, self._bits)
         pile = pile[self._values.index_select(0, pile) > self._border]
         value = self._values.index_select(0, pile)
         if len(pile):
             self._border.copy_(self._border_from(value.amin()))
         near = value <= self._border
         taken, kept = pile[near], pile[~near]
-        frontier.insert(kept, self._bits)
         self._list[: len(kept)] = kept
         self.size = len(kept)
         ids[: len(taken)] = taken
@@ -195,8 +193,7 @@ class Fixpoint:
         if not (pulls or self._everything) and size <= SMALL_SIZE and arcs <= SMALL_ARCS:
             done = self._push_small(min(limit, SMALL_ROUNDS))
         else:
-            self._pull() if pulls else self._push()
-            done = [(size, arcs, self._size)]
+            done = [(size, arcs, self._pull() if pulls else self._push())]
         spent = (perf_counter() - began) * 1e3 / max(1, len(done))
         for of_round in done:
             self._direction.done(*of_round[:2])
@@ -222,8 +219,9 @@ class Fixpoint:
             self._spare, self._front = self._front.zero_(), None
 
     def _push_small(self, limit: int) -> list[tuple[int, int, int]]:
+        """At most so many rounds by one block: vertices and arcs of the frontier of each, and how many it changed."""
         self._forget_front()
-        graph, found = self._graph, torch.empty(4 + 2 * limit, dtype=torch.int64, device=self._values.device)
+        graph, found = self._graph, torch.empty(4 + 3 * limit, dtype=torch.int64, device=self._values.device)
         runtime.launch(
             Kernel("fixpoint.cu", "push_small", self._types(graph)),
             1,
@@ -244,10 +242,10 @@ class Fixpoint:
             found[4:],
         )
         self._size, self._arcs, count, self._far.size, *log = found.tolist()
-        sizes = [*log[: 2 * count : 2], self._size]
-        return list(zip(sizes, log[1 : 2 * count : 2], sizes[1:], strict=False))
+        return [(log[i], log[i + 1], log[i + 2]) for i in range(0, 3 * count, 3)]
 
-    def _push(self) -> None:
+    def _push(self) -> int:
+        """One round from a frontier of any size; how many vertices it changed."""
         graph, values = self._graph, self._values
         rows = self._rows()
         sent = values.clone() if rows.ids is None else values.index_select(0, rows.ids)
@@ -257,11 +255,11 @@ class Fixpoint:
             runtime.launch(Kernel("relax.cu", "push_arcs", self._types(graph)), rows.grid, BLOCK, *given, sums)
         self._forget_front()
         if self._far:
-            self._put_off(min(len(values), rows.num_arcs), sums)
-            return
+            return self._put_off(min(len(values), rows.num_arcs), sums)
         self._size, self._arcs, *_ = sums.tolist()
         self._ids, self._changed = self._changed, self._ids
         self._front, self._reached, self._everything = self._reached, self._spare, False
+        return self._size
 
     def _rows(self) -> Rows:
         graph = self._graph
@@ -269,17 +267,20 @@ class Fixpoint:
             return Rows(graph.offset, graph.neighbors, None, graph.offset, graph.num_arcs)
         return Rows.listed(graph.offset, graph.neighbors, self._ids[: self._size], self._arcs)
 
-    def _put_off(self, most: int, sums: Tensor) -> None:
-        """Divide what a push has changed, at most so many vertices, into those that come next and the far pile."""
+    def _put_off(self, most: int, sums: Tensor) -> int:
+        """Divide what a push has changed, at most so many vertices, into those that come next and the far pile; how
+        many they are."""
         graph, far, state = self._graph, self._far, frontier.new_sums(sums.device, 4)
         given = (self._changed, sums, self._values, graph.offset, self._reached, self._ids, *far.arguments, far.size)
         if most:
             kernel = Kernel("fixpoint.cu", "put_off", (TYPES[self._values.dtype],))
             runtime.launch(kernel, blocks(most), BLOCK, *given, state)
-        self._size, self._arcs, _, more = state.tolist()
+        self._size, self._arcs, changed, more = state.tolist()
         far.size += more
+        return changed
 
-    def _pull(self) -> None:
+    def _pull(self) -> int:
+        """One round into all vertices; how many it changed."""
         graph, values = self._graph, self._values
         reverse = graph.transpose()
         reverse.out_degree  # noqa: B018  checks the offsets
@@ -294,6 +295,7 @@ class Fixpoint:
         self._size, self._arcs, _ = sums.tolist()
         self._front, self._reached, self._everything = self._reached, self._spare, False
         self._ids[: self._size] = frontier.members(self._front, self._size)
+        return self._size
 
     def _bound(self) -> Tensor | None:
         """The best message of a round. With a weight for each arc hardly a row meets it."""
