@@ -145,7 +145,7 @@ def test_one_block_and_many_do_the_same_rounds(monkeypatch):
     values[0] = 0
     for delta in (1.0, 3.0, 9.0, torch.inf):
         program, rounds = Any("min", "add", values, active=[0], delta=delta), []
-        for size in (1024, -1):
+        for size in (768, -1):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(fixpoint, name, size)
             loop = fused.begin(

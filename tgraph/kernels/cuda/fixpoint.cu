@@ -6,8 +6,9 @@
 
 namespace tgraph {
 
-// What a block takes on: vertices of a frontier, as many as it has threads, their arcs, and the far pile.
-constexpr int small_size = 1024, small_arcs = 1 << 14, small_far = 1 << 14;
+// What a block takes on: vertices of a frontier, as many as it has threads, their arcs, and the far pile. More threads
+// would leave each too few registers.
+constexpr int small_size = 768, small_arcs = 1 << 14, small_far = 1 << 14;
 
 // Vertices that changed are put off when their value lies beyond the border. One whose value has fallen within it since
 // it was put off has been relaxed: it is stale. Values only fall and the border only rises, so no vertex is put off
@@ -77,7 +78,7 @@ __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* val
 // the frontier that comes next. log[3 r ...]: vertices and arcs of the frontier of round r, and how many it changed.
 // state: vertices of the frontier, their arcs, rounds done, vertices in the far pile.
 template <class V, class Neighbor>
-__global__ void __launch_bounds__(small_size) push_small(
+__global__ void __launch_bounds__(small_size, 1) push_small(
     const int64_t* offset, const Neighbor* neighbors, const void* weights, int64_t weight_type, int64_t weight_step,
     int64_t edge, int64_t lowest, V* values, uint32_t* reached, int64_t* ids, int64_t* changed, int64_t* far_list,
     uint32_t* far_bits, V* border, double width, int64_t size, int64_t far_size, int64_t max_rounds, int64_t* state,

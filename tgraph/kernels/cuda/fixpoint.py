@@ -20,7 +20,7 @@ from tgraph.kernels.portable.aggregation import across
 from tgraph.kernels.reductions import Reduction
 
 # As in fixpoint.cu: what one block takes on. Rounds that one launch does at most: the log of these is read at once.
-SMALL_SIZE, SMALL_ARCS, SMALL_FAR, SMALL_ROUNDS = 1024, 1 << 14, 1 << 14, 512
+SMALL_SIZE, SMALL_ARCS, SMALL_FAR, SMALL_ROUNDS = 768, 1 << 14, 1 << 14, 512
 
 # What a round did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
 Round = tuple[bool, int, int, int, float]
