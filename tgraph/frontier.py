@@ -23,9 +23,17 @@ class Frontier:
 
     __slots__ = ("_count", "_ids", "_mask", "graph")
 
-    def __init__(self, graph: Graph, *, ids: Tensor | None = None, mask: Tensor | None = None):
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        ids: Tensor | None = None,
+        mask: Tensor | None = None,
+        count: tuple[int, int] | None = None,
+    ):
+        """`count` is what `measure` would find, where the caller knows it."""
         self.graph, self._ids, self._mask = graph, ids, mask
-        self._count: tuple[int, int] | None = None
+        self._count = count
         if ids is None and mask is None:
             self._count = (graph.num_vertices, graph.num_arcs)
 
@@ -40,9 +48,7 @@ class Frontier:
         arcs = graph.out_degree.index_select(0, candidates) * keep
         size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()
         kept, others = partition(candidates, keep, size)
-        frontier = cls(graph, ids=kept)
-        frontier._count = (size, num_arcs)
-        return frontier, others
+        return cls(graph, ids=kept, count=(size, num_arcs)), others
 
     @property
     def is_everything(self) -> bool:

@@ -74,6 +74,11 @@ class Selection:
         """True where every arc of every row is selected."""
         return self.rows is None and self.width is None
 
+    @property
+    def known_num_arcs(self) -> int | None:
+        """e, where it is known without gathering or waiting."""
+        return self._num_arcs
+
     @computed_once
     def _gathered(self) -> tuple[Tensor, Tensor | None]:
         if self.is_whole:
@@ -126,12 +131,19 @@ class Scratch:
         self.size = size
         self._table: Tensor | None = None
         self._slots: dict[torch.dtype, Tensor] = {}
+        self._bitmap: Tensor | None = None
 
     def slots(self, dtype: torch.dtype) -> Tensor:
         """A table for the compiled kernels, of an integer dtype [size] on the CPU: no entry means anything yet."""
         if dtype not in self._slots:
             self._slots[dtype] = torch.empty(self.size, dtype=dtype, device="cpu")
         return self._slots[dtype]
+
+    def bitmap(self, device: torch.device) -> Tensor:
+        """A bit for each vertex, int32 [ceil(size / 32)], none of them set: whoever sets some clears them again."""
+        if self._bitmap is None or self._bitmap.device != device:
+            self._bitmap = torch.zeros(-(-self.size // 32), dtype=torch.int32, device=device)
+        return self._bitmap
 
     def distinct(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """(keep, slot) for vertices [e]: `keep` marks the first occurrence of each distinct one, and `slot` says which

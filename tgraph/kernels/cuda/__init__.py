@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
-
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import aggregation, runtime
+from tgraph.kernels.cuda import aggregation, joining, relaxation
+from tgraph.kernels.cuda import fixpoint as fixpoints
 from tgraph.kernels.cuda.aggregation import aggregate
+from tgraph.kernels.cuda.fixpoint import fixpoint
+from tgraph.kernels.cuda.joining import join, outside
+from tgraph.kernels.cuda.relaxation import relax
+from tgraph.kernels.cuda.runtime import unavailable
 
-__all__ = ["aggregate", "name", "refuses"]
+__all__ = ["aggregate", "fixpoint", "join", "name", "outside", "refuses", "relax", "unavailable"]
 
 name = "cuda"
 
@@ -19,12 +22,14 @@ def refuses(call: Call) -> str | None:
     """Why a call is not served: the reason that holds for all operations, then that of the operation itself."""
     if call.data.device.type != "cuda":
         return f"it computes on a CUDA device, the data is on {call.data.device}"
-    if torch.compiler.is_compiling():
-        return "torch.compile cannot look into it"
-    return runtime.unavailable() or _REFUSALS[call.operation](call)
+    return unavailable() or _REFUSALS[call.operation](call)
 
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "aggregate": aggregation.refuses,
+    "fixpoint": fixpoints.refuses,
+    "join": joining.refuses,
+    "outside": joining.refuses,
+    "relax": relaxation.refuses,
 }

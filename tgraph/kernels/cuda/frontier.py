@@ -1,0 +1,154 @@
+"""Sets of vertices on a CUDA device: bitmaps, their members in ascending order, and the arcs of some rows.
+
+A bitmap is int32 [ceil(n / 32)], vertex v its bit v % 32 of word v // 32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tgraph.frontier import Frontier
+from tgraph.graph import Graph
+from tgraph.kernels.cuda import runtime
+from tgraph.kernels.cuda.runtime import Kernel
+from tgraph.rows import Selection
+
+# As in frontier.cuh.
+BLOCK, ARCS_PER_BLOCK = 256, 1024
+
+# The dtypes that kernels of relaxations know, in the order in which relax.cuh numbers them, as C++ names them.
+TYPES = {torch.int32: "int32_t", torch.int64: "int64_t", torch.float32: "float", torch.float64: "double"}
+INDEX_TYPES = {torch.int32: "int32_t", torch.int64: "int64_t"}
+
+
+def instantiations() -> Iterator[Kernel]:
+    """Every kernel that these functions may launch."""
+    for name in ("pack_mask", "insert_ids", "clear_ids", "count_members", "list_members", "list_degrees"):
+        yield Kernel("frontier.cu", name)
+    for value in TYPES.values():
+        yield Kernel("frontier.cu", "count_near", (value,))
+        yield Kernel("frontier.cu", "list_near", (value,))
+
+
+def blocks(work: int, each: int = BLOCK) -> int:
+    """How many blocks so much work takes."""
+    return -(-work // each)
+
+
+def new_sums(device: torch.device, count: int = 2) -> Tensor:
+    """Counters that kernels add to, int64 [count]."""
+    return torch.zeros(count, dtype=torch.int64, device=device)
+
+
+def pack(mask: Tensor) -> Tensor:
+    """The bitmap of a mask, bool [n]."""
+    words = torch.empty(blocks(len(mask), 32), dtype=torch.int32, device=mask.device)
+    if len(mask):
+        runtime.launch(
+            Kernel("frontier.cu", "pack_mask"), blocks(len(mask)), BLOCK, mask.contiguous(), len(mask), words
+        )
+    return words
+
+
+def insert(ids: Tensor, words: Tensor) -> None:
+    """Set the bits of some vertices, int64 [k]."""
+    if len(ids):
+        runtime.launch(Kernel("frontier.cu", "insert_ids"), blocks(len(ids)), BLOCK, ids, len(ids), words)
+
+
+def clear(ids: Tensor, words: Tensor) -> None:
+    """Empty a bitmap whose members are these, int64 [k]."""
+    if len(ids):
+        runtime.launch(Kernel("frontier.cu", "clear_ids"), blocks(len(ids)), BLOCK, ids, len(ids), words)
+
+
+def members(words: Tensor, size: int) -> Tensor:
+    """The `size` members of a bitmap in ascending order, int64 [size]; no device-to-host read."""
+    ids = torch.empty(size, dtype=torch.int64, device=words.device)
+    if size:
+        grid = blocks(len(words))
+        kept = torch.empty(grid + 1, dtype=torch.int64, device=words.device)
+        runtime.launch(Kernel("frontier.cu", "count_members"), grid, BLOCK, words, len(words), kept)
+        kept.cumsum_(0)
+        runtime.launch(Kernel("frontier.cu", "list_members"), grid, BLOCK, words, len(words), kept, ids)
+    return ids
+
+
+def split(graph: Graph, ids: Tensor, values: Tensor, threshold: Tensor) -> tuple[Frontier, Tensor]:
+    """The vertices [k] whose value is below the threshold as a frontier, and the others, each in order.
+
+    ids : int64 [k].
+    values : [n], of one of `TYPES`.
+    threshold : of the dtype of the values, [] or [1].
+    """
+    if not len(ids):
+        return graph.nothing(), ids
+    grid, types = blocks(len(ids)), (TYPES[values.dtype],)
+    near, parted = torch.empty(grid + 1, dtype=torch.int64, device=ids.device), torch.empty_like(ids)
+    sums = new_sums(ids.device)
+    count = Kernel("frontier.cu", "count_near", types)
+    runtime.launch(count, grid, BLOCK, ids, len(ids), values, threshold, graph.offset, near, sums)
+    near.cumsum_(0)
+    runtime.launch(
+        Kernel("frontier.cu", "list_near", types), grid, BLOCK, ids, len(ids), values, threshold, near, parted
+    )
+    size, arcs = sums.tolist()
+    return Frontier(graph, ids=parted[:size], count=(size, arcs)), parted[size:]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a CSR structure whose arcs are numbered through, as the kernels take them.
+
+    offset, neighbors : the structure, int64 [n + 1] and int32/int64 [m].
+    ids : the rows, int64 [k], or None for all of them.
+    before : how many of the arcs come before each row, int64 [k + 1].
+    num_arcs : how many they are.
+    """
+
+    offset: Tensor
+    neighbors: Tensor
+    ids: Tensor | None
+    before: Tensor
+    num_arcs: int
+
+    @classmethod
+    def of(cls, selection: Selection) -> Rows:
+        """The rows of a selection, whose arcs are not gathered where their number is known."""
+        offset, neighbors = selection.stored_offset.contiguous(), selection.stored_neighbors.contiguous()
+        if selection.is_whole:
+            return cls(offset, neighbors, None, offset, len(neighbors))
+        ids = None if selection.rows is None else selection.rows.to(torch.int64).contiguous()
+        return cls.listed(offset, neighbors, ids, selection.known_num_arcs, selection.width)
+
+    @classmethod
+    def listed(
+        cls, offset: Tensor, neighbors: Tensor, ids: Tensor | None, num_arcs: int | None, width: int | None = None
+    ) -> Rows:
+        """Those rows, with `num_arcs` arcs where that is known, or at most the first `width` arcs of each."""
+        num_rows = len(offset) - 1 if ids is None else len(ids)
+        before = torch.empty(num_rows + 1, dtype=torch.int64, device=offset.device)
+        most = -1 if width is None else width
+        kernel = Kernel("frontier.cu", "list_degrees")
+        runtime.launch(kernel, max(1, blocks(num_rows)), BLOCK, offset, ids, num_rows, most, before)
+        before.cumsum_(0)
+        return cls(offset, neighbors, ids, before, int(before[-1]) if num_arcs is None else num_arcs)
+
+    @property
+    def num_rows(self) -> int:
+        """k."""
+        return len(self.before) - 1
+
+    @property
+    def grid(self) -> int:
+        """How many blocks its arcs take."""
+        return blocks(self.num_arcs, ARCS_PER_BLOCK)
+
+    @property
+    def arguments(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor, int, int]:
+        """What kernels over the arcs of rows take first."""
+        return self.offset, self.neighbors, self.ids, self.before, self.num_rows, self.num_arcs
