@@ -30,8 +30,3 @@ class Kernel:
 def launch(kernel: Kernel, grid: int | tuple[int, int], block: int | tuple[int, int], *arguments: Argument) -> None:
     """Run a kernel on the device of its tensors, on torch's current stream."""
     raise NotImplementedError
-
-
-def unavailable() -> str | None:
-    """Why CUDA kernels cannot run in this process, None where they can."""
-    return "it cannot launch kernels"

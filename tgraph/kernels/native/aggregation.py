@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeGuard, cast
 
@@ -12,9 +13,8 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.native import arcs as kernels
 from tgraph.kernels.native import gradients
 from tgraph.kernels.native.arcs import NARROW, PULL, Arcs
-from tgraph.kernels.portable.aggregation import across, promoted, scratch_of, sent_dtype
+from tgraph.kernels.portable.aggregation import across, column, promoted, scratch_of, sent_dtype
 from tgraph.kernels.reductions import Reduction
-from tgraph.kernels.shapes import in_columns, in_heads
 from tgraph.subgraph import Received, Subgraph
 
 # Integers that the kernels do not hold are compared, not added, and that as these.
@@ -131,13 +131,31 @@ def _messages(
             data = (data != 0).to(torch.uint8)
         elif reduction.name == "mean" and not data.is_floating_point():
             data = data.to(torch.get_default_dtype())
-        return Messages(in_columns(data), "copy", None, data.shape[1:], total)
+        return Messages(_columns(data), "copy", None, data.shape[1:], total)
     weights = cast(Tensor, weights)
     sent = torch.promote_types(data.dtype, weights.dtype)
     if not (in_place and (sent, weights.dtype) == (torch.float64, torch.float32)):
         weights = weights.to(sent)
-    data, weights = in_heads(data.to(sent), weights)
-    return Messages(in_columns(data), edge, weights, data.shape[1:], total)
+    data, weights = _heads(data.to(sent), weights)
+    return Messages(_columns(data), edge, weights, data.shape[1:], total)
+
+
+def _columns(data: Tensor) -> Tensor:
+    return data[:, None] if data.dim() == 1 else data.flatten(1)
+
+
+def _heads(data: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """The data [s, ...] in the shape of the messages, and the weights as [arcs, heads]: so many blocks of adjacent
+    columns have a weight each. Those that do not come in such blocks are spread over all columns."""
+    if weights[:1].numel() == 1:
+        return data, weights.reshape(-1, 1)
+    weights = column(weights, data)
+    shape = torch.broadcast_shapes(data.shape[1:], weights.shape[1:])
+    given = weights.shape[1:]
+    leading = next((i for i, (have, want) in enumerate(zip(given, shape, strict=True)) if have != want), len(shape))
+    if any(size != 1 for size in given[leading:]):
+        weights, leading = weights.expand(-1, *shape), len(shape)
+    return data.expand(-1, *shape), weights.reshape(len(weights), math.prod(shape[:leading]))
 
 
 # ---- without gradients ----------------------------------------------------------------------------------------------
