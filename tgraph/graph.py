@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Vertices = Tensor | np.ndarray | Sequence[Hashable]
+
+
+@contextmanager
+def kept_for_later() -> Iterator[None]:
+    """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in."""
+    with torch.inference_mode(False), torch._C._DisableFuncTorch():
+        yield
 
 
 def derived(function: Callable[[Graph], T]) -> property:
@@ -337,21 +345,23 @@ class Graph:
 
     def transpose(self) -> Graph:
         """The graph with every arc reversed, weights following; cached, and the graph itself where it is symmetric."""
-        if not self.directed:
-            return self
-        reverse = self._kept_transpose()
-        if self.weights is not None and self.weights.requires_grad:  # a gradient passes once: what is kept has none
+        reverse = self.transpose_detached()
+        if (
+            self.directed and self.weights is not None and self.weights.requires_grad
+        ):  # a gradient passes once: what is kept has none
             weights = self.weights.index_select(0, self.transpose_permutation)
             return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
         return reverse
 
-    def _kept_transpose(self) -> Graph:
-        """The transpose without gradients. The way back is a weak reference: a cycle would keep both graphs alive
-        until the garbage collector comes round."""
+    def transpose_detached(self) -> Graph:
+        """The transpose, whose weights record no gradient; cached. The way back is a weak reference: a cycle would
+        keep both graphs alive until the garbage collector comes round."""
+        if not self.directed:
+            return self
         kept = self._cache.get("transpose")
         reverse = kept() if isinstance(kept, weakref.ref) else kept
         if reverse is None:
-            with torch.inference_mode(False):
+            with kept_for_later():
                 reverse = self._reversed()
             self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
         return reverse
@@ -372,7 +382,7 @@ class Graph:
         """What `compute` derives from this graph, at first use; it is listed by `caches` under the `name` from then on.
         Its `nbytes` is counted, where it has that."""
         if name not in self._cache:
-            with torch.inference_mode(False):  # what is kept must serve a later training too
+            with kept_for_later():
                 self._cache[name] = compute()
         return self._cache[name]
 

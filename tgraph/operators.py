@@ -21,8 +21,9 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import Choice, choose
+from tgraph.kernels import choose, differentiable
 from tgraph.kernels.call import Call
+from tgraph.kernels.library import records, transformed
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 from tgraph.rows import Selection
 from tgraph.subgraph import Mode, Received, Subgraph, whole
@@ -103,13 +104,19 @@ def aggregate(
 
     Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
-    floating data and weights.
+    floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
     Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
     """
+    if torch.compiler.is_compiling():
+        differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
-    kernels = _choose_aggregate(selected, data, reduce, edge, weights, dtype)
-    call = kernels.call
-    received: Received = kernels.run(selected, data, call.reduction, edge, call.weights, dtype)
+    call = _checked_call(selected, data, reduce, edge, weights, dtype)
+    recorded = records(data, call.weights) or (torch.compiler.is_compiling() and not transformed())
+    if recorded and not call.by_message:
+        run = differentiable.aggregate
+    else:
+        run = choose(selected.backend, call).run
+    received: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
     return received.values if isinstance(sub, Graph) else received
 
 
@@ -128,20 +135,20 @@ def explain(
     Raises ArgumentError where `aggregate` does.
     """
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
-    return str(_choose_aggregate(selected, data, reduce, edge, weights, dtype))
+    return str(choose(selected.backend, _checked_call(selected, data, reduce, edge, weights, dtype)))
 
 
-def _choose_aggregate(
+def _checked_call(
     sub: Subgraph, data: Tensor, reduce: str, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None
-) -> Choice:
-    """Check the arguments of `aggregate` and choose the backend, whose call has the weights of the arcs held."""
+) -> Call:
+    """Check the arguments of `aggregate`; the call has the weights of the arcs held."""
     reduction = reduction_of(reduce)
     check_edge_operation(edge)
     _check_data(sub.graph, data)
     if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
         raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
     held = arc_weights(sub, data, edge, weights)
-    return choose(sub.backend, Call("aggregate", data, reduction, edge, held, dtype=dtype))
+    return Call("aggregate", data, reduction, edge, held, dtype=dtype)
 
 
 def update(

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+
+T = TypeVar("T")
+
+
+def computed_once(function: Callable[[Any], T]) -> property:
+    """A property computed at first use and kept in the object. `functools.cached_property` takes a lock in Python 3.11,
+    which torch.compile cannot trace."""
+    name = f"_{function.__name__}_kept"
+
+    def get(owner: Any) -> T:
+        if name not in owner.__dict__:
+            owner.__dict__[name] = function(owner)
+        return owner.__dict__[name]
+
+    get.__doc__ = function.__doc__
+    return property(get)
 
 
 def gather_rows(
@@ -58,7 +74,7 @@ class Selection:
         """True where every arc of every row is selected."""
         return self.rows is None and self.width is None
 
-    @cached_property
+    @computed_once
     def _gathered(self) -> tuple[Tensor, Tensor | None]:
         if self.is_whole:
             return self.stored_offset, None
@@ -74,7 +90,7 @@ class Selection:
         """Where each selected arc is stored, int64 [e], or None where all are held in stored order."""
         return self._gathered[1]
 
-    @cached_property
+    @computed_once
     def neighbors(self) -> Tensor:
         """The neighbour that each selected arc leads to, [e]."""
         return (

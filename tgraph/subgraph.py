@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal, cast
 
 import torch
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.rows import Scratch, Selection
+from tgraph.rows import Scratch, Selection, computed_once
 
 Mode = Literal["push", "pull"]
 
@@ -70,7 +69,7 @@ class Subgraph:
         """True in a pull whose neighbors are not all active, so that some of them must not be heard."""
         return self.mode == "pull" and not self.active.is_everything
 
-    @cached_property
+    @computed_once
     def row_of_arc(self) -> Tensor:
         """The number 0..k-1 of the row that each arc belongs to, int64 [e]."""
         number = torch.arange(len(self.offset) - 1, device=self.offset.device)
@@ -84,7 +83,7 @@ class Subgraph:
         if stored.requires_grad:  # what the transpose keeps is detached
             return self.arc_data(stored)
         if self.mirrored:
-            stored = cast(Tensor, self.graph.transpose().weights)
+            stored = cast(Tensor, self.graph.transpose_detached().weights)
         return stored if self.positions is None else stored.index_select(0, self.positions)
 
     def arc_data(self, data: Tensor) -> Tensor:
@@ -123,7 +122,7 @@ class Received:
 def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:
     """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
     graph.out_degree  # noqa: B018  checks the offsets
-    stored = graph if mode == "push" else graph.transpose()
+    stored = graph if mode == "push" else graph.transpose_detached()
     selection = Selection(stored.offset, stored.neighbors)
     return Subgraph(graph, active, mode, None, selection, mode == "pull", backend)
 

@@ -6,9 +6,15 @@ A backend is a module with a `name`, a function
 
 and the operations it offers, which have the same signature in every backend:
 
-    aggregate(sub, data, reduction, edge, weights) -> Received
+    aggregate(sub, data, reduction, edge, weights, dtype=None) -> Received
     relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is asked for only where it serves
     fixpoint(graph, values, active, ...) -> an object with `advance`     optional: a relaxation's whole loop
+
+    push_rows, products, winners          optional: what gradients take, as in `portable.adjoints`
+
+An `aggregate` records no gradient: the operators in `kernels.operator` call it with tensors that need none, and give
+its gradients by further calls. Only the portable one is also called by itself under transforms of torch.func, and
+where a gradient is taken message by message.
 
 `BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call. The
 portable backend offers all that is not optional and refuses nothing.
@@ -25,6 +31,7 @@ from typing import Any
 from tgraph.errors import ArgumentError
 from tgraph.kernels import native, portable
 from tgraph.kernels.call import Call
+from tgraph.kernels.library import transformed
 
 BACKENDS: dict[str, ModuleType] = {native.name: native, portable.name: portable}
 
@@ -98,6 +105,11 @@ def _noted(choice: Choice) -> Choice:
 def _refusal(backend: ModuleType, call: Call) -> str | None:
     if not hasattr(backend, call.operation):
         return f"it has no {call.operation}"
+    if call.operation == "aggregate" and backend is not portable:
+        if transformed():
+            return "it has no rule for torch.func transforms and forward-mode gradients"
+        if call.by_message:
+            return f"it has no gradient of {call.by_message}"
     return backend.refuses(call)
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.graph import Graph
+from tgraph.kernels.messages import is_per_arc
 from tgraph.kernels.reductions import Reduction
 
 
@@ -33,6 +34,21 @@ class Call:
 
     @property
     def needs_gradient(self) -> bool:
-        """True where what is computed will be differentiated."""
+        """True where the backend has to record what it computes for a backward pass. Of an `aggregate` the operators
+        in `kernels.operator` do that, whoever computes it."""
+        return self.operation != "aggregate" and self._is_recorded
+
+    @property
+    def by_message(self) -> str | None:
+        """What makes the gradient of an `aggregate` differ from message to message otherwise than by a factor, or
+        None: the fused operators have no gradient of it."""
+        if self.operation != "aggregate" or self.reduction is None or not self._is_recorded:
+            return None
+        if self.reduction.name == "prod":
+            return "a product"
+        return f"edge={self.edge!r}" if self.edge in ("min", "max") and is_per_arc(self.weights) else None
+
+    @property
+    def _is_recorded(self) -> bool:
         tensors = (self.data, self.weights, *self.others)
         return torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)

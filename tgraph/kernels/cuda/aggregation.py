@@ -117,23 +117,15 @@ def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, T
 
 
 def _messages(
-    data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
-) -> tuple[Tensor, Tensor | None, torch.Size]:
-    """Data [n, columns] of the senders and weights [arcs, heads] of one dtype, and the shape of a message. A weight
-    that is one for all is applied here, once per sender."""
-    if edge == "copy" or not _is_per_arc(weights):
-        if data.dtype != torch.int32 or edge != "copy":  # whose sums the kernel adds in int64 itself
-            data = across(promoted(data, reduction, edge), edge, weights)
-        if reduction.logical:
-            data = (data != 0).to(torch.uint8)
-        elif reduction.name == "mean" and not data.is_floating_point():
-            data = data.to(torch.get_default_dtype())
-        return in_columns(data), None, data.shape[1:]
-    sent = torch.promote_types(sent_dtype(data.dtype, reduction, edge), weights.dtype)
-    if not (sent == torch.int64 and data.dtype == weights.dtype == torch.int32):
-        data, weights = data.to(sent), weights.to(sent)
-    data, weights = in_heads(data, weights)
-    return in_columns(data), weights, data.shape[1:]
+    data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None = None
+) -> Messages:
+    """The messages of senders whose data is given, int32 that is added or multiplied as it is: in int64 by kernels."""
+    adds = reduction.name in ("sum", "prod") and data.dtype == torch.int32 and dtype is None
+    if adds and edge == "copy":
+        return Messages(columns_of(data), "copy", None, data.shape[1:])
+    if adds and is_per_arc(weights) and weights.dtype == torch.int32:
+        return messages_of(data, REDUCTIONS["min"], edge, weights)
+    return messages_of(data, reduction, edge, weights, dtype)
 
 
 def _reduced(rows: Rows, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from tgraph import native
 from tgraph.kernels.call import Call
 from tgraph.kernels.native import aggregation, intersection, joining, linear, peeling, relaxation, sweeping, voting
-from tgraph.kernels.native.aggregation import aggregate
+from tgraph.kernels.native.aggregation import aggregate, products, push_rows, winners
 from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
 from tgraph.kernels.native.linear import affine_step
@@ -29,9 +29,12 @@ __all__ = [
     "name",
     "outside",
     "peel",
+    "products",
+    "push_rows",
     "refuses",
     "sweep",
     "vote",
+    "winners",
 ]
 
 name = "native"
@@ -43,8 +46,6 @@ def refuses(call: Call) -> str | None:
         return f"it computes on the CPU, the data is on {call.data.device}"
     if torch.compiler.is_compiling():
         return "torch.compile cannot look into it"
-    if torch.compiler.is_compiling():
-        return "torch.compile cannot look into it"
     if native.load() is None:
         return "its kernels are not installed, or turned off by TGRAPH_NATIVE=0"
     return _REFUSALS[call.operation](call)
@@ -53,6 +54,9 @@ def refuses(call: Call) -> str | None:
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "aggregate": aggregation.refuses,
+    "push_rows": aggregation.refuses_adjoints,
+    "products": aggregation.refuses_adjoints,
+    "winners": aggregation.refuses_adjoints,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
     "join": joining.refuses,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tgraph.kernels.call import Call
+from tgraph.kernels.portable.adjoints import products, push_rows, winners
 from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.portable.joining import join, outside
@@ -22,10 +23,13 @@ __all__ = [
     "name",
     "outside",
     "peel",
+    "products",
+    "push_rows",
     "refuses",
     "relax",
     "sweep",
     "vote",
+    "winners",
 ]
 
 name = "portable"

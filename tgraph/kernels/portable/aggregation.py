@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS, Reduction
+from tgraph.kernels.library import records
+from tgraph.kernels.messages import across, column, promoted
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
+from tgraph.kernels.segments import reduce_segments, scatter, segment_reduce, take
 from tgraph.rows import Scratch
 from tgraph.subgraph import Received, Subgraph
 
@@ -42,48 +47,16 @@ def aggregate(
     return Received(received.values.to(narrow), received.vertices) if narrow else received
 
 
-def promoted(data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """The data as it is sent: flags as bytes, before they are spread over the arcs, and numbers in `sent_dtype`."""
-    if reduction.logical and edge == "copy":
-        return (data != 0).to(torch.uint8)
-    return data.to(sent_dtype(data.dtype, reduction, edge))
-
-
-def sent_dtype(dtype: torch.dtype, reduction: Reduction, edge: str) -> torch.dtype:
-    """The dtype that data is sent in."""
-    if reduction.logical and edge == "copy":
-        return torch.uint8
-    if dtype == torch.bool and (edge != "copy" or reduction.name in ("sum", "mean")):
-        return torch.int64
-    if not dtype.is_floating_point and reduction.name in ("sum", "prod"):
-        return torch.int64  # as torch.sum does: a total need not fit the dtype of its terms
-    return dtype
-
-
 def sent_data(sub: Subgraph, data: Tensor) -> Tensor:
     """The data of the sender of each arc, [e, ...]."""
+    if records(data):
+        sender = sub.neighbors if sub.mode == "pull" else sub.row_of_arc
+        return take(data, sender if sub.mode == "pull" or sub.rows is None else sub.rows.index_select(0, sender))
     if sub.mode == "pull":
         return data.index_select(0, sub.neighbors)
     if sub.rows is None:
         return data.index_select(0, sub.row_of_arc)
     return data.index_select(0, sub.rows).repeat_interleave(sub.offset.diff(), 0, output_size=sub.num_arcs)
-
-
-def across(sent: Tensor, edge: str, weights: Tensor | float | None) -> Tensor:
-    """The edge operation on data [e, ...] and weights [e], [e, ...] or one for all."""
-    if edge == "copy" or weights is None:
-        return sent
-    if not isinstance(weights, Tensor):  # filled on the device: to copy a number there would wait for the queue
-        keeps = sent.is_floating_point() or not isinstance(weights, float)
-        dtype = sent.dtype if keeps else torch.get_default_dtype()
-        weights = torch.full((), weights, dtype=dtype, device=sent.device)
-    return EDGE_OPERATIONS[edge](sent, column(weights, sent))
-
-
-def column(per_arc: Tensor, data: Tensor) -> Tensor:
-    """Per-arc values with trailing dimensions added so that they broadcast over the data of each arc."""
-    missing = data.dim() - per_arc.dim()
-    return per_arc.reshape(per_arc.shape + (1,) * missing) if per_arc.dim() and missing > 0 else per_arc
 
 
 def _heard(sub: Subgraph) -> Tensor:
@@ -113,12 +86,16 @@ def _reduce(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
         keep, slot = scratch_of(sub).distinct(reached)
         receivers = reached[keep]
         size = len(receivers)
-    if _order_matters(messages, reduction):
-        slot, order = torch.sort(slot, stable=True)
-        messages = messages.index_select(0, order)
-        offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
-        return Received(reduce_rows(messages, offset, lambda: slot, reduction), receivers)
-    return Received(_scatter(messages, slot, size, reduction), receivers)
+    return Received(reduce_slots(messages, slot, size, reduction), receivers)
+
+
+def reduce_slots(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) -> Tensor:
+    """Reduce the messages [e, ...] of each slot to a row of the result [size, ...]; differentiable."""
+    if not records(messages) and not _order_matters(messages, reduction):
+        return scatter(messages, slot, size, reduction)
+    slot, order = torch.sort(slot, stable=True)
+    offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
+    return reduce_rows(take(messages, order), offset, lambda: slot, reduction)
 
 
 def scratch_of(sub: Subgraph) -> Scratch:
@@ -131,19 +108,8 @@ def _order_matters(messages: Tensor, reduction: Reduction) -> bool:
     return inexact and messages.device.type != "cpu"
 
 
-def reduce_rows(messages: Tensor, offset: Tensor, row_of_arc, reduction: Reduction) -> Tensor:
-    """Reduce each segment messages[offset[i]:offset[i + 1]] to row i of the result."""
-    if messages.is_floating_point() and messages.device.type in ("cpu", "cuda") and messages.numel():
-        flat = messages.flatten(1) if messages.dim() > 2 else messages
-        initial = float(reduction.identity(messages.dtype))
-        reduced = torch.segment_reduce(flat, reduction.segment, offsets=offset, axis=0, initial=initial, unsafe=True)
-        return reduced.reshape(len(offset) - 1, *messages.shape[1:])
-    return _scatter(messages, row_of_arc(), len(offset) - 1, reduction)
-
-
-def _scatter(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) -> Tensor:
-    identity = reduction.identity(messages.dtype)
-    result = torch.full((size, *messages.shape[1:]), identity, dtype=messages.dtype, device=messages.device)
-    if reduction.name == "sum":
-        return result.index_add(0, slot, messages)
-    return result.scatter_reduce(0, column(slot, messages).expand_as(messages), messages, reduction.scatter)
+def reduce_rows(messages: Tensor, offset: Tensor, row_of_arc: Callable[[], Tensor], reduction: Reduction) -> Tensor:
+    """Reduce each segment messages[offset[i]:offset[i + 1]] to row i of the result; differentiable."""
+    if records(messages):
+        return segment_reduce(messages, offset, reduction.name)
+    return reduce_segments(messages, offset, reduction, row_of_arc)

@@ -1,0 +1,117 @@
+"""`aggregate` where a gradient is recorded or torch.compile looks on: as registered operators, on any backend."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.graph import Graph
+from tgraph.kernels import operator
+from tgraph.kernels.messages import Messages, is_per_arc, messages_of
+from tgraph.kernels.portable.aggregation import scratch_of
+from tgraph.kernels.reductions import Reduction
+from tgraph.kernels.segments import take
+from tgraph.subgraph import Received, Subgraph
+
+NARROW = (torch.float16, torch.bfloat16)
+
+
+def aggregate(
+    sub: Subgraph,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    dtype: torch.dtype | None = None,
+) -> Received:
+    """As every backend's `aggregate`, by the operators of `tgraph.kernels.operator`.
+
+    A push to all vertices of an undirected graph is a pull: every arc has its mate. One from some rows gives the
+    vertices in the order in which they are reached.
+    """
+    graph, pulls, mirrored = sub.graph, sub.mode == "pull", sub.mirrored
+    per_arc = edge != "copy" and is_per_arc(weights)
+    own = _weights_by_both_ends(graph, mirrored, cast(Tensor, weights)) if per_arc else None
+    if not pulls and sub.selection.is_whole and not graph.directed:
+        if per_arc and own is None:
+            weights = cast(Tensor, weights).index_select(0, graph.transpose_permutation)
+        pulls = mirrored = True
+    if not pulls and sub.rows is not None:
+        data = data.index_select(0, sub.rows)
+    messages = messages_of(data, reduction, edge, weights, dtype)
+    result = messages.data.dtype
+    if result in NARROW and (reduction.name in ("min", "max") or not pulls):  # rounded at the end, not on the way
+        messages.data = messages.data.float()
+        messages.weights = None if messages.weights is None else messages.weights.float()
+    if pulls:
+        values, vertices = _pull(sub, mirrored, messages, own, reduction), sub.rows
+    else:
+        values, vertices = _push(sub, messages, reduction)
+    values = values if reduction.logical else values.to(result)
+    return Received(values.reshape(len(values), *messages.shape), vertices)
+
+
+@torch.compiler.assume_constant_result
+def prepare(graph: Graph, permute: bool) -> bool:
+    """Derive what an operator will be given, at once where torch.compile traces: it finds it in the graph's caches.
+
+    permute : whether weights change their order. What is returned means nothing; the compiled code is for this graph.
+    """
+    reverse = graph.transpose_detached()
+    for stored in (graph, reverse):
+        stored.out_degree  # noqa: B018  checks the offsets
+        operator.remember(stored)
+        for tensor in (stored.offset, stored.neighbors):  # CUDA graphs replay on them, and not on copies of no graph
+            torch._dynamo.mark_static_address(tensor)
+    if permute:
+        graph.transpose_permutation  # noqa: B018
+    return True
+
+
+def _weights_by_both_ends(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor | None:
+    """The same weights in the order of the arcs' other end, where they are the graph's and change nowhere."""
+    if graph.weights is None or weights.requires_grad:
+        return None
+    reverse = graph.transpose_detached().weights
+    here, there = (reverse, graph.weights) if mirrored else (graph.weights, reverse)
+    return there if weights is here else None
+
+
+def _pull(sub: Subgraph, mirrored: bool, messages: Messages, own: Tensor | None, reduction: Reduction) -> Tensor:
+    weights, selection, graph = messages.weights, sub.selection, sub.graph
+    back_weights = None
+    if sub.sends_partly or not selection.is_whole or (graph.directed and not mirrored):
+        arcs = operator.Arcs(*_held(sub), sub.active.mask if sub.sends_partly else None)
+    else:
+        permutation = None
+        if weights is not None and own is not None:
+            back_weights = own.to(weights.dtype).reshape_as(weights)
+        elif weights is not None:
+            permutation = graph.transpose_permutation
+        arcs = operator.Arcs(*_held(sub), None, graph.offset, graph.neighbors, permutation, True)
+    if not torch.compiler.is_compiling():
+        operator.remember(graph)
+        if sub.mirrored and graph.directed:
+            operator.remember(graph.transpose_detached())
+    return operator.pull(messages.data, weights, back_weights, *arcs, reduction.name, messages.edge, sub.backend)
+
+
+def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tensor, Tensor | None]:
+    held = (*_held(sub), None)
+    if not torch.compiler.is_compiling():
+        operator.remember(sub.graph)
+    values = operator.push(messages.data, messages.weights, *held, reduction.name, messages.edge, sub.backend)
+    if sub.is_whole:
+        return values, None
+    reached = sub.neighbors.to(torch.int64)
+    vertices = reached[scratch_of(sub).distinct(reached)[0]]
+    return take(values, vertices), vertices
+
+
+def _held(sub: Subgraph) -> tuple[Tensor, Tensor, Tensor | None, int]:
+    selection, rows = sub.selection, sub.rows
+    width = -1 if selection.width is None else selection.width
+    rows = None if rows is None else rows.to(torch.int64).contiguous()
+    return selection.stored_offset, selection.stored_neighbors, rows, width

@@ -1,0 +1,89 @@
+"""The operators that TGraph registers with torch, namespace "tgraph": so that autograd, torch.compile, CUDA graphs and
+whatever else looks at a program as a graph of operators sees each of them as one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.library import Library
+
+_LIBRARY = Library("tgraph", "DEF")
+
+
+def register(
+    schema: str,
+    compute: Callable[..., Any],
+    fake: Callable[..., Any],
+    setup_context: Callable[..., None] | None = None,
+    backward: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """Define an operator for tensors on any device, and return it.
+
+    schema : its name and types, as torch writes them.
+    compute : what it computes, from tensors that record no gradient.
+    fake : empty tensors of the shapes and dtypes of its result, from those of its arguments.
+    setup_context, backward : as in `torch.autograd.Function`, and made of operators only, so that it can be
+        differentiated again. Without them the results have no gradient.
+    """
+    name = schema.partition("(")[0]
+    _LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    _LIBRARY.impl(name, _plainly(compute), "CompositeExplicitAutograd")
+    torch.library.register_fake(f"tgraph::{name}", fake, lib=_LIBRARY)
+    operator = getattr(torch.ops.tgraph, name).default
+    if backward is not None and setup_context is not None:
+        _LIBRARY.impl(name, _recorded(operator, setup_context, backward), "Autograd")
+    return operator
+
+
+def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of tensors that do not say that they record gradients, at which kernels would take offence."""
+
+    def on_detached(*arguments: Any) -> Any:
+        return compute(*(x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in arguments))
+
+    return on_detached
+
+
+def _recorded(
+    operator: Callable[..., Any], setup_context: Callable[..., None], backward: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The operator as it is called where gradients may be recorded.
+
+    As `torch.library.register_autograd` has it, which looks at the schema at every call, at ten times the cost."""
+
+    def below(*arguments: Any) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator(*arguments)
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        result = below(*arguments)
+        setup_context(ctx, arguments, result)
+        return result
+
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    function: Any = type(f"{operator}", (torch.autograd.Function,), methods)
+    apply = super(torch.autograd.Function, function).apply  # without a search for what transforms left behind
+
+    def kernel(*arguments: Any) -> Any:
+        return (apply if records(*arguments) else below)(*arguments)
+
+    return kernel
+
+
+def records(*tensors: Tensor | float | None) -> bool:
+    """True where operations on one of these are recorded for a backward pass, and a registered operator can be."""
+    if not torch.is_grad_enabled():
+        return False
+    for tensor in tensors:
+        if isinstance(tensor, Tensor) and tensor.requires_grad:
+            return not transformed()
+    return False
+
+
+def transformed() -> bool:
+    """True within a transform of torch.func or forward-mode differentiation, for which only torch's own operators have
+    rules."""
+    return torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0
