@@ -205,7 +205,7 @@ def test_a_run_that_does_not_converge_has_a_row_too(tmp_path):
 
 def test_help_and_version():
     shown = tgraph()
-    for command in (*ALGORITHMS, "info", "convert", "generate", "demo"):
+    for command in (*ALGORITHMS, "info", "convert", "generate", "demo", "doctor"):
         assert command in shown
     assert tgraph("--version") == f"tgraph {tg.__version__}\n"
     assert "--source" in tgraph("bfs", "--help") and "--source" not in tgraph("wcc", "--help")

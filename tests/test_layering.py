@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("tgraph.cli",),
     ("tgraph.demo",),
-    ("tgraph.report",),
+    ("tgraph.doctor", "tgraph.report"),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.engine",),
@@ -24,7 +24,7 @@ LAYERS = (
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
     ("tgraph.csr",),
-    ("tgraph.native",),
+    ("tgraph.cache", "tgraph.native"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )
@@ -119,5 +119,5 @@ def test_layers_name_modules_that_exist():
 def test_nothing_but_the_command_imports_the_command():
     for name in MODULES:
         for imported in imports(name):
-            command = ("tgraph.cli", "tgraph.demo", "tgraph.report")
+            command = ("tgraph.cli", "tgraph.demo", "tgraph.doctor", "tgraph.report")
             assert name in command or imported not in command, f"{name} imports {imported}"

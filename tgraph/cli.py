@@ -24,6 +24,7 @@ import tgraph as tg
 from tgraph import io, report
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.demo import compare
+from tgraph.doctor import examine
 from tgraph.errors import ArgumentError, TGraphError
 from tgraph.io.stream import replacing
 
@@ -307,6 +308,11 @@ def demo(
     typer.echo(compare(graph.to(device), picture))
 
 
+def doctor() -> None:
+    """Say what is installed and which backend serves which device."""
+    typer.echo(examine())
+
+
 def random_graph(generator: Callable[..., tg.Graph]) -> Callable[..., tg.Graph]:
     """A step that makes a graph with one of the random generators."""
 
@@ -395,6 +401,7 @@ chain(app, "hits", "Hub and authority scores of every vertex.", read, hits, exec
 chain(app, "info", "What a graph is like.", read, info)
 chain(app, "convert", "Write a graph in another format.", read, save)
 chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)
+chain(app, "doctor", "What is installed, and which backend serves which device.", doctor)
 app.add_typer(generate, name="generate", help="Make a graph and write it to a file.")
 chain(generate, "rmat", "A scale-free graph, as in Graph500 and GAP.", random_graph(tg.generators.rmat), save)
 chain(generate, "uniform", "A graph of uniformly random edges.", random_graph(tg.generators.uniform), save)

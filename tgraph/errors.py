@@ -43,6 +43,17 @@ class MissingDependencyError(TGraphError, ImportError):
         super().__init__(f"{purpose} needs the package {package}; install it with: pip install '{install}'")
 
 
+class KernelError(TGraphError, RuntimeError):
+    """A CUDA kernel that cannot be compiled, loaded or launched.
+
+    `kernel` is its name in C++, with template arguments; `log` what the compiler or the driver said.
+    """
+
+    def __init__(self, kernel: str, problem: str, log: str):
+        self.kernel, self.log = kernel, log
+        super().__init__(f"CUDA kernel {kernel}: {problem}: {log.strip()}")
+
+
 class NotConvergedError(TGraphError, RuntimeError):
     """A program reached its iteration limit first. `run` holds the partial result, `residual` the last residual."""
 

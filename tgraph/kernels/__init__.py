@@ -3,6 +3,7 @@
 A backend is a module with a `name`, a function
 
     refuses(call) -> str | None     why it cannot serve the call, None where it can
+    unavailable() -> str | None     optional: why it can serve no call in this process, and how to get it
 
 and the operations it offers, which have the same signature in every backend:
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard, cast
+from dataclasses import replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -12,10 +13,9 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
+from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.arcs import Arcs
-from tgraph.kernels.portable.aggregation import across, promoted, sent_dtype
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
-from tgraph.kernels.shapes import in_columns, in_heads
 from tgraph.subgraph import Received, Subgraph
 
 # Integers that the kernels do not hold are compared, not added, and that as int32.
@@ -27,13 +27,9 @@ KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce 
 def refuses(call: Call) -> str | None:
     """Why a call is left to other backends, None where it is not."""
     weights, reduction = call.weights, cast(Reduction, call.reduction)
-    if call.needs_gradient:
-        return "it has no gradients"
-    if torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0:
-        return "it has no rule for torch.func transforms and forward-mode gradients"
     if any(isinstance(t, Tensor) and type(t) not in (Tensor, torch.nn.Parameter) for t in (call.data, weights)):
         return "it needs plain tensors, not a subclass"
-    per_arc = call.edge != "copy" and _is_per_arc(weights)
+    per_arc = call.edge != "copy" and is_per_arc(weights)
     dtype = sent_dtype(call.dtype or call.data.dtype, reduction, call.edge)
     if per_arc:
         dtype = torch.promote_types(dtype, cast(Tensor, weights).dtype)
@@ -62,42 +58,37 @@ def aggregate(
     rows, held_weights = _rows(sub, weights)
     if rows is None:
         return portable.aggregate(sub, data, reduction, edge, weights, dtype)
-    sent, held_weights, shape = _messages(data if dtype is None else data.to(dtype), reduction, edge, held_weights)
+    messages = _messages(data, reduction, edge, held_weights, dtype)
     if reduction.name == "mean" and rows.heard is not None:
-        values = _mean_of_heard(rows, sent, edge, held_weights)
+        values = _mean_of_heard(rows, messages)
     else:
-        values = _reduced(rows, sent, reduction, edge, held_weights)
+        values = _reduced(rows, messages, reduction)
     if reduction.logical:
         values = values != 0
-    return Received(values.view(len(values), *shape), sub.rows if sub.mode == "pull" else None)
+    return Received(values.view(len(values), *messages.shape), sub.rows if sub.mode == "pull" else None)
 
 
 def best_arcs(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> tuple[Tensor, Tensor]:
-    """The min or max in a pull, and which message won: (values, arcs), both [k, ...].
+    """The min or max of floating numbers in a pull, and which message won: (values, arcs), both [k, ...].
 
     sub, data, reduction, edge, weights : as `aggregate` takes them.
     An arc is counted from 0 in the order of the arcs that `sub` holds, int64; -1 where nothing was sent. Of equal
     messages the first wins, and NaN against any number.
     """
     rows, weights = _rows(sub, weights)
-    sent, held_weights, shape = _messages(data, reduction, edge, weights)
+    messages = _messages(data, reduction, edge, weights)
     values, arcs = kernels.pull(
         cast(Rows, rows),
-        sent.to(torch.int32) if sent.dtype in HELD_AS_INT32 else sent,
+        messages.data,
         reduction.name,
-        "copy" if held_weights is None else edge,
-        held_weights,
-        identity=reduction.identity(sent.dtype),
+        messages.edge,
+        messages.weights,
+        identity=reduction.identity(messages.data.dtype),
         winners=True,
     )
-    values, arcs = values.to(sent.dtype), cast(Tensor, arcs)
-    return values.view(len(values), *shape), arcs.view(len(arcs), *shape)
-
-
-def _is_per_arc(weights: Tensor | float | None) -> TypeGuard[Tensor]:
-    return isinstance(weights, Tensor) and weights.dim() > 0
+    return values.view(len(values), *messages.shape), cast(Tensor, arcs).view(len(values), *messages.shape)
 
 
 def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, Tensor | float | None]:
@@ -111,7 +102,7 @@ def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, T
     if not held.is_whole:
         return None, weights
     arcs = Arcs.of(sub)
-    weights = arcs.weights_of_opposite(weights) if _is_per_arc(weights) else weights
+    weights = arcs.weights_of_opposite(weights) if is_per_arc(weights) else weights
     arcs = arcs.opposite()
     return Rows(arcs.offset, arcs.neighbors, bins_of(sub.graph, arcs.offset, arcs.neighbors.dtype)), weights
 
@@ -128,22 +119,25 @@ def _messages(
     return messages_of(data, reduction, edge, weights, dtype)
 
 
-def _reduced(rows: Rows, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+def _reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
     """What the rows receive, [k, columns], flags as bytes."""
+    data = messages.data
     return kernels.pull(
         rows,
-        sent.to(torch.int32) if sent.dtype in HELD_AS_INT32 else sent,
+        data.to(torch.int32) if data.dtype in HELD_AS_INT32 else data,
         KERNEL.get(reduction.name, reduction.name),
-        "copy" if weights is None else edge,
-        weights,
-        identity=reduction.identity(sent.dtype),
+        messages.edge,
+        messages.weights,
+        identity=reduction.identity(data.dtype),
         mean=reduction.name == "mean",
-    )[0].to(kernels.result_dtype(sent.dtype, reduction.name))
+    )[0].to(kernels.result_dtype(data.dtype, reduction.name))
 
 
-def _mean_of_heard(rows: Rows, sent: Tensor, edge: str, weights: Tensor | None) -> Tensor:
+def _mean_of_heard(rows: Rows, messages: Messages) -> Tensor:
     """The mean over those arcs whose sender is heard."""
-    wide = torch.promote_types(sent.dtype, torch.float32)
-    total = _reduced(rows, sent.to(wide), REDUCTIONS["sum"], edge, None if weights is None else weights.to(wide))
+    data, weights = messages.data, messages.weights
+    wide = torch.promote_types(data.dtype, torch.float32)
+    weights = None if weights is None else weights.to(wide)
+    total = _reduced(rows, replace(messages, data=data.to(wide), weights=weights), REDUCTIONS["sum"])
     count = kernels.pull(rows._replace(heard=None), cast(Tensor, rows.heard)[:, None].to(torch.int32), "sum")[0]
-    return (total / count.clamp(min=1)).to(sent.dtype)
+    return (total / count.clamp(min=1)).to(data.dtype)

@@ -1,0 +1,227 @@
+"""Every CUDA kernel compiles for every architecture without spilling registers, and what was compiled is kept."""
+
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+
+import cuda_samples
+import pytest
+
+import tgraph.kernels.cuda
+from tgraph.errors import KernelError
+from tgraph.kernels.cuda import compiler
+from tgraph.kernels.cuda.kernel import SOURCES, Kernel
+
+pytestmark = pytest.mark.skipif(compiler.unavailable() is not None, reason=str(compiler.unavailable()))
+
+ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")
+AT_ONCE = 16  # kernels of one source that are compiled together
+
+
+def wrappers():
+    """The modules that launch kernels, by their names."""
+    names = [info.name for info in pkgutil.iter_modules(tgraph.kernels.cuda.__path__)]
+    modules = {name: importlib.import_module(f"tgraph.kernels.cuda.{name}") for name in names}
+    return {name: module for name, module in modules.items() if hasattr(module, "instantiations")}
+
+
+WRAPPERS = wrappers()
+
+
+def batches(kernels):
+    """The kernels, each once, in groups of one source."""
+    ordered = sorted(set(kernels), key=lambda kernel: (kernel.source, kernel.expression))
+    for _, same in groupby(ordered, key=lambda kernel: kernel.source):
+        group = list(same)
+        yield from (group[first : first + AT_ONCE] for first in range(0, len(group), AT_ONCE))
+
+
+def spills(kernels, architecture):
+    """{expression: what ptxas says of it} for the kernels that need local memory."""
+    binary, log = compiler.translate(kernels, architecture)
+    found = re.findall(
+        r"Function properties for (\S+)\s*\n.*?(\d+ bytes stack frame, \d+ bytes spill stores, \d+ bytes spill loads)",
+        log,
+    )
+    said = dict(found)
+    assert said.keys() >= set(binary.symbols.values()), f"ptxas says nothing of some kernels:\n{log[:2000]}"
+    nothing = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"
+    return {name: said[symbol] for name, symbol in binary.symbols.items() if said[symbol] != nothing}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("module", WRAPPERS)
+def test_every_kernel_compiles_without_spills(module, architecture):
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        groups = batches(WRAPPERS[module].instantiations())
+        spilling = [found for found in pool.map(lambda group: spills(group, architecture), groups) if found]
+    assert not spilling
+
+
+def test_every_source_has_a_wrapper_that_lists_its_kernels():
+    listed = {kernel.source for module in WRAPPERS.values() for kernel in module.instantiations()}
+    assert {path.name for path in SOURCES.glob("*.cu")} == listed
+
+
+def test_a_kernel_that_spills_is_found_out(folder):
+    kernels = [Kernel(str(folder / "spill.cu"), "spill", (type,)) for type in ("float", "double")]
+    found = spills(kernels, "sm_90")
+    assert found.keys() == {kernel.expression for kernel in kernels}
+    assert not spills([cuda_samples.shift(folder)], "sm_90")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with small sources."""
+    cuda_samples.write(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """The folder in which this test's kernels are kept."""
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "kernels"
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """What NVRTC was asked to compile: a list of (expressions, architecture)."""
+    calls = []
+
+    def translate(kernels, architecture, really=compiler.translate):
+        calls.append(([kernel.expression for kernel in kernels], architecture))
+        return really(kernels, architecture)
+
+    monkeypatch.setattr(compiler, "translate", translate)
+    return calls
+
+
+def entries(kept: Path) -> list[Path]:
+    return sorted(kept.glob("*.bin"))
+
+
+def test_a_kernel_is_compiled_once(folder, kept, compiled):
+    first = compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    second = compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    assert first == second and first.code[:4] == b"\x7fELF"
+    assert list(first.symbols) == ["tgraph::shift<float>"]
+    assert first.symbols["tgraph::shift<float>"].encode() in first.code
+    assert compiled == [(["tgraph::shift<float>"], "sm_90")]
+    assert len(entries(kept)) == 1 and not list(kept.glob("*.part"))
+
+
+def test_other_kernels_architectures_and_sources_have_entries_of_their_own(folder, kept, compiled, monkeypatch):
+    kernel = cuda_samples.shift(folder)
+    compiler.compile([kernel], "sm_90")
+    compiler.compile([kernel], "sm_80")
+    compiler.compile([kernel, cuda_samples.shift(folder, "int64_t")], "sm_90")
+    (folder / "steps.cuh").write_text(cuda_samples.STEP.replace("x + by", "x - by"))  # included by the source
+    compiler.compile([kernel], "sm_90")
+    (folder / "shift.cu").write_text(cuda_samples.SHIFT + "// changed\n")
+    compiler.compile([kernel], "sm_90")
+    monkeypatch.setattr(compiler, "version", lambda: "99.9")
+    compiler.compile([kernel], "sm_90")
+    monkeypatch.setattr(compiler, "OPTIONS", compiler.OPTIONS | {"fma": False})
+    compiler.compile([kernel], "sm_90")
+    assert len(compiled) == len(entries(kept)) == 7
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:50] + b"?" + b[51:], lambda b: b + b"\0"]
+)
+def test_a_damaged_entry_is_compiled_again(damage, folder, kept, compiled):
+    whole = compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    (entry,) = entries(kept)
+    content = entry.read_bytes()
+    entry.write_bytes(damage(content))
+    assert compiler.compile([cuda_samples.shift(folder)], "sm_90") == whole
+    assert len(compiled) == 2 and entry.read_bytes() == content
+
+
+COMPILE_SLOWLY = """
+import sys, time
+from pathlib import Path
+import cuda_samples
+from tgraph.kernels.cuda import compiler
+
+def translate(*given, really=compiler.translate):
+    print("compiled", flush=True)
+    time.sleep(1)
+    return really(*given)
+
+compiler.translate = translate
+print("ready", flush=True)
+sys.stdin.read(1)
+assert compiler.compile([cuda_samples.shift(Path(sys.argv[1]))], "sm_90").code
+"""
+
+
+def test_processes_that_start_together_compile_once(folder, kept):
+    command = [sys.executable, "-c", COMPILE_SLOWLY, str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": Path(__file__).parent}
+    processes = [subprocess.Popen(command, **pipes) for _ in range(2)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("!")
+        process.stdin.flush()
+    said = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert sorted(said) == ["", "compiled\n"]
+    assert len(entries(kept)) == 1
+
+
+def test_without_locks_it_compiles_all_the_same(folder, kept, compiled, monkeypatch):
+    def no_locks(*given, **options):
+        raise NotImplementedError("no locks on this file system")
+
+    monkeypatch.setattr(compiler, "FileLock", no_locks)
+    assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code
+    assert len(compiled) == len(entries(kept)) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(folder, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.warns(RuntimeWarning, match="TGRAPH_CACHE"):
+        assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code
+
+
+def test_an_entry_that_cannot_be_written_is_done_without(folder, kept, monkeypatch):
+    def full(entry):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(compiler, "replacing", full)
+    with pytest.warns(RuntimeWarning, match="no space left"):
+        assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code
+
+
+def test_an_error_names_the_kernel_the_architecture_and_the_place(folder, kept):
+    (folder / "steps.cuh").write_text("namespace tgraph { template <class T> T step(T x, T by) { return lost; } }")
+    with pytest.raises(KernelError) as caught:
+        compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    for part in ("tgraph::shift<float>", "shift.cu", "sm_90", f"NVRTC {compiler.version()}", "steps.cuh(1)", "lost"):
+        assert part in str(caught.value)
+    assert caught.value.kernel == "tgraph::shift<float>" and "steps.cuh(1)" in caught.value.log
+    assert not entries(kept)
+
+
+def test_an_error_of_many_kernels_names_the_first(folder, kept):
+    kernels = [cuda_samples.shift(folder, type) for type in ("float", "double", "int64_t", "nothing", "int32_t")]
+    with pytest.raises(KernelError, match=r"shift<int64_t> and 2 more"):
+        compiler.compile(kernels, "sm_90")
+
+
+def test_code_for_a_device_is_of_its_major_number():
+    assert [compiler.architecture(each) for each in ((8, 0), (8, 6), (9, 0), (10, 0), (12, 0))] == [
+        "sm_80", "sm_86", "sm_90", "sm_100", "sm_120",
+    ]  # fmt: skip
+    assert compiler.architecture((12, 9)).startswith("sm_12")  # to come: runs what is compiled for its elders
+    assert compiler.architecture((3, 5)) is None

@@ -1,0 +1,114 @@
+"""`tgraph doctor`: every backend, every device, and the way to what is missing."""
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from tgraph import doctor, kernels
+from tgraph.cli import app
+from tgraph.kernels.call import Call
+from tgraph.kernels.cuda import compiler
+
+
+def sections():
+    """{title: {name: what is said of it}} of the command's report."""
+    result = CliRunner().invoke(app, ["doctor"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    found = {}
+    for part in result.stdout.strip().split("\n\n"):
+        title, *rows = part.splitlines()
+        assert all(row.startswith("  ") for row in rows)
+        found[title] = dict(row.strip().split("  ", 1) for row in rows)
+    return {title: {name: said.strip() for name, said in rows.items()} for title, rows in found.items()}
+
+
+def backend_named(name, refuses, unavailable=None):
+    module = ModuleType(name)
+    module.name, module.refuses, module.aggregate = name, refuses, None
+    if unavailable is not None:
+        module.unavailable = lambda: unavailable
+    return module
+
+
+def test_it_tells_versions_devices_backends_and_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "a.bin").write_bytes(bytes(2500))
+    report = sections()
+    assert report["versions"]["torch"] == torch.__version__
+    assert report["versions"]["Python"].startswith(platform.python_version())
+    assert "cpu" in report["devices"]
+    assert list(report["backends, best first"]) == list(kernels.BACKENDS)
+    assert report["backends, best first"]["portable"] == ", ".join(report["devices"])
+    assert report["cache"] == {"folder": f"{tmp_path} (TGRAPH_CACHE names another)", "size": "2.5 kB in 1 files"}
+
+
+def test_a_cache_that_is_not_there_is_empty(monkeypatch, tmp_path):
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "none"))
+    assert sections()["cache"]["size"] == "empty"
+
+
+def test_a_user_without_a_home_is_told_the_variable(monkeypatch):
+    def no_home():
+        raise RuntimeError("no home directory")
+
+    for name in ("TGRAPH_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    assert sections()["cache"] == {
+        "folder": "none (no home directory); the environment variable TGRAPH_CACHE can name one"
+    }
+
+
+def test_a_backend_tells_why_it_does_not_serve_a_device(monkeypatch):
+    monkeypatch.setattr(doctor, "devices", lambda: ["cpu", "meta"])
+    monkeypatch.setattr(doctor, "model", str)
+    monkeypatch.setattr(doctor, "plain_call", lambda device: Call("aggregate", torch.ones(2, device=device)))
+    backends = [
+        backend_named("both", lambda call: None),
+        backend_named("one", lambda call: "it needs memory" if call.data.is_meta else None),
+        backend_named("none", lambda call: f"not that {call.data.device}"),
+        backend_named("lost", lambda call: "no", "a library is missing; pip install 'tgraph[lost]'"),
+    ]
+    monkeypatch.setattr(kernels, "BACKENDS", {backend.name: backend for backend in backends})
+    assert sections()["backends, best first"] == {
+        "both": "cpu, meta",
+        "one": "cpu; not meta: it needs memory",
+        "none": "not cpu: not that cpu; not meta: not that meta",
+        "lost": "nothing here: a library is missing; pip install 'tgraph[lost]'",
+    }
+
+
+def test_a_device_that_does_not_work_is_told(monkeypatch):
+    monkeypatch.setattr(doctor, "devices", lambda: ["cpu", "cuda:99"])
+    monkeypatch.setattr(doctor, "model", str)
+    assert "not cuda:99: " in sections()["backends, best first"]["portable"]
+
+
+def test_what_is_missing_comes_with_the_way_to_get_it(monkeypatch):
+    def not_installed(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "version", not_installed)
+    monkeypatch.setattr(compiler, "unavailable", lambda: "no NVRTC; pip install 'tgraph[cuda13]'")
+    versions = sections()["versions"]
+    assert versions["cuda.core"] == f"missing; pip install 'tgraph[{compiler.extra()}]'"
+    assert versions["NVRTC"] == "none: no NVRTC; pip install 'tgraph[cuda13]'"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_is_named():
+    assert "compute capability" in sections()["devices"]["cuda:0"]
+
+
+def test_the_report_needs_no_optional_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cuda.core", None)
+    monkeypatch.setattr(compiler, "unavailable", compiler.unavailable.__wrapped__)
+    assert "pip install" in sections()["versions"]["NVRTC"]
