@@ -63,7 +63,7 @@ def messages_of(
     sent = torch.promote_types(data.dtype, weights.dtype)
     if not (as_stored and (sent, weights.dtype) == (torch.float64, torch.float32)):
         weights = weights.to(sent)
-    data, weights = in_heads(data.to(sent), weights)
+    data, weights = _heads(data.to(sent), weights)
     return Messages(columns_of(data), edge, weights, data.shape[1:], total)
 
 
@@ -109,7 +109,7 @@ def columns_of(data: Tensor) -> Tensor:
     return data.reshape(len(data), math.prod(data.shape[1:]))  # flatten refuses data without rows and columns
 
 
-def in_heads(data: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+def _heads(data: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """The data [s, ...] in the shape of the messages, and the weights as [arcs, heads]: so many blocks of adjacent
     columns have a weight each. Those that do not come in such blocks are spread over all columns."""
     if math.prod(weights.shape[1:]) == 1:

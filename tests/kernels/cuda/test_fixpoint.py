@@ -156,7 +156,7 @@ def test_one_block_and_many_do_the_same_rounds(monkeypatch):
                 graph.select([0]),
                 "push",
             )
-            done = [one[:4] for several in fused.advance(loop, None) for one in several]
+            done = [one[:4] for _ in fused.advance(loop, None) for one in loop.rounds()]
             rounds.append(done)
         assert rounds[0] == rounds[1]
 

@@ -405,7 +405,7 @@ def test_bins_are_found_once_for_each_graph():
     sub, reverse = whole(graph, graph.everything(), "pull"), graph.transpose()
     found = aggregation._rows(sub, None)[0].bins
     assert found is aggregation._rows(sub, None)[0].bins
-    assert graph.caches["cuda_degree_bins_of_transpose"] == found.nbytes > 0
+    assert reverse.caches["cuda_degree_bins"] == found.nbytes > 0
     assert found.rows.tolist() == [0, 1, 3] and found.counts == (2, 1, 0)
     assert found.tiles.tolist()[0] == [2, 3, 703, -1] and found.hubs.tolist() == [[4, 0, 5, 9000]]
     assert found.num_slots == 5 and len(found.tiles) == 6
@@ -495,8 +495,7 @@ def test_refusals():
         return aggregation.refuses(Call("aggregate", data, REDUCTIONS[reduce], edge, weights))
 
     assert refusal(data) is None and refusal(data, "sum", "mul", weights) is None
-    assert refusal(data.requires_grad_()) == "it has no gradients"
-    assert "any" in refusal(data.detach(), "any", "mul", weights)
+    assert "any" in refusal(data, "any", "mul", weights)
     assert "int64" in refusal(data.long(), "mean", "mul", weights.long())
     assert "int16" in refusal(data.short(), "min", "mul", weights.short())
-    assert "float8" in refusal(data.detach().to(torch.float8_e5m2))
+    assert "float8" in refusal(data.to(torch.float8_e5m2))

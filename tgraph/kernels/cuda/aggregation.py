@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import torch
@@ -12,7 +13,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
-from tgraph.kernels.messages import across, columns_of, in_heads, is_per_arc, promoted, sent_dtype
+from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.arcs import Arcs
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.subgraph import Received, Subgraph
@@ -57,38 +58,37 @@ def aggregate(
     rows, held_weights = _rows(sub, weights)
     if rows is None:
         return portable.aggregate(sub, data, reduction, edge, weights, dtype)
-    sent, held_weights, shape = _messages(data if dtype is None else data.to(dtype), reduction, edge, held_weights)
+    messages = _messages(data, reduction, edge, held_weights, dtype)
     if reduction.name == "mean" and rows.heard is not None:
-        values = _mean_of_heard(rows, sent, edge, held_weights)
+        values = _mean_of_heard(rows, messages)
     else:
-        values = _reduced(rows, sent, reduction, edge, held_weights)
+        values = _reduced(rows, messages, reduction)
     if reduction.logical:
         values = values != 0
-    return Received(values.view(len(values), *shape), sub.rows if sub.mode == "pull" else None)
+    return Received(values.view(len(values), *messages.shape), sub.rows if sub.mode == "pull" else None)
 
 
 def best_arcs(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> tuple[Tensor, Tensor]:
-    """The min or max in a pull, and which message won: (values, arcs), both [k, ...].
+    """The min or max of floating numbers in a pull, and which message won: (values, arcs), both [k, ...].
 
     sub, data, reduction, edge, weights : as `aggregate` takes them.
     An arc is counted from 0 in the order of the arcs that `sub` holds, int64; -1 where nothing was sent. Of equal
     messages the first wins, and NaN against any number.
     """
     rows, weights = _rows(sub, weights)
-    sent, held_weights, shape = _messages(data, reduction, edge, weights)
+    messages = _messages(data, reduction, edge, weights)
     values, arcs = kernels.pull(
         cast(Rows, rows),
-        sent.to(torch.int32) if sent.dtype in HELD_AS_INT32 else sent,
+        messages.data,
         reduction.name,
-        "copy" if held_weights is None else edge,
-        held_weights,
-        identity=reduction.identity(sent.dtype),
+        messages.edge,
+        messages.weights,
+        identity=reduction.identity(messages.data.dtype),
         winners=True,
     )
-    values, arcs = values.to(sent.dtype), cast(Tensor, arcs)
-    return values.view(len(values), *shape), arcs.view(len(arcs), *shape)
+    return values.view(len(values), *messages.shape), cast(Tensor, arcs).view(len(values), *messages.shape)
 
 
 def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, Tensor | float | None]:
@@ -108,41 +108,36 @@ def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, T
 
 
 def _messages(
-    data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
-) -> tuple[Tensor, Tensor | None, torch.Size]:
-    """Data [n, columns] of the senders and weights [arcs, heads] of one dtype, and the shape of a message. A weight
-    that is one for all is applied here, once per sender."""
-    if edge == "copy" or not is_per_arc(weights):
-        if data.dtype != torch.int32 or edge != "copy":  # whose sums the kernel adds in int64 itself
-            data = across(promoted(data, reduction, edge), edge, weights)
-        if reduction.logical:
-            data = (data != 0).to(torch.uint8)
-        elif reduction.name == "mean" and not data.is_floating_point():
-            data = data.to(torch.get_default_dtype())
-        return columns_of(data), None, data.shape[1:]
-    sent = torch.promote_types(sent_dtype(data.dtype, reduction, edge), weights.dtype)
-    if not (sent == torch.int64 and data.dtype == weights.dtype == torch.int32):
-        data, weights = data.to(sent), weights.to(sent)
-    data, weights = in_heads(data, weights)
-    return columns_of(data), weights, data.shape[1:]
+    data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None = None
+) -> Messages:
+    """The messages of senders whose data is given, int32 that is added or multiplied as it is: in int64 by kernels."""
+    adds = reduction.name in ("sum", "prod") and data.dtype == torch.int32 and dtype is None
+    if adds and edge == "copy":
+        return Messages(columns_of(data), "copy", None, data.shape[1:])
+    if adds and is_per_arc(weights) and weights.dtype == torch.int32:
+        return messages_of(data, REDUCTIONS["min"], edge, weights)
+    return messages_of(data, reduction, edge, weights, dtype)
 
 
-def _reduced(rows: Rows, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+def _reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
     """What the rows receive, [k, columns], flags as bytes."""
+    data = messages.data
     return kernels.pull(
         rows,
-        sent.to(torch.int32) if sent.dtype in HELD_AS_INT32 else sent,
+        data.to(torch.int32) if data.dtype in HELD_AS_INT32 else data,
         KERNEL.get(reduction.name, reduction.name),
-        "copy" if weights is None else edge,
-        weights,
-        identity=reduction.identity(sent.dtype),
+        messages.edge,
+        messages.weights,
+        identity=reduction.identity(data.dtype),
         mean=reduction.name == "mean",
-    )[0].to(kernels.result_dtype(sent.dtype, reduction.name))
+    )[0].to(kernels.result_dtype(data.dtype, reduction.name))
 
 
-def _mean_of_heard(rows: Rows, sent: Tensor, edge: str, weights: Tensor | None) -> Tensor:
+def _mean_of_heard(rows: Rows, messages: Messages) -> Tensor:
     """The mean over those arcs whose sender is heard."""
-    wide = torch.promote_types(sent.dtype, torch.float32)
-    total = _reduced(rows, sent.to(wide), REDUCTIONS["sum"], edge, None if weights is None else weights.to(wide))
+    data, weights = messages.data, messages.weights
+    wide = torch.promote_types(data.dtype, torch.float32)
+    weights = None if weights is None else weights.to(wide)
+    total = _reduced(rows, replace(messages, data=data.to(wide), weights=weights), REDUCTIONS["sum"])
     count = kernels.pull(rows._replace(heard=None), cast(Tensor, rows.heard)[:, None].to(torch.int32), "sum")[0]
-    return (total / count.clamp(min=1)).to(sent.dtype)
+    return (total / count.clamp(min=1)).to(data.dtype)

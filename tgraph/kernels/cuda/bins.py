@@ -58,9 +58,11 @@ class DegreeBins:
 
 
 def bins_of(graph: Graph, offset: Tensor, dtype: torch.dtype) -> DegreeBins:
-    """The bins of all rows of a graph, or of its transpose, whichever the `offset` belongs to. The graph keeps them."""
-    name = "cuda_degree_bins" if offset is graph.offset else "cuda_degree_bins_of_transpose"
-    return graph.kept(name, lambda: find_bins(offset, dtype))
+    """The bins of all rows of a graph, or of its transpose, whichever the `offset` belongs to and then keeps them."""
+    owner = graph if offset is graph.offset else graph.transpose_detached()
+    if offset is not owner.offset:
+        return find_bins(offset, dtype)
+    return owner.kept("cuda_degree_bins", lambda: find_bins(offset, dtype))
 
 
 def find_bins(offset: Tensor, dtype: torch.dtype) -> DegreeBins:

@@ -175,14 +175,18 @@ class Fixpoint:
         """The size of the frontier that comes next, with what has been put off."""
         return self._size + self._far.size
 
-    def advance(self, limit: int, seconds: float) -> tuple[bool, list[Round]]:
-        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and what the
-        rounds did."""
-        rounds: list[Round] = []
+    def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
+        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and how many
+        rounds were run."""
+        rounds = self._rounds = []
         start = perf_counter()
         while self.active and len(rounds) < limit and (not rounds or perf_counter() - start < seconds):
             rounds += self._step(limit - len(rounds))
-        return not self.active, rounds
+        return not self.active, len(rounds)
+
+    def rounds(self) -> list[Round]:
+        """What the rounds of the last `advance` did."""
+        return self._rounds
 
     def _step(self, limit: int) -> list[Round]:
         began, size, arcs = perf_counter(), self._size, self._arcs
