@@ -16,6 +16,7 @@ from tgraph.errors import TGraphError
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 from tgraph.kernels.reductions import reduction_of
+from tgraph.subgraph import whole
 
 
 def examine() -> str:
@@ -88,7 +89,8 @@ def refusal(backend: ModuleType, device: str) -> str | None:
 def plain_call(device: str) -> Call:
     """A sum of float32 messages over a small graph on a device."""
     graph = tg.Graph.from_edges([0], [1]).to(device)
-    return Call("aggregate", torch.ones(2, device=device), reduction_of("sum"), graph=graph)
+    sub = whole(graph, graph.everything(), "pull")
+    return Call("aggregate", torch.ones(2, device=device), reduction_of("sum"), graph=graph, sub=sub)
 
 
 def cached() -> Iterator[tuple[str, str]]:

@@ -35,11 +35,12 @@ from types import ModuleType
 from typing import Any
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import native, portable, torch_scatter, torch_sparse, tuned
+from tgraph.kernels import cuda, native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import transformed
 
-BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in (native, torch_scatter, torch_sparse, portable)}
+_BEST_FIRST = (native, cuda, torch_scatter, torch_sparse, portable)
+BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in _BEST_FIRST}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from host import Host
 from strategies import grid, random_graph
 
 import tgraph as tg
-from tgraph.kernels.cuda import fixpoint, joining, runtime
+from tgraph.kernels.cuda import joining, loop, runtime
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="the shim needs g++")
 
@@ -18,7 +18,7 @@ HOST = Host()
 @pytest.fixture
 def shim(monkeypatch):
     """Kernels run on the host, each compiled once for all tests; `shim.seed` draws the order of their threads."""
-    HOST.prepare([*fixpoint.instantiations(), *joining.instantiations()])
+    HOST.prepare([*loop.instantiations(), *joining.instantiations()])
     HOST.seed = 0
     monkeypatch.setattr(runtime, "launch", HOST.launch)
     return HOST

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import aggregation, joining, relaxation
-from tgraph.kernels.cuda import fixpoint as fixpoints
+from tgraph.kernels.cuda import aggregation, joining, loop, relaxation
 from tgraph.kernels.cuda.aggregation import aggregate
-from tgraph.kernels.cuda.fixpoint import fixpoint
 from tgraph.kernels.cuda.joining import join, outside
+from tgraph.kernels.cuda.loop import fixpoint
 from tgraph.kernels.cuda.relaxation import relax
 from tgraph.kernels.cuda.runtime import unavailable
 
@@ -28,7 +27,7 @@ def refuses(call: Call) -> str | None:
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "aggregate": aggregation.refuses,
-    "fixpoint": fixpoints.refuses,
+    "fixpoint": loop.refuses,
     "join": joining.refuses,
     "outside": joining.refuses,
     "relax": relaxation.refuses,

@@ -13,7 +13,7 @@ import tgraph as tg
 from tgraph import fused
 from tgraph.kernels import BACKENDS, Choice
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import fixpoint, relaxation
+from tgraph.kernels.cuda import loop, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("shim", "registered")]
@@ -24,8 +24,8 @@ DTYPES = [torch.int32, torch.int64, torch.float32, torch.float64]
 @pytest.fixture
 def registered(monkeypatch):
     """The kernels as a backend of their own."""
-    served = {"fixpoint": fixpoint.fixpoint, "relax": relaxation.relax}
-    monkeypatch.setitem(BACKENDS, "shim", SimpleNamespace(name="shim", refuses=fixpoint.refuses, **served))
+    served = {"fixpoint": loop.fixpoint, "relax": relaxation.relax}
+    monkeypatch.setitem(BACKENDS, "shim", SimpleNamespace(name="shim", refuses=loop.refuses, **served))
 
 
 @pytest.fixture(params=["small", "large"])
@@ -33,7 +33,7 @@ def size(request, monkeypatch):
     """Rounds by one block where it can, and by the kernels for large frontiers always."""
     if request.param == "large":
         for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
-            monkeypatch.setattr(fixpoint, name, -1)
+            monkeypatch.setattr(loop, name, -1)
     return request.param
 
 
@@ -103,8 +103,8 @@ def test_a_long_way_takes_few_launches(monkeypatch, delta):
     values = torch.full((graph.num_vertices,), torch.inf)
     values[0] = 0
     launched = []
-    step = fixpoint.Fixpoint._push_small
-    monkeypatch.setattr(fixpoint.Fixpoint, "_push_small", lambda self, limit: launched.append(1) or step(self, limit))
+    step = loop.Fixpoint._push_small
+    monkeypatch.setattr(loop.Fixpoint, "_push_small", lambda self, limit: launched.append(1) or step(self, limit))
     found = tg.run(Any("min", "add", values, active=[0], delta=delta), graph, mode="push", backend="shim", trace=True)
     assert found.values.equal(tg.run(Any("min", "add", values, active=[0]), graph, backend="portable").values)
     assert len(launched) == 1 and found.iterations > 20
@@ -130,7 +130,7 @@ def test_rounds_pass_from_one_block_to_many_and_back():
 def test_the_host_takes_a_bucket_from_a_far_pile(dtype):
     values = torch.zeros(60, dtype=dtype)
     values[[4, 9, 7]] = torch.tensor([5, 6, 20], dtype=dtype)
-    pile, ids = fixpoint.FarPile(values, 3), torch.empty(60, dtype=torch.int64)
+    pile, ids = loop.FarPile(values, 3), torch.empty(60, dtype=torch.int64)
     pile.arguments[0][:3] = torch.tensor([4, 9, 7])
     pile.size = 3
     assert pile.take(ids).tolist() == [4, 9] and pile.size == 1
@@ -147,8 +147,8 @@ def test_one_block_and_many_do_the_same_rounds(monkeypatch):
         program, rounds = Any("min", "add", values, active=[0], delta=delta), []
         for size in (768, -1):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
-                monkeypatch.setattr(fixpoint, name, size)
-            loop = fused.begin(
+                monkeypatch.setattr(loop, name, size)
+            run = fused.begin(
                 Choice(BACKENDS["shim"], Call("fixpoint", values)),
                 program,
                 graph,
@@ -156,11 +156,11 @@ def test_one_block_and_many_do_the_same_rounds(monkeypatch):
                 graph.select([0]),
                 "push",
             )
-            done = [one[:4] for _ in fused.advance(loop, None) for one in loop.rounds()]
+            done = [one[:4] for _ in fused.advance(run, None) for one in run.rounds()]
             rounds.append(done)
         assert rounds[0] == rounds[1]
 
 
 def test_every_kernel_is_named_once():
-    kernels = list(fixpoint.instantiations())
+    kernels = list(loop.instantiations())
     assert len(set(kernels)) == len(kernels)

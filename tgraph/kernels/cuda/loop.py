@@ -178,10 +178,11 @@ class Fixpoint:
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
         """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and how many
         rounds were run."""
-        rounds = self._rounds = []
+        rounds: list[Round] = []
         start = perf_counter()
         while self.active and len(rounds) < limit and (not rounds or perf_counter() - start < seconds):
             rounds += self._step(limit - len(rounds))
+        self._rounds = rounds
         return not self.active, len(rounds)
 
     def rounds(self) -> list[Round]:
