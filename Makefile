@@ -29,17 +29,18 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/frontier.py
 	$(BIN)/python -m bench.analytics $(BENCH)
 
-# The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones; then
-# those of the kernels with ThreadSanitizer.
+# The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
+# CUDA kernels in an emulation built with them; then those of the native kernels with ThreadSanitizer.
 NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
 
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE/tgraph/_native*.so)" OMP_NUM_THREADS=2 \
+	    TGRAPH_SHIM_SANITIZE=1 \
 	    $(BIN)/pytest -q $(NATIVE_TESTS) tests/test_operators.py tests/test_engine.py tests/algorithms
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
 	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
-	    $(BIN)/pytest -q $(NATIVE_TESTS)
+	    $(BIN)/pytest -q $(NATIVE_TESTS) --ignore tests/kernels/cuda
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@

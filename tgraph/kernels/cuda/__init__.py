@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import aggregation, joining, loop, relaxation
+from tgraph.kernels.cuda import aggregation, joining, linear, loop, relaxation
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.joining import join, outside
+from tgraph.kernels.cuda.linear import affine_step
 from tgraph.kernels.cuda.loop import fixpoint
 from tgraph.kernels.cuda.relaxation import relax
 from tgraph.kernels.cuda.runtime import unavailable
 
-__all__ = ["aggregate", "fixpoint", "join", "name", "outside", "refuses", "relax", "unavailable"]
+__all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "outside", "refuses", "relax", "unavailable"]
 
 name = "cuda"
 
@@ -26,6 +27,7 @@ def refuses(call: Call) -> str | None:
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
+    "affine_step": linear.refuses,
     "aggregate": aggregation.refuses,
     "fixpoint": loop.refuses,
     "join": joining.refuses,

@@ -63,24 +63,38 @@ def affine_step(
     wanted : which of "total" and "unsent" to compute.
     """
     scale, bias = coefficients.scale, coefficients.bias
-    if coefficients.blocks > 1:
-        heard = (heard * rescale).to(heard.dtype)
-    parts = []
+    if coefficients.blocks == 1:
+        received = _received(sub, widened(heard), weights, 0, len(sub.offset) - 1)
+        return stepped(coefficients, received, before, alpha, beta, wanted)
+    heard, parts = (heard * rescale).to(heard.dtype), []
     for first, last in reversed(row_blocks(sub.offset, coefficients.blocks)):
         received = _received(sub, widened(heard), weights, first, last)
         constant = bias[first:last] if isinstance(bias, Tensor) else bias
         parts.append((alpha * received + beta * constant).to(before.dtype))
-        if coefficients.blocks > 1:
-            heard = heard.slice_scatter(scaled(parts[-1], scale, first, last).to(heard.dtype), 0, first, last)
-    values = torch.cat(parts[::-1])
-    sent = heard if coefficients.blocks > 1 else scaled(values, scale)
-    change = distance(before, values)
+        heard = heard.slice_scatter(scaled(parts[-1], scale, first, last).to(heard.dtype), 0, first, last)
+    return _told(coefficients, torch.cat(parts[::-1]), heard, before, wanted)
+
+
+def stepped(
+    coefficients: Coefficients,
+    received: Tensor,
+    before: Tensor,
+    alpha: Tensor | float,
+    beta: Tensor | float,
+    wanted: Collection[str],
+) -> Stepped:
+    """The step whose vertices have all `received` [n] from the values before."""
+    values = (alpha * received + beta * coefficients.bias).to(before.dtype)
+    return _told(coefficients, values, scaled(values, coefficients.scale), before, wanted)
+
+
+def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:
     return Stepped(
         values,
         sent,
-        change,
+        distance(before, values),
         total(values, coefficients.measure) if "total" in wanted else None,
-        unsent(values, scale) if "unsent" in wanted else None,
+        unsent(values, coefficients.scale) if "unsent" in wanted else None,
     )
 
 

@@ -34,8 +34,6 @@ def refuses(call: Call) -> str | None:
     reduction, dtype = cast(Reduction, call.reduction), _message_dtype(call)
     if dtype not in DTYPES:
         return f"torch-scatter has no kernel for messages of {dtype}"
-    if reduction.name == "prod" and call.needs_gradient:
-        return "torch-scatter's gradient of a product is wrong at zeros"
     return _refuses_on_cuda(call, reduction, dtype) if call.data.is_cuda else None
 
 
@@ -44,8 +42,6 @@ def _refuses_on_cuda(call: Call, reduction: Reduction, dtype: torch.dtype) -> st
     scatters = sub.mode == "push" or reduction.name == "prod"
     if scatters and dtype.is_floating_point and reduction.name in ("sum", "mean", "prod"):
         return "torch-scatter adds and multiplies in an order that changes from run to run"
-    if scatters and call.needs_gradient:
-        return "which of equal messages torch-scatter takes changes from run to run"
     columns = call.data.shape[1:].numel()
     if max(sub.num_arcs, sub.graph.num_vertices) * columns >= 2**31:
         return "torch-scatter counts with 32 bits, and there are more numbers to reduce"
@@ -65,7 +61,7 @@ def aggregate(
     weights: Tensor | float | None,
     dtype: torch.dtype | None = None,
 ) -> Received:
-    """As the portable `aggregate`. The first of equal messages takes the gradient of a minimum or maximum."""
+    """As the portable `aggregate`."""
     return aggregated(reducing.reduce, sub, data, reduction, edge, weights, dtype)
 
 

@@ -2,12 +2,10 @@
 
 Its minimum and maximum skip NaN, give 0 to what receives nothing, and start from the largest finite number. They are
 therefore taken of the messages' bits as integers in the same order, whose winners, the first of equal ones, then say
-which messages to take. Its sum has a first derivative only, so that sums and their gradients are functions of ours.
+which messages to take.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -40,7 +38,7 @@ def reduce(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Received:
 
 def _segments(messages: Tensor, offset: Tensor, reduction: Reduction) -> Tensor:
     if reduction.segment == "sum":
-        return _Sum.apply(messages, offset)
+        return load().segment_csr(messages, offset, reduce="sum")
     best = load().segment_min_csr if reduction.segment == "min" else load().segment_max_csr
     identity = reduction.identity(messages.dtype)
     if messages.is_floating_point():
@@ -74,30 +72,3 @@ def _winners(messages: Tensor, arc: Tensor, identity: float) -> Tensor:
     """The messages at the arcs [r, ...] that won, and the identity where the number of arcs stands for none."""
     last = len(messages) - 1
     return torch.where(arc <= last, messages.gather(0, arc.clamp(max=last)), identity)
-
-
-class _Sum(torch.autograd.Function):
-    """The sum of each segment, [k, ...]."""
-
-    @staticmethod
-    def forward(ctx: Any, messages: Tensor, offset: Tensor) -> Tensor:
-        ctx.offset, ctx.num_messages = offset, len(messages)
-        return load().segment_csr(messages, offset, reduce="sum")
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        return _Spread.apply(grad, ctx.offset, ctx.num_messages), None
-
-
-class _Spread(torch.autograd.Function):
-    """The value of its segment for each message, [e, ...]."""
-
-    @staticmethod
-    def forward(ctx: Any, values: Tensor, offset: Tensor, num_messages: int) -> Tensor:
-        ctx.offset = offset
-        out = values.new_empty((num_messages, *values.shape[1:]))  # whose size it would else read from the device
-        return load().gather_csr(values, offset, out)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        return _Sum.apply(grad, ctx.offset), None, None

@@ -8,34 +8,40 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.kernels import portable
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import column, sent_dtype
 from tgraph.kernels.reductions import Reduction
-from tgraph.kernels.torch_sparse.matrix import Matrix, multiply
+from tgraph.kernels.torch_sparse.matrix import Matrix, multiply, sampled
 from tgraph.subgraph import Received, Subgraph
 
-__all__ = ["aggregate", "is_ordered", "name", "refuses", "yields"]
+__all__ = ["aggregate", "is_ordered", "name", "products", "refuses", "yields"]
 
 name = "sparse"
+
+DTYPES = (torch.float32, torch.float64)
 
 
 def refuses(call: Call) -> str | None:
     """Why a call is not served, None where it is."""
-    if call.operation != "aggregate":
+    if call.operation not in ("aggregate", "products"):
         return f"it has no {call.operation}"
-    if why := not_plain(call):
-        return why
-    reduction, data = cast(Reduction, call.reduction), call.data
-    if reduction.name not in ("sum", "mean"):
-        return f"a product of matrices is no {reduction.name!r}"
-    if call.edge not in ("copy", "mul"):
-        return f"a product of matrices has no edge={call.edge!r}"
+    data = call.data
     if data.device.type == "cpu" and not torch.backends.mkl.is_available():
         return "this torch is built without MKL"
     if data.device.type not in ("cpu", "cuda"):
         return f"it computes on the CPU and on CUDA devices, the data is on {data.device}"
+    if why := not_plain(call):
+        return why
+    if call.operation == "products":
+        return None if data.dtype in DTYPES else f"it multiplies float32 and float64, not {data.dtype}"
+    reduction = cast(Reduction, call.reduction)
+    if reduction.name not in ("sum", "mean"):
+        return f"a product of matrices is no {reduction.name!r}"
+    if call.edge not in ("copy", "mul"):
+        return f"a product of matrices has no edge={call.edge!r}"
     dtype = _dtype(data, reduction, call.edge, call.weights, call.dtype)
-    if dtype not in (torch.float32, torch.float64):
+    if dtype not in DTYPES:
         return f"it multiplies float32 and float64, not {dtype}"
     if not data.numel():
         return "the data has no columns or no rows"
@@ -72,7 +78,7 @@ def aggregate(
     weights: Tensor | float | None,
     dtype: torch.dtype | None = None,
 ) -> Received:
-    """As the portable `aggregate`, for sums and means over all arcs; differentiable as often as one likes."""
+    """As the portable `aggregate`, for sums and means over all arcs."""
     kind = _dtype(data, reduction, edge, weights, dtype)
     matrix = Matrix(sub.graph, sub.mirrored)
     per_arc = None
@@ -86,6 +92,13 @@ def aggregate(
         count = matrix.receivers(sub.mode).out_degree.clamp(min=1).to(values.dtype)
         values = values / column(count, values)
     return Received(values)
+
+
+def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
+    """As the portable `products`: a product of dense matrices, sampled at the arcs where these have one weight each."""
+    if heads != 1 or _refuses_arcs(sub) is not None or not data.numel():
+        return portable.products(sub, row_data, data, heads)
+    return sampled(Matrix(sub.graph, sub.mirrored), row_data, data)[:, None]
 
 
 def _dtype(

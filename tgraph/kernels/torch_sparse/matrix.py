@@ -1,18 +1,9 @@
-"""Products of a graph's adjacency matrix, as a torch sparse CSR tensor, with dense data.
-
-A product is linear in the data and in the values of the matrix. Two maps are closed under differentiation:
-
-    Product   each row gets     the sum over its arcs of value * data[neighbour]
-    Sampled   each arc gets     the product of the data at its two ends, summed over the columns
-
-The gradient of a product in the data is a product with the transpose, in the values a sampled one.
-"""
+"""Products of a graph's adjacency matrix, as a torch sparse CSR tensor, with dense data."""
 
 from __future__ import annotations
 
 import functools
 import warnings
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -43,10 +34,10 @@ class Matrix:
         return (self if mode == "pull" else self.transposed()).stored
 
     def values_of_transposed(self, values: Tensor) -> Tensor:
-        """The values [m] of this matrix in the order of the transpose's; differentiable. Those of the graph itself
-        are there already."""
+        """The values [m] of this matrix in the order of the transpose's. Those of the graph itself are there
+        already."""
         here, there = self.stored.weights, self.transposed().stored.weights
-        if here is not None and there is not None and not values.requires_grad and _shares(values, here):
+        if here is not None and there is not None and _shares(values, here):
             return there.detach()
         permutation = self.graph.transpose_permutation
         if self.mirrored:
@@ -75,54 +66,16 @@ def multiply(matrix: Matrix, mode: Mode, data: Tensor, values: Tensor | None) ->
     if mode == "push":
         values = None if values is None else matrix.values_of_transposed(values)
         matrix = matrix.transposed()
-    return _Product.apply(matrix, data, values)
+    return matrix.tensor(values, data.dtype) @ data
 
 
-class _Product(torch.autograd.Function):
-    """matrix @ data."""
-
-    @staticmethod
-    def forward(ctx: Any, matrix: Matrix, data: Tensor, values: Tensor | None) -> Tensor:
-        ctx.matrix = matrix
-        ctx.save_for_backward(data if ctx.needs_input_grad[2] else None, values)
-        return matrix.tensor(values, data.dtype) @ data
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        data, values = ctx.saved_tensors
-        to_data = to_values = None
-        if ctx.needs_input_grad[1]:
-            transposed = None if values is None else ctx.matrix.values_of_transposed(values)
-            to_data = _Product.apply(ctx.matrix.transposed(), grad, transposed)
-        if ctx.needs_input_grad[2]:
-            to_values = _Sampled.apply(ctx.matrix, grad, data)
-        return None, to_data, to_values
-
-
-class _Sampled(torch.autograd.Function):
+def sampled(matrix: Matrix, rows: Tensor, data: Tensor) -> Tensor:
     """(rows @ data.T) at the places of the arcs, [m], without a temporary [m, columns]."""
-
-    @staticmethod
-    def forward(ctx: Any, matrix: Matrix, rows: Tensor, data: Tensor) -> Tensor:
-        ctx.matrix = matrix
-        ctx.save_for_backward(rows, data)
-        stored = matrix.stored
-        left, right = ((part[:, None] if part.dim() == 1 else part).contiguous() for part in (rows, data))
-        if stored.num_arcs > stored.num_vertices**2:  # more parallel arcs than sampled_addmm believes in
-            row = torch.arange(stored.num_vertices, device=data.device).repeat_interleave(stored.out_degree)
-            return (left @ right.t())[row, stored.neighbors]
-        places = matrix.tensor(None, data.dtype)
-        return torch.sparse.sampled_addmm(places, left, right.t(), beta=0.0).values()
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        rows, data = ctx.saved_tensors
-        matrix = ctx.matrix
-        to_rows = _Product.apply(matrix, data, grad) if ctx.needs_input_grad[1] else None
-        to_data = None
-        if ctx.needs_input_grad[2]:
-            to_data = _Product.apply(matrix.transposed(), rows, matrix.values_of_transposed(grad))
-        return None, to_rows, to_data
+    stored, (left, right) = matrix.stored, (part.contiguous() for part in (rows, data))
+    if stored.num_arcs > stored.num_vertices**2:  # more parallel arcs than sampled_addmm believes in
+        row = torch.arange(stored.num_vertices, device=data.device).repeat_interleave(stored.out_degree)
+        return (left @ right.t())[row, stored.neighbors]
+    return torch.sparse.sampled_addmm(matrix.tensor(None, data.dtype), left, right.t(), beta=0.0).values()
 
 
 @functools.cache
