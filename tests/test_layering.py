@@ -21,6 +21,7 @@ LAYERS = (
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace"),
     ("tgraph.kernels",),
+    ("tgraph.direction",),
     ("tgraph.subgraph", "tgraph.generators", "tgraph.io"),
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),

@@ -11,13 +11,14 @@ from torch import Tensor
 
 from tgraph import fused
 from tgraph.build import as_count, check_choice
+from tgraph.direction import DirectionPolicy
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.kernels import Choice, check_backend, watched
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
-from tgraph.schedule import DirectionPolicy, NearFar
+from tgraph.schedule import NearFar
 from tgraph.subgraph import Mode, Subgraph
 from tgraph.trace import Trace
 

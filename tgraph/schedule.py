@@ -1,4 +1,4 @@
-"""When to do what: the direction of an iteration, and the order in which a relaxation takes its vertices."""
+"""The order in which a relaxation takes its vertices."""
 
 from __future__ import annotations
 
@@ -11,45 +11,6 @@ from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.rows import Scratch
-from tgraph.subgraph import Mode
-
-
-class DirectionPolicy:
-    """Push or pull by the work ahead, with hysteresis (direction-optimising BFS; Beamer, Asanovic, Patterson 2012).
-
-    A push costs the arcs of the frontier. A pull costs a look at every vertex and up to all arcs into those that can
-    still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
-    end early: pull once the frontier's arcs reach 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
-    arcs, and pays only once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
-    everything is active, pull: it adds in a fixed order.
-    """
-
-    ALPHA, BETA, FLOOR = 4, 18, 8
-
-    def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False):
-        self.num_vertices, self.unexplored = graph.num_vertices, graph.num_arcs
-        self.fixed: Mode | None = None if mode == "auto" else mode  # type: ignore[assignment]
-        self.settles = settles
-        self.alpha = self.ALPHA if settles else 1
-        self.direction: Mode = "push"
-        self._last_size = 0
-
-    def choose(self, active: Frontier) -> Mode:
-        """The direction of the iteration that starts with this frontier."""
-        size, arcs = active.measure()
-        if self.fixed is not None:
-            self.direction = self.fixed
-        elif active.is_everything:
-            self.direction = "pull"
-        elif self.direction == "push":
-            if arcs * self.alpha >= self.unexplored and arcs * self.FLOOR > self.num_vertices:
-                self.direction = "pull"
-        elif size * self.BETA < self.num_vertices and size < self._last_size:
-            self.direction = "push"
-        if self.settles:
-            self.unexplored = max(0, self.unexplored - arcs)
-        self._last_size = size
-        return self.direction
 
 
 class NearFar:

@@ -14,9 +14,7 @@ def host():
     """The launcher of the shim, whose kernels stay compiled for all tests."""
     if shutil.which("g++") is None:
         pytest.skip("the shim is compiled by g++, which is missing")
-    launcher = Host()
-    yield launcher
-    launcher.close()
+    return Host()
 
 
 @pytest.fixture(params=["shim", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
@@ -31,10 +30,8 @@ class Host:
     def __init__(self, seed: int = 0):
         self.seed = seed
         self._functions: dict[Kernel, ctypes._CFuncPtr] = {}
-        self._folder = Path(tempfile.mkdtemp(prefix="shim-"))
-
-    def close(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._kept = tempfile.TemporaryDirectory(prefix="shim-")  # which goes when the launcher does
+        self._folder = Path(self._kept.name)
 
     def prepare(self, kernels: Iterable[Kernel]) -> None:
         wanted = [kernel for kernel in dict.fromkeys(kernels) if kernel not in self._functions]

@@ -10,13 +10,14 @@ from shimmed import awkward_graphs, needs_compiler, shim, subgraph, with_index  
 from strategies import graphs, grid, random_graph
 
 import tgraph as tg
+from tgraph.direction import DirectionPolicy
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.operators import arc_weights
 from tgraph.rows import Scratch
-from tgraph.schedule import DirectionPolicy, NearFar
+from tgraph.schedule import NearFar
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("shim")]
 

@@ -9,6 +9,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from tgraph.direction import DirectionPolicy
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.kernels.call import Call
@@ -38,36 +39,6 @@ def instantiations() -> Iterator[Kernel]:
 def refuses(call: Call) -> str | None:
     """Why the kernels do not run such a relaxation, None where they do."""
     return relaxation.refuses(call)
-
-
-class Direction:
-    """Push or pull by the work ahead, as `tgraph.schedule.DirectionPolicy` decides."""
-
-    ALPHA, BETA, FLOOR = 4, 18, 8
-
-    def __init__(self, graph: Graph, mode: str, settles: bool):
-        self._mode, self._settles = mode, settles
-        self._num_vertices, self._unexplored = graph.num_vertices, graph.num_arcs
-        self._pulls, self._last_size = False, 0
-
-    def pulls(self, size: int, arcs: int, everything: bool) -> bool:
-        """Whether to pull from a frontier of so many vertices and arcs."""
-        if self._mode != "auto":
-            self._pulls = self._mode == "pull"
-        elif everything:
-            self._pulls = True
-        elif not self._pulls:
-            worth = arcs * (self.ALPHA if self._settles else 1) >= self._unexplored
-            self._pulls = worth and arcs * self.FLOOR > self._num_vertices
-        else:
-            self._pulls = size * self.BETA >= self._num_vertices or size >= self._last_size
-        return self._pulls
-
-    def done(self, size: int, arcs: int) -> None:
-        """A round from such a frontier is over."""
-        if self._settles:
-            self._unexplored = max(0, self._unexplored - arcs)
-        self._last_size = size
 
 
 class FarPile:
@@ -161,7 +132,7 @@ class Fixpoint:
             self._ids[: self._size] = active.ids
         held = weights("push")
         self._per_arc = isinstance(held, Tensor) and held.dim() > 0
-        self._direction = Direction(graph, "push" if self._far else mode, self._settles(active))
+        self._direction = DirectionPolicy(graph, "push" if self._far else mode, self._settles(active))
 
     def _settles(self, active: Frontier) -> bool:
         """Equal values that all grow by one weight: whoever is reached is reached by the best value there will be."""
@@ -194,14 +165,14 @@ class Fixpoint:
         if not size and self._far.size > SMALL_FAR:
             self._refill()
             return []
-        pulls = bool(size) and self._direction.pulls(size, arcs, self._everything)
+        pulls = bool(size) and self._direction.pick(size, arcs, self._everything) == "pull"
         if not (pulls or self._everything) and size <= SMALL_SIZE and arcs <= SMALL_ARCS:
             done = self._push_small(min(limit, SMALL_ROUNDS))
         else:
             done = [(size, arcs, self._pull() if pulls else self._push())]
         spent = (perf_counter() - began) * 1e3 / max(1, len(done))
         for of_round in done:
-            self._direction.done(*of_round[:2])
+            self._direction.passed(*of_round[:2])
         return [(pulls, *of_round, spent) for of_round in done]
 
     def _refill(self) -> None:

@@ -19,7 +19,7 @@
 
 namespace tgraph {
 
-// Push or pull by the work ahead, as tgraph.schedule.DirectionPolicy does.
+// Push or pull by the work ahead, as tgraph.direction.DirectionPolicy does.
 struct DirectionPolicy {
     static constexpr int64_t alpha = 4, beta = 18, floor = 8;
     enum Mode { automatic, push, pull };
