@@ -1,4 +1,4 @@
-# make demo · make test · make lint · make bench · make sanitize · make scatter · make clean
+# make demo · make test · make lint · make bench · make sanitize · make scatter · make gpu · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench sanitize scatter clean
+.PHONY: demo test lint bench sanitize scatter gpu clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -51,6 +51,14 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 # another torch); its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
+
+# On a machine with a GPU, a CUDA build of torch and the extra for it in .venv: the tests there, again under
+# compute-sanitizer if that is installed, and the comparison with other systems.
+gpu: $(VENV)/.dev
+	$(BIN)/pytest -q -m gpu
+	if command -v compute-sanitizer; then \
+	    compute-sanitizer --error-exitcode 1 $(BIN)/pytest -q -m gpu -k 'not hundred and not captured'; fi
+	$(BIN)/python -m bench.gpu
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
