@@ -52,7 +52,7 @@ def main() -> None:
                 compare(folder, arguments, results)
             if "memory" in arguments.parts and "memory" not in results:
                 print("peak memory", flush=True)
-                systems = ["torch", *arguments.systems]
+                systems = ["torch", *(name for name in arguments.systems if name not in peers.SMALL_ONLY)]
                 results["memory"] = [memory.measure(system, folder, max(arguments.threads)) for system in systems]
             save(results, arguments.output)
     for part, command in own_parts(arguments).items():
