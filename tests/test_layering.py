@@ -1,6 +1,8 @@
 """Imports point downwards only: a module imports from lower layers and from its own, never from a higher one."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,3 +125,10 @@ def test_nothing_but_the_command_imports_the_command():
         for imported in imports(name):
             command = ("tgraph.cli", "tgraph.demo", "tgraph.doctor", "tgraph.report")
             assert name in command or imported not in command, f"{name} imports {imported}"
+
+
+def test_what_is_heavy_is_imported_when_it_is_needed():
+    """torch's compiler alone is 75 MB and a second."""
+    heavy = ("torch._dynamo", "sympy", "cuda.core", "pandas", "matplotlib", "scipy", "networkx", "pyarrow")
+    code = f"import sys, tgraph; print(*(name for name in {heavy!r} if name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == []

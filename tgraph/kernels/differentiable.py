@@ -53,7 +53,6 @@ def aggregate(
     return Received(values.reshape(len(values), *messages.shape), vertices)
 
 
-@torch.compiler.assume_constant_result
 def prepare(graph: Graph, permute: bool) -> bool:
     """Derive what an operator will be given, at once where torch.compile traces: it finds it in the graph's caches.
 
@@ -68,6 +67,10 @@ def prepare(graph: Graph, permute: bool) -> bool:
     if permute:
         graph.transpose_permutation  # noqa: B018
     return True
+
+
+# What torch.compiler.assume_constant_result does; it would also import the compiler, 75 MB of it, for everybody.
+prepare._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _weights_by_both_ends(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor | None:
