@@ -110,7 +110,7 @@ def test_integers_in_the_order_of_floating_numbers():
 
 @installed
 @pytest.mark.parametrize("reduce", ["sum", "mean", "min", "max"])
-@pytest.mark.parametrize("edge", EDGE_OPERATIONS)
+@pytest.mark.parametrize("edge", ["copy", "add", "mul"])
 def test_first_and_second_derivatives(reduce, edge):
     graph = random_graph(5, 7)
     random = torch.Generator().manual_seed(3)
