@@ -269,8 +269,8 @@ const T* data_of(const Optional<T>& array) {
 template <class Value, class Neighbor>
 void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
                  In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure, double alpha,
-                 double beta, double constant, double rescale, bool wants_total, bool wants_unsent, Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks,
-                 Out<double> out) {
+                 double beta, double constant, double rescale, bool wants_total, bool wants_unsent, Out<Value> values,
+                 std::optional<Out<Value>> sent, int64_t blocks, Out<double> out) {
     const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
                                  values.data(), alpha,                 beta,                 constant,
                                  static_cast<Value>(rescale), wants_total,    wants_unsent};
@@ -302,8 +302,8 @@ void bind_power(nb::module_& module) {
         module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
                    arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("wants_total"), arg("wants_unsent"), arg("values").noconvert(),
-                   arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("wants_total"), arg("wants_unsent"),
+                   arg("values").noconvert(), arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
                    nb::call_guard<nb::gil_scoped_release>());
     };
     define(&affine_step<float, int32_t>);
