@@ -9,7 +9,8 @@ and the operations it offers, which have the same signature in every backend:
 
     aggregate(sub, data, reduction, edge, weights, dtype=None) -> Received
     relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is asked for only where it serves
-    fixpoint(graph, values, active, ...) -> an object with `advance`     optional: a relaxation's whole loop
+    fixpoint(graph, values, active, ...)  optional: a relaxation's whole loop, as an object with `advance`, `rounds`
+                                          and `active`, which `tgraph.fused` calls
 
     push_rows, products, winners          optional: what gradients take, as in `portable.adjoints`
 
