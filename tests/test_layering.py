@@ -21,7 +21,7 @@ LAYERS = (
     ("tgraph.engine", "tgraph.tuning"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
-    ("tgraph.operators", "tgraph.primitives", "tgraph.trace"),
+    ("tgraph.operators", "tgraph.primitives", "tgraph.trace", "tgraph.formats"),
     ("tgraph.kernels",),
     ("tgraph.direction",),
     ("tgraph.subgraph", "tgraph.generators", "tgraph.io"),

@@ -1,0 +1,1 @@
+"""Layouts of an adjacency: one graph, many ways to store its arcs, the same answers."""

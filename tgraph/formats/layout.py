@@ -1,0 +1,90 @@
+"""What every layout of an adjacency offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from typing_extensions import Self
+
+from tgraph.graph import Graph
+
+
+class Layout(ABC):
+    """The arcs of a graph in a layout of their own. Row v lists the vertices that the arcs of v lead to.
+
+    A layout is immutable, and knows rows of tensors only: ids, direction and what is derived belong to the graph that
+    holds it. Its options are those that `Graph.to_format` takes.
+
+    name : what `Graph.to_format` calls it.
+    num_vertices, num_arcs : n and m, as of the graph that it was made from.
+    """
+
+    name: ClassVar[str]
+    num_vertices: int
+    num_arcs: int
+
+    @classmethod
+    @abstractmethod
+    def from_graph(cls, graph: Graph, **options: Any) -> Self:
+        """The arcs of a graph in CSR, its weights included. Raises ArgumentError for options that do not fit, and for
+        a graph that the layout cannot hold."""
+
+    @abstractmethod
+    def to_csr(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """(offset int64 [n + 1], neighbors [m], weights [m] or None): exactly those of the graph it was made from."""
+
+    def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The rows of some vertices, int64 [k], as a CSR of k rows; costs no more than these where it can."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def out_degree(self) -> Tensor:
+        """Arcs of each row, int64 [n]; computed anew by every call."""
+
+    @abstractmethod
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that is stored, by name."""
+
+    @abstractmethod
+    def options(self) -> dict[str, Any]:
+        """What `from_tensors` needs beside the tensors: numbers, strings and lists of these."""
+
+    @classmethod
+    @abstractmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """The layout of stored `tensors`, taken as they are. Raises ArgumentError where they do not fit each other."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is stored."""
+        return sum(tensor.nbytes for tensor in self.tensors().values())
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors live."""
+        return next(iter(self.tensors().values())).device
+
+    def to(self, device: torch.device) -> Self:
+        """The same layout on another device."""
+        moved = {name: tensor.to(device) for name, tensor in self.tensors().items()}
+        return type(self).from_tensors(moved, self.options())
+
+    @abstractmethod
+    def transposed(self) -> Layout:
+        """The layout of the same arcs the other way round, weights following."""
+
+    def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
+        """Why `pull` cannot serve such a call, None where it can."""
+        return None
+
+    @abstractmethod
+    def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
+        """out[v] = the reduction, over the arcs v -> u of row v, of edge(data[u], weight of the arc).
+
+        data : [n, F], of the dtype of the result. reduce : "sum", "prod", "min" or "max"; an empty row gets the
+        identity of the reduction, as `Reduction.identity` has it. edge : "copy", or "add", "mul", "min" or "max" with
+        the layout's own weights. Records no gradient; floats are added in an order that is the same in every run.
+        """
