@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
-from typing_extensions import Self
 
 from tgraph.graph import Graph
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Layout(ABC):
