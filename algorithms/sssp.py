@@ -33,11 +33,11 @@ class SSSP(tg.Relaxation):
         self.source, self.width = source, delta
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        self.weight = 1 if graph.weights is None else None
-        self.delta = None if graph.weights is None else self.width
+        self.weight = 1 if graph.weight_dtype is None else None
+        self.delta = None if graph.weight_dtype is None else self.width
         check_weights(graph)
-        if graph.weights is not None and graph.weights.is_floating_point():
-            return start_at(graph, self.source, torch.inf, torch.promote_types(graph.weights.dtype, torch.float32))
+        if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
+            return start_at(graph, self.source, torch.inf, torch.promote_types(graph.weight_dtype, torch.float32))
         return start_at(graph, self.source, UNREACHED, torch.int64)
 
     def finish(self, values: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ def sssp(graph: tg.Graph, source: Source, *, delta: float | None = None, **optio
 
 def check_weights(graph: tg.Graph) -> None:
     """Raise ArgumentError for the first weight that is negative or NaN."""
-    if graph.weights is None or graph.weight_range[0] >= 0:
+    if graph.weight_dtype is None or graph.weight_range[0] >= 0 or graph.weights is None:
         return
     position = int((~(graph.weights >= 0)).nonzero()[0])
     u, v = graph.arc(position)

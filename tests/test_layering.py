@@ -18,7 +18,8 @@ LAYERS = (
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.several",),
-    ("tgraph.engine", "tgraph.tuning"),
+    ("tgraph.advice",),
+    ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace", "tgraph.formats"),
@@ -36,6 +37,9 @@ LAYERS = (
 # Against the order, each for a reason.
 EXCEPTIONS = {
     ("tgraph.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
+    ("tgraph.graph", "tgraph.formats"),  # Graph.to_format
+    ("tgraph.io.tg", "tgraph.formats"),  # files of graphs in a layout
+    ("tgraph.graph", "tgraph.reordering"),  # Graph.reorder
     ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
 }
 

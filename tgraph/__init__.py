@@ -4,6 +4,7 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 """
 
 from tgraph import errors, generators, primitives
+from tgraph.advice import Advice, advise
 from tgraph.engine import Run, run
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
@@ -18,6 +19,7 @@ from tgraph.tuning import Tuned, tune
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "Frontier",
     "Graph",
     "Program",
@@ -27,6 +29,7 @@ __all__ = [
     "Subgraph",
     "Trace",
     "Tuned",
+    "advise",
     "aggregate",
     "algorithms",
     "errors",

@@ -5,6 +5,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.errors import ArgumentError
+
+
+def available(device: torch.device | str) -> torch.device:
+    """The device of that name, with its number. Raises ArgumentError for one that cannot be used here."""
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as fault:
+        reason = str(fault).strip().partition("\n")[0]
+        raise ArgumentError(f"device: {device!r} cannot be used here: {reason}") from fault
+
 
 def kind(tensor: Tensor) -> str:
     """The type of the tensor's device: "cpu", "cuda" (ROCm too), "mps", "xpu" and so on."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import BACKENDS, Choice, choose, find
+from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
 from tgraph.kernels.call import Call
 from tgraph.operators import arc_weights
 from tgraph.program import Program, Relaxation, check_dtype
@@ -42,9 +42,12 @@ def find_loop(program: Program, graph: Graph, values: Any, active: Frontier, bac
         return None
     if program.delta is not None and program.rounds is not None:
         return None  # rounds in the order of buckets depend on the threads
-    weights = arc_weights(whole(graph, active, "push"), values, program.edge, program.weight)
-    check_dtype(values, weights, program.edge)
-    call = Call("fixpoint", values, program.reduction, program.edge, weights, graph)
+    if graph.layout is not None and backend in ("auto", layouts.name):
+        return None  # the loops walk the rows of a CSR
+    held = whole(graph, active, "push")
+    weights = arc_weights(held, values, program.edge, program.weight)
+    check_dtype(graph, values, weights, program.edge)
+    call = Call("fixpoint", values, program.reduction, program.edge, weights, graph, sub=held).decoded()
     rounds_will_do = backend == "auto" or hasattr(BACKENDS[backend], "relax")
     return find(backend, call) if rounds_will_do else choose(backend, call)
 
@@ -54,7 +57,8 @@ def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, activ
 
     def weights(direction: str) -> Tensor | float | None:
         held = whole(graph, active, "pull" if direction == "pull" else "push")
-        return arc_weights(held, values, program.edge, program.weight)
+        weights = arc_weights(held, values, program.edge, program.weight)
+        return held.weights() if weights is None and program.edge != "copy" else weights
 
     best = program.best_weight(graph) if program.edge not in ("copy", "mul") and graph.num_arcs else 0
     return loop.run(

@@ -16,12 +16,14 @@ from tgraph import build, csr, devices, validate
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.ids import VertexIds
-from tgraph.rows import gather_rows
+from tgraph.rows import Selection, gather_rows
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     import scipy.sparse
+
+    from tgraph.formats.layout import Layout
 
 T = TypeVar("T")
 Vertices = Tensor | np.ndarray | Sequence[Hashable]
@@ -38,7 +40,7 @@ def kept_for_later() -> Iterator[None]:
         yield
 
 
-def derived(function: Callable[[Graph], T]) -> property:
+def derived(function: Callable[[Any], T]) -> property:
     """A property computed at first use and kept in the graph's caches under its own name."""
     name = function.__name__
 
@@ -74,6 +76,8 @@ class Graph:
     neighbors: Tensor
     weights: Tensor | None
     directed: bool
+    layout: Layout | None = None  # how the arcs are stored, where not as the tensors above; see `to_format`
+    order: Tensor | None = None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
     _ids: VertexIds | None
     _cache: dict[str, Any]
 
@@ -274,6 +278,11 @@ class Graph:
         return self.num_arcs if self.directed else (self.num_arcs + self.num_self_loops) // 2
 
     @property
+    def weight_dtype(self) -> torch.dtype | None:
+        """The dtype of the weights, None without."""
+        return None if self.weights is None else self.weights.dtype
+
+    @property
     def vertices(self) -> Tensor | np.ndarray | None:
         """Original ids: an int64 tensor [n] or an object array [n] of labels; None where they are 0..n-1."""
         return None if self._ids is None else self._ids.values
@@ -469,7 +478,16 @@ class Graph:
                 table |= {f"{name}_{i}": _numpy(column) for i, column in enumerate(values.flatten(1).unbind(1))}
         return pandas.DataFrame(table)
 
-    # ---- sets of vertices --------------------------------------------------------------------------------------
+    # ---- sets of vertices, and their arcs ----------------------------------------------------------------------
+
+    def selection(
+        self, rows: Tensor | None = None, *, width: int | None = None, num_arcs: int | None = None
+    ) -> Selection:
+        """The arcs of the vertices `rows`, int64 [k], or of all; at most the first `width` of each.
+
+        `num_arcs`, how many they are, spares a host read where it is known. See `tgraph.rows.Selection`.
+        """
+        return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
     def select(self, vertices: Any) -> Frontier:
         """The frontier that holds the given vertices: an index, several, or a bool mask [n].
@@ -516,15 +534,22 @@ class Graph:
 
     def to(self, device: torch.device | str) -> Graph:
         """The same graph on another `device`; itself where it is there already. Raises ArgumentError for none."""
-        try:
-            device = torch.empty(0, device=device).device  # which "cuda" it is
-        except (RuntimeError, AssertionError) as fault:
-            reason = str(fault).strip().partition("\n")[0]
-            raise ArgumentError(f"device: {device!r} cannot be used here: {reason}") from fault
-        if device == self.device:
+        if (device := devices.available(device)) == self.device:
             return self
         weights = None if self.weights is None else self.weights.to(device)
-        return Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
+        moved = Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
+        return moved.with_order(None if self.order is None else self.order.to(device))
+
+    def to_format(self, name: str, **options: Any) -> Graph:
+        """The same graph with its arcs in another layout, which every program accepts.
+
+        name : one of `tgraph.formats.LAYOUTS`, such as "sell" or "virtual", or "csr" for the way back. The `options`
+        are those of the layout's `from_graph`. `tgraph.advise` measures which of them suits a graph.
+        Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+        """
+        from tgraph import formats
+
+        return formats.convert(self, name, **options)
 
     def to_undirected(self, multi: build.Multi = "first") -> Graph:
         """The undirected graph of the same edges; arcs u -> v and v -> u become one edge.
@@ -584,6 +609,44 @@ class Graph:
         weights = None if self.weights is None else self.weights.index_select(0, arcs[inside])
         tensors = build.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
         return Graph(*tensors, vertices=self.ids(chosen), directed=self.directed)
+
+    def permute(self, order: Any) -> Graph:
+        """The same graph with its vertices renumbered: vertex i of the result is vertex order[i] of this one.
+
+        order : every vertex index once, [n]. The result keeps it as `order`, original ids stay with their vertices, and
+        `restore` brings results back. Raises ArgumentError for an order that is none.
+        """
+        order = self.as_vertices(order, "order")
+        if len(order) != self.num_vertices:
+            raise ArgumentError(f"order: expected every vertex once, {self.num_vertices} in all, got {len(order)}")
+        return self.subgraph(order).with_order(order)
+
+    def with_order(self, order: Tensor | None) -> Graph:
+        """This graph, for `restore`: its vertex i is vertex order[i], int64 [n], of another one. For who has just built
+        it: a graph that is in use does not change."""
+        object.__setattr__(self, "order", order)
+        return self
+
+    def reorder(self, method: str) -> Graph:
+        """The same graph with its vertices in an order that brings neighbours together, for speed or compression.
+
+        method : "degree", hubs first; "rcm", breadth-first for a small bandwidth (needs scipy), for meshes and roads;
+        "metis", part by part of a partition (needs pymetis); "community", by label propagation, for social networks.
+        The result is permuted: its `restore` brings results back into this graph's order, and its `ids`, `top` and
+        `frame` name vertices as they do here.
+        Raises ArgumentError for an unknown method, MissingDependencyError where a package is not installed.
+        """
+        from tgraph import reordering
+
+        return reordering.reorder(self, method)
+
+    def restore(self, values: Tensor) -> Tensor:
+        """Vertex data [n, ...] of a permuted graph in the order of the graph that it was made from; a graph that was
+        not permuted returns the values. Vertex indices among the data are not translated."""
+        self._check_vertex_data(values, "values")
+        if self.order is None:
+            return values
+        return torch.empty_like(values).index_copy_(0, self.order.to(values.device), values)
 
     # ---- checks ------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import choose, differentiable
+from tgraph.kernels import choose, differentiable, layouts
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import records, transformed
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
@@ -45,7 +45,7 @@ def neighbor_select(
     `width` takes at most so many arcs of each row, the first ones. Costs O(k + e), once a tensor is asked for.
     """
     graph.out_degree  # noqa: B018  checks the offsets
-    return Selection(graph.offset, graph.neighbors, vertices, width=width, num_arcs=num_arcs)
+    return graph.selection(vertices, width=width, num_arcs=num_arcs)
 
 
 def reconstruct(
@@ -111,8 +111,10 @@ def aggregate(
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
+    in_layout = layouts.serves(selected.backend, call)
+    call = call if in_layout else call.decoded()
     recorded = records(data, call.weights) or (torch.compiler.is_compiling() and not transformed())
-    if recorded and not call.by_message:
+    if recorded and not call.by_message and not in_layout:
         run = differentiable.aggregate
     else:
         run = choose(selected.backend, call).run
@@ -191,10 +193,15 @@ def update(
 
 
 def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Tensor | float | None:
-    """The second argument of the edge operation for each arc of `sub`: [e], [e, ...], a number, or None for "copy"."""
+    """The second argument of the edge operation for each arc of `sub`: [e], [e, ...], a number, or None for "copy".
+
+    None too where they are the graph's own and still in its layout, for who can use them there (`Call.decoded`)."""
     if edge == "copy":
         return None
-    if weights is None or weights is sub.graph.weights:
+    in_layout = sub.graph.layout is not None
+    if weights is None or (not in_layout and weights is sub.graph.weights):
+        if in_layout and sub.selection.is_whole and sub.graph.weight_dtype is not None:
+            return None
         held = sub.weights()
         if held is None:
             raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")

@@ -101,10 +101,10 @@ class Relaxation(Program):
     def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
         """Aggregate and update in one: improvements are written into `values`. Not differentiable."""
         weights = arc_weights(sub, values, self.edge, self.weight)
-        check_dtype(values, weights, self.edge)
-        kernels = choose(sub.backend, Call("relax", values, self.reduction, self.edge, weights))
+        check_dtype(sub.graph, values, weights, self.edge)
+        kernels = choose(sub.backend, Call("relax", values, self.reduction, self.edge, weights, sub=sub))
         bound = partial(self.bound, sub, values, active)
-        return values, kernels.run(sub, values, self.reduction, self.edge, weights, bound)
+        return values, kernels.run(sub, values, self.reduction, self.edge, kernels.call.weights, bound)
 
     def bound(self, sub: Subgraph, values: Tensor, active: Frontier) -> Tensor | None:
         """The best message that the active vertices of `sub` can send: [] or [k]; None where it is not known.
@@ -132,7 +132,7 @@ class Relaxation(Program):
         """
         if self.delta is not None:
             return None if self.delta == math.inf or values.dim() != 1 else self.delta
-        weighted = self.weight is None and graph.weights is not None
+        weighted = self.weight is None and graph.weight_dtype is not None
         if (self.reduce, self.edge) != ("min", "add") or not weighted or values.dim() != 1 or self.rounds is not None:
             return None
         if not graph.num_arcs or not graph.weight_range[0] >= 0 or not 0 < graph.mean_weight < math.inf:
@@ -178,8 +178,10 @@ class Relaxation(Program):
         return smallest.item(), largest.item()
 
 
-def check_dtype(values: Tensor, weights: Tensor | float | None, edge: str) -> None:
+def check_dtype(graph: Graph, values: Tensor, weights: Tensor | float | None, edge: str) -> None:
     """Raise ArgumentError unless the dtype of the values holds the messages, which a relaxation writes into them."""
+    if edge != "copy" and weights is None:
+        weights = torch.empty(1, dtype=graph.weight_dtype)  # as those in the graph's layout
     if weights is not None and torch.result_type(values, weights) != values.dtype:
         kind = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
         raise ArgumentError(

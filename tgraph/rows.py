@@ -55,7 +55,10 @@ class Selection:
     stored_offset, stored_neighbors : the structure, int64 [n + 1] and int32/int64 [m].
     rows : the rows selected, an index tensor [k], or None for all of them in order.
     width : at most so many arcs of each row, the first ones; None takes all.
+    weights : those of the arcs, [e], where they come with the rows (a graph in a layout of its own), else None.
     """
+
+    weights: Tensor | None = None
 
     def __init__(
         self,

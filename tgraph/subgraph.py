@@ -77,6 +77,8 @@ class Subgraph:
 
     def weights(self) -> Tensor | None:
         """The graph's weight of each arc held, [e], or None."""
+        if self.graph.layout is not None:
+            return self.selection.weights
         stored = self.graph.weights
         if stored is None:
             return None
@@ -123,12 +125,11 @@ def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> 
     """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
     graph.out_degree  # noqa: B018  checks the offsets
     stored = graph if mode == "push" else graph.transpose_detached()
-    selection = Selection(stored.offset, stored.neighbors)
-    return Subgraph(graph, active, mode, None, selection, mode == "pull", backend)
+    return Subgraph(graph, active, mode, None, stored.selection(), mode == "pull", backend)
 
 
 def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = "auto") -> Subgraph:
     """The stored rows of the given vertices, as a push from them; all of them where None."""
     if rows is None:
         return whole(graph, active, "push", backend)
-    return Subgraph(graph, active, "push", rows, Selection(graph.offset, graph.neighbors, rows), False, backend)
+    return Subgraph(graph, active, "push", rows, graph.selection(rows), False, backend)

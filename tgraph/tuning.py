@@ -74,7 +74,7 @@ def tune(
     keys = {reduce: tuned.key(graph, reduce, columns, dtype) for reduce in ("sum", "max")}
     wanted = [reduce for reduce, key in keys.items() if again or key not in tuned.stored()]
     if wanted:
-        timer = timer or (lambda step: _median_seconds(step, graph.device))
+        timer = timer or (lambda step: median_seconds(step, graph.device))
         _store({keys[reduce]: _measured(graph, data, reduce, timer) for reduce in wanted})
     found = {reduce: tuned.stored()[key] for reduce, key in keys.items()}
     return Tuned(
@@ -117,7 +117,7 @@ def _store(measured: dict[str, tuned.Measured]) -> None:
         )
 
 
-def _median_seconds(step: Callable[[], object], device: torch.device) -> float:
+def median_seconds(step: Callable[[], object], device: torch.device) -> float:
     """The seconds that a call takes: the median of some, after one that compiles and derives what is kept."""
 
     def seconds() -> float:

@@ -1,1 +1,46 @@
 """Layouts of an adjacency: one graph, many ways to store its arcs, the same answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.formats.graph import FormattedGraph
+from tgraph.formats.layout import Layout
+from tgraph.graph import Graph
+
+__all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
+
+LAYOUTS: dict[str, type[Layout]] = {}
+
+
+def known(name: str) -> type[Layout]:
+    """The layout of that name. Raises ArgumentError for an unknown one."""
+    if name not in LAYOUTS:
+        raise ArgumentError(f"layout: {name!r} is not one of {', '.join(map(repr, LAYOUTS))}")
+    return LAYOUTS[name]
+
+
+def convert(graph: Graph, name: str, **options: Any) -> Graph:
+    """The same graph with its arcs in another layout; see `Graph.to_format`."""
+    plain = graph.to_csr() if isinstance(graph, FormattedGraph) else graph
+    if name == "csr" and not options:
+        return plain
+    return FormattedGraph(make(name, plain, **options), plain._ids, plain.directed, plain.order)
+
+
+def load(
+    name: str, tensors: dict[str, Tensor], options: dict[str, Any], vertices: Any, directed: bool, order: Tensor | None
+) -> Graph:
+    """The graph of a layout whose tensors and options were stored. Raises ArgumentError where they do not fit."""
+    return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)
+
+
+def make(name: str, graph: Graph, **options: Any) -> Layout:
+    """The layout of that name, of the arcs of a graph in CSR; the options are those of its `from_graph`.
+
+    Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+    """
+    return known(name).from_graph(graph, **options)

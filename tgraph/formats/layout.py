@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.graph import Graph
+from tgraph.rows import gather_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,8 +40,11 @@ class Layout(ABC):
         """(offset int64 [n + 1], neighbors [m], weights [m] or None): exactly those of the graph it was made from."""
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The rows of some vertices, int64 [k], as a CSR of k rows; costs no more than these where it can."""
-        raise NotImplementedError
+        """The rows of some vertices, int64 [k], as a CSR of k rows; costs no more than these where the layout allows,
+        and here all of them."""
+        offset, neighbors, weights = self.to_csr()
+        chosen, arcs = gather_rows(offset, vertices)
+        return chosen, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
 
     @abstractmethod
     def out_degree(self) -> Tensor:
@@ -63,6 +67,12 @@ class Layout(ABC):
     def nbytes(self) -> int:
         """Bytes of all that is stored."""
         return sum(tensor.nbytes for tensor in self.tensors().values())
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        """The dtype of the weights, None without."""
+        weights = self.tensors().get("weights")
+        return None if weights is None else weights.dtype
 
     @property
     def device(self) -> torch.device:

@@ -1,8 +1,10 @@
 """The container of TGraph (.tg): a safetensors file that is mapped into memory, not read.
 
 Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph has them weights [m], vertices
-int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels. The metadata say format, version,
-directed and num_vertices. The data begin at a page boundary, so any safetensors reader can map them too.
+int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
+graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
+tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
+options. The data begin at a page boundary, so any safetensors reader can map them too.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from tgraph.graph import Graph
 from tgraph.io import labels
 from tgraph.io.stream import PathLike, replacing
 
-VERSION = 1
+VERSION = 2
+_LAYOUT = "layout."
 _PAGE = 4096
 _DTYPES = {
     torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
@@ -31,9 +34,9 @@ _REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None) -> Graph:
     """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
 
-    Only the header and both ends of `offset` are checked; `graph.validate()` checks every entry. Labels are decoded
-    at once. `weights=False` leaves the weights out. `directed` overrules the file, at the price of checking that an
-    undirected graph holds both arcs of every edge.
+    Only the header and both ends of `offset` are checked; `graph.validate()` checks every entry. A layout checks its
+    own. Labels are decoded at once. `weights=False` leaves the weights out, for which a layout is decoded. `directed`
+    overrules the file, at the price of checking that an undirected graph holds both arcs of every edge.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
     """
     from safetensors import SafetensorError, safe_open
@@ -52,18 +55,27 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     if weights is False:
         tensors.pop("weights", None)
     try:
-        graph = Graph(
-            tensors["offset"],
-            tensors["neighbors"],
-            tensors.get("weights"),
-            _vertices(tensors),
-            directed=notes["directed"] == "true" if directed is None else directed,
-        )
-        if int(notes["num_vertices"]) != graph.num_vertices or int(graph.offset[0]) != 0:
+        graph = _graph(tensors, notes, notes["directed"] == "true" if directed is None else directed)
+        if int(notes["num_vertices"]) != graph.num_vertices:
             raise ValueError(f"{notes['num_vertices']} vertices declared, {graph.num_vertices} found")
     except (KeyError, ValueError) as fault:
         raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
+    if weights is False and graph.weight_dtype is not None:
+        graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
     return graph.validate() if directed is False and notes["directed"] == "true" else graph
+
+
+def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool) -> Graph:
+    if "layout" in notes:
+        from tgraph import formats
+
+        held = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
+        options = json.loads(notes["options"])
+        return formats.load(notes["layout"], held, options, _vertices(tensors), directed, tensors.get("order"))
+    graph = Graph(tensors["offset"], tensors["neighbors"], tensors.get("weights"), _vertices(tensors), directed)
+    if int(graph.offset[0]) != 0:
+        raise ValueError(f"offsets begin with {int(graph.offset[0])}")
+    return graph if "order" not in tensors else graph.with_order(tensors["order"])
 
 
 def _vertices(tensors: dict[str, Tensor]) -> Any:
@@ -74,9 +86,9 @@ def _vertices(tensors: dict[str, Tensor]) -> Any:
 
 def write(graph: Graph, path: PathLike) -> None:
     """Write the tensors as they are, without copying them. Raises ArgumentError for labels that are not text."""
-    tensors: dict[str, Tensor] = {"offset": graph.offset, "neighbors": graph.neighbors}
-    if graph.weights is not None:
-        tensors["weights"] = graph.weights
+    tensors, notes = _arcs(graph)
+    if graph.order is not None:
+        tensors["order"] = graph.order
     if isinstance(graph.vertices, Tensor):
         tensors["vertices"] = graph.vertices
     elif graph.vertices is not None:
@@ -87,9 +99,10 @@ def write(graph: Graph, path: PathLike) -> None:
     header: dict[str, Any] = {
         "__metadata__": {
             "format": "tgraph",
-            "version": str(VERSION),
+            "version": str(VERSION if graph.layout is not None else 1),
             "directed": str(graph.directed).lower(),
             "num_vertices": str(graph.num_vertices),
+            **notes,
         }
     }
     end = 0
@@ -105,3 +118,14 @@ def write(graph: Graph, path: PathLike) -> None:
         for _, tensor in ordered:
             plain = tensor.detach().cpu().contiguous()
             file.write(plain.view(torch.uint8).numpy().data)
+
+
+def _arcs(graph: Graph) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors that hold the arcs, and what the metadata say of them."""
+    if (layout := graph.layout) is not None:
+        held = {_LAYOUT + name: tensor for name, tensor in layout.tensors().items()}
+        return held, {"layout": layout.name, "options": json.dumps(layout.options())}
+    tensors = {"offset": graph.offset, "neighbors": graph.neighbors}
+    if graph.weights is not None:
+        tensors["weights"] = graph.weights
+    return tensors, {}

@@ -24,7 +24,8 @@ where a gradient is taken message by message.
     yields(call) -> str | None      why "auto" passes it over although it would serve the call
     is_ordered(call) -> bool        False where its sums change from run to run, so that `tgraph.tune` passes it over
 
-The portable backend offers all that is not optional, refuses nothing and never yields.
+The portable backend offers all that is not optional, refuses nothing and never yields. The one called "layout" serves
+graphs whose arcs are in a layout of their own (`tgraph.formats`); for the others these are decoded.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ from types import ModuleType
 from typing import Any
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import cuda, native, portable, torch_scatter, torch_sparse, tuned
+from tgraph.kernels import cuda, layouts, native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import transformed
 
-_BEST_FIRST = (native, cuda, torch_scatter, torch_sparse, portable)
+_BEST_FIRST = (layouts, native, cuda, torch_scatter, torch_sparse, portable)
 BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in _BEST_FIRST}
 
 
 @dataclass(frozen=True)
 class Choice:
     """The backend that serves a call, and why those that stand before it do not: {name: reason}. `tuned` says that it
-    serves because `tgraph.tune` chose it."""
+    serves because `tgraph.tune` chose it. The call has the weights that the backend is to be given."""
 
     backend: ModuleType | None
     call: Call
@@ -84,10 +85,12 @@ def choose(name: str, call: Call) -> Choice:
 def find(name: str, call: Call) -> Choice:
     """As `choose`, with None for the backend where none serves the call."""
     check_backend(name)
+    in_layout = call.sub is not None and call.sub.graph.layout is not None
     if name != "auto":
+        call = call if name == layouts.name or not in_layout else call.decoded()
         reason = refusal(BACKENDS[name], call)
         return _noted(Choice(BACKENDS[name], call)) if reason is None else Choice(None, call, {name: reason})
-    chosen = BACKENDS.get(tuned.choice(call) or "")
+    chosen = None if in_layout else BACKENDS.get(tuned.choice(call) or "")
     if chosen is not None and refusal(chosen, call) is None:
         return _noted(Choice(chosen, call, tuned=True))
     choice = by_rule(call)
@@ -98,6 +101,11 @@ def by_rule(call: Call) -> Choice:
     """What "auto" takes where nothing was measured: the first backend that serves the call and does not yield."""
     refused: dict[str, str] = {}
     for backend in BACKENDS.values():
+        if backend is layouts:
+            if call.sub is None or call.sub.graph.layout is None:
+                continue
+        elif call.weights_in_layout:
+            call = call.decoded()
         reason = _yields(backend, call) or refusal(backend, call)
         if reason is None:
             return Choice(backend, call, refused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -21,8 +21,9 @@ class Call:
     data : the vertex data [n, ...], or another tensor that says device and dtype.
     graph : the graph, where the form of its tensors matters.
     reduction, edge, weights, dtype : what `aggregate` and `relax` are given, where the operation has them.
-    sub : the arcs that `aggregate` is given.
+    sub : the arcs that the operation is given.
     others : further tensors that the result depends on.
+    blocks : so many blocks of rows hear each other within a step, where the operation has them.
     """
 
     operation: str
@@ -34,6 +35,18 @@ class Call:
     others: tuple[Tensor, ...] = ()
     dtype: torch.dtype | None = None
     sub: Subgraph | None = None
+    blocks: int = 1
+
+    @property
+    def weights_in_layout(self) -> bool:
+        """True where the weights are the graph's own, and still in its layout."""
+        return self.edge != "copy" and self.weights is None
+
+    def decoded(self) -> Call:
+        """The same call with the weights of the arcs held, wherever they lay."""
+        if not self.weights_in_layout or self.sub is None:
+            return self
+        return replace(self, weights=self.sub.weights())
 
     @property
     def needs_gradient(self) -> bool:

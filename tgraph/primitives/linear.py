@@ -55,7 +55,9 @@ class AffineMap:
             raise ArgumentError(f"edge: a linear map copies or multiplies, {edge!r} is not one of 'copy', 'mul'")
         if as_count(blocks, "blocks") < 1:
             raise ArgumentError(f"blocks: expected at least one, got {blocks}; 1 is a power iteration")
-        self._coefficients = Coefficients(scale, bias, measure, blocks)
+        one_for_all = isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0)
+        weighted = edge == "mul" and not one_for_all
+        self._coefficients = Coefficients(scale, bias, measure, blocks, weighted)
         named = {"scale": scale, "bias": bias, "measure": measure}
         self._vectors = {name: value for name, value in named.items() if isinstance(value, Tensor)}
         self._edge, self._weights = edge, weights
@@ -86,19 +88,21 @@ class AffineMap:
         arcs = _whole_pull(sub)
         before = x if before is None else before
         self._check(arcs.graph, x, before)
-        weights = arc_weights(arcs, x, self._edge, self._weights)
-        if weights is not None and not (isinstance(weights, Tensor) and weights.dim()):
+        weights, blocks = arc_weights(arcs, x, self._edge, self._weights), self._coefficients.blocks
+        if weights is not None and not self._coefficients.weighted:
             alpha, weights = alpha * weights, None
-        if self._coefficients.blocks == 1:
+        if blocks == 1:
             alpha = alpha * rescale
         heard = self._sent_of(x)
         inputs = (*self._vectors.values(), heard, before, alpha, beta, rescale)
         others = tuple(tensor for tensor in inputs if isinstance(tensor, Tensor))
-        kernels = choose(arcs.backend, Call("affine_step", x, edge=self._edge, weights=weights, others=others))
+        edge = "mul" if self._coefficients.weighted else "copy"
+        call = Call("affine_step", x, edge=edge, weights=weights, others=others, sub=arcs, blocks=blocks)
+        kernels = choose(arcs.backend, call)
         old_values, old_sent = self._spare
         spare = (_reusable(old_values, x, before), _reusable(old_sent, heard, x, before))
         stepped = kernels.run(
-            arcs, self._coefficients, heard, before, weights, alpha, beta, rescale, spare, self._wanted
+            arcs, self._coefficients, heard, before, kernels.call.weights, alpha, beta, rescale, spare, self._wanted
         )
         self._spare = (None if self._last is None else self._last.values, heard)
         self._before, self._last = before, stepped

@@ -18,12 +18,13 @@ from tgraph.subgraph import Subgraph
 @dataclass(frozen=True)
 class Coefficients:
     """What an affine map keeps from step to step: `scale` and `measure` [n] or None for 1, `bias` [n] or one for all,
-    and the number of `blocks` that hear each other within a step (1: none does)."""
+    the number of `blocks` that hear each other within a step (1: none does), and whether arcs are `weighted`."""
 
     scale: Tensor | None = None
     bias: Tensor | float = 0.0
     measure: Tensor | None = None
     blocks: int = 1
+    weighted: bool = False
 
 
 @dataclass(frozen=True)

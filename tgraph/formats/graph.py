@@ -1,0 +1,207 @@
+"""A graph whose arcs are in a layout of their own, as every program takes it."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph import devices
+from tgraph.graph import Graph, derived
+from tgraph.ids import VertexIds
+from tgraph.rows import Selection, computed_once, gather_rows
+
+if TYPE_CHECKING:
+    from tgraph.formats.layout import Layout
+
+
+class FormattedGraph(Graph):
+    """A Graph that stores its arcs in a `layout`, and nothing else but ids.
+
+    Operators on all arcs are computed in the layout (backend "layout"). What asks for `offset`, `neighbors` or
+    `weights` gets them decoded; they are kept then, are listed by `caches` as "arcs" and are freed by `drop_caches`.
+
+    Parameters
+    ----------
+    layout : the arcs. vertices : original ids, as for a Graph, or None. directed : as for a Graph. order : of a graph
+        that was permuted, as `Graph.permute` keeps it.
+    """
+
+    layout: Layout
+
+    def __init__(self, layout: Layout, vertices: Any = None, directed: bool = True, order: Tensor | None = None):
+        ids = vertices if vertices is None or isinstance(vertices, VertexIds) else VertexIds(vertices)
+        fields = {"layout": layout, "directed": directed, "_ids": ids, "order": order, "_cache": {}}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    # ---- what a layout knows ---------------------------------------------------------------------------------------
+
+    @property
+    def num_vertices(self) -> int:
+        return self.layout.num_vertices
+
+    @property
+    def num_arcs(self) -> int:
+        return self.layout.num_arcs
+
+    @property
+    def device(self) -> torch.device:
+        return self.layout.device
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        return self.layout.weight_dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the layout and the ids; `caches` lists what is derived or decoded."""
+        return self.layout.nbytes + (0 if self.vertices is None else self.vertices.nbytes)
+
+    @derived
+    def out_degree(self) -> Tensor:
+        """Arcs that leave each vertex, int64 [n]."""
+        return self.layout.out_degree()
+
+    @derived
+    def in_degree(self) -> Tensor:
+        """Arcs that reach each vertex, int64 [n]."""
+        return self.transpose_detached().out_degree
+
+    @derived
+    def weight_range(self) -> tuple[float, float]:
+        """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs."""
+        weights = self._weights_for_now()
+        if weights is None or not len(weights):
+            return (1, 1)
+        smallest, largest = torch.aminmax(weights)
+        return smallest.item(), largest.item()
+
+    @derived
+    def mean_weight(self) -> float:
+        """The mean weight; 1 without weights or arcs."""
+        weights = self._weights_for_now()
+        if weights is None or not len(weights):
+            return 1.0
+        return float(weights.mean(dtype=devices.widest_float(weights)))
+
+    def _weights_for_now(self) -> Tensor | None:
+        """The weights [m] or None, decoded for one question."""
+        if self.weight_dtype is None:
+            return None
+        return self.weights if "arcs" in self._cache else self.layout.to_csr()[2]
+
+    # ---- decoded when asked for --------------------------------------------------------------------------------------
+
+    @derived
+    def offset(self) -> Tensor:
+        """int64 [n + 1], as of the graph in CSR."""
+        offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
+        torch.cumsum(self.out_degree, 0, out=offset[1:])
+        return offset
+
+    @property
+    def neighbors(self) -> Tensor:  # type: ignore[override]
+        """int32 or int64 [m], as of the graph in CSR."""
+        return self._arcs.neighbors
+
+    @property
+    def weights(self) -> Tensor | None:  # type: ignore[override]
+        """[m] or None, as of the graph in CSR."""
+        return self._arcs.weights
+
+    @property
+    def _arcs(self) -> Graph:
+        """The graph in CSR, without ids."""
+
+        def decode() -> Graph:
+            return Graph(*self.layout.to_csr(), directed=self.directed)
+
+        return self.kept("arcs", decode)
+
+    def selection(
+        self, rows: Tensor | None = None, *, width: int | None = None, num_arcs: int | None = None
+    ) -> Selection:
+        """The arcs of the vertices `rows`, int64 [k], or of all; decoded when asked for."""
+        return DecodedSelection(self, rows, width, num_arcs)
+
+    # ---- derived graphs ----------------------------------------------------------------------------------------------
+
+    def transpose(self) -> Graph:
+        """The graph with every arc reversed, in the transposed layout; cached, and itself where it is undirected."""
+        return self.transpose_detached()
+
+    def _reversed(self) -> Graph:
+        reverse = FormattedGraph(self.layout.transposed(), self._ids)
+        reverse._cache["transpose"] = weakref.ref(self)
+        return reverse
+
+    def to(self, device: torch.device | str) -> Graph:
+        """The same graph on another `device`, in the same layout. Raises ArgumentError for none."""
+        if (device := devices.available(device)) == self.device:
+            return self
+        order = None if self.order is None else self.order.to(device)
+        return FormattedGraph(self.layout.to(device), self._ids, self.directed, order)
+
+    def to_csr(self) -> Graph:
+        """The same graph as tensors of CSR."""
+        offset, neighbors, weights = self.layout.to_csr()
+        return Graph(offset, neighbors, weights, self.vertices, self.directed).with_order(self.order)
+
+    def validate(self) -> Graph:
+        """Check every entry of what the layout decodes to, and return the graph. Raises ArgumentError for a fault."""
+        self.to_csr().validate()
+        return self
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, layout {self.layout.name})"
+
+
+class DecodedSelection(Selection):
+    """A selection of rows of a graph in a layout. Some rows are decoded alone; the stored structure is that of the
+    graph in CSR, and decodes it all."""
+
+    def __init__(self, graph: FormattedGraph, rows: Tensor | None, width: int | None, num_arcs: int | None):
+        self.graph, self.rows, self.width = graph, rows, width
+        self._num_arcs = graph.num_arcs if self.is_whole else num_arcs
+
+    @property
+    def stored_offset(self) -> Tensor:  # type: ignore[override]
+        return self.graph.offset
+
+    @property
+    def stored_neighbors(self) -> Tensor:  # type: ignore[override]
+        return self.graph.neighbors
+
+    @computed_once
+    def _decoded(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """(offset, neighbors, weights) of the rows selected."""
+        if self.rows is None:
+            offset, neighbors, weights = self.graph.offset, self.graph.neighbors, self.graph.weights
+        else:
+            offset, neighbors, weights = self.graph.layout.rows(self.rows.to(torch.int64))
+        if self.width is None:
+            return offset, neighbors, weights
+        kept, arcs = gather_rows(offset, None, width=self.width)
+        return kept, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
+
+    @property
+    def offset(self) -> Tensor:
+        return self._decoded[0]
+
+    @property
+    def neighbors(self) -> Tensor:
+        return self._decoded[1]
+
+    @property
+    def weights(self) -> Tensor | None:  # type: ignore[override]
+        return self._decoded[2]
+
+    @computed_once
+    def positions(self) -> Tensor | None:
+        """Where each selected arc is stored in CSR, int64 [e], or None where all are held in that order."""
+        if self.is_whole:
+            return None
+        return gather_rows(self.graph.offset, self.rows, num_arcs=self.num_arcs, width=self.width)[1]
