@@ -1,0 +1,258 @@
+"""Layouts of an adjacency: what each stores, how long it takes to build, and how fast sums over its arcs are.
+
+    python -m bench.layouts [--parts table,wide,curve] [--graphs cnr-2000,COLLAB] [--data ../shared/data] [--repeat 7]
+
+table : for each graph and layout the bytes, the time to build, and the times of a float32 sum over all arcs (1 and 32
+columns) and of an iteration of PageRank, beside those of the plain CSR, in turns.
+wide  : A X with 500 columns, and a GCN of two layers, beside torch's product of a sparse matrix (MKL) and the CSR.
+curve : edges per second of building, over graphs of growing size.
+
+Every result is checked against the CSR's. Ratios of bytes are to a CSR of 4-byte neighbours and no weights, with
+offsets of 8 bytes, as a Graph has them, and of 4. Results go to bench/results/layouts.json and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from bench.graphs import Missing, real
+from bench.machine import describe_machine
+from bench.report import table as markdown_table
+from tgraph.formats import LAYOUTS
+
+NAMES = (
+    "COLLAB", "imdb-actor", "cnr-2000", "web-NotreDame", "ca-HepPh", "ca-GrQc", "email-Enron", "soc-Epinions1",
+    "wiki-Vote", "cit-HepTh", "MIT8", "ego-Facebook", "facebook-Cornell5", "blogcatalog", "CollegeMsg",
+    "sx-mathoverflow", "ENZYMES", "IMDBMULTI", "PROTEINS", "planetoid-cora", "planetoid-citeseer", "planetoid-pubmed",
+    "amazon-photo", "coauthor-cs", "USA-road-d.NY", "USA-road-BAY", "USA-road-FLA", "USA-road-NW",
+)  # fmt: skip
+WIDE = ("COLLAB", "imdb-actor")
+COLUMNS, HIDDEN = 500, 500
+
+
+@dataclass
+class Row:
+    """A layout of a graph. `ratio` is to CSR with 8-byte offsets, `ratio4` with 4-byte ones; times in milliseconds,
+    those of the CSR beside them in the same turns."""
+
+    graph: str
+    vertices: int
+    arcs: int
+    layout: str
+    nbytes: int
+    ratio: float
+    ratio4: float
+    build_seconds: float
+    sum_1: float
+    csr_sum_1: float
+    sum_32: float
+    csr_sum_32: float
+    pagerank: float
+    csr_pagerank: float
+
+
+@dataclass
+class Product:
+    """A X of `COLUMNS` columns, or a GCN, by one system: milliseconds, and the times of MKL and our CSR over it."""
+
+    graph: str
+    task: str
+    system: str
+    milliseconds: float
+    over_mkl: float
+    over_csr: float
+
+
+def main() -> None:
+    arguments = parse()
+    results: dict[str, object] = {"machine": describe_machine(), "threads": torch.get_num_threads()}
+    if "table" in arguments.parts:
+        results["table"] = [asdict(row) for row in table(arguments)]
+    if "wide" in arguments.parts:
+        results["wide"] = [asdict(row) for name in WIDE if name in arguments.graphs for row in wide(name, arguments)]
+    if "curve" in arguments.parts:
+        results["curve"] = list(curve(arguments))
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    (arguments.output / "layouts.json").write_text(json.dumps(results, indent=1))
+    text = "\n\n".join(
+        f"## {part}\n\n{rows_as_text(results[part])}" for part in ("table", "wide", "curve") if results.get(part)
+    )
+    (arguments.output / "layouts.md").write_text(f"# Layouts\n\n{results['machine']}\n\n{text}\n")
+    print(text)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=["table", "wide", "curve"])
+    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(NAMES))
+    parser.add_argument("--layouts", type=lambda text: text.split(","), default=[n for n in LAYOUTS if n != "csr"])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--largest", type=int, default=100_000_000, help="arcs of the last graph of the curve")
+    parser.add_argument("--output", type=Path, default=Path("bench/results"))
+    return parser.parse_args()
+
+
+def graphs(arguments: argparse.Namespace) -> Iterator[tuple[str, tg.Graph]]:
+    """The graphs of the data folder that were asked for, without weights."""
+    for name in arguments.graphs:
+        try:
+            graph = real(name, arguments.data)
+        except Missing as missing:
+            print(f"{name}: {missing}")
+            continue
+        yield name, tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
+
+
+def in_turns(calls: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+    """The median milliseconds of each call, after one that is not counted; they take turns."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(repeat + 1):
+        for name, call in calls.items():
+            begin = time.perf_counter()
+            call()
+            if turn:
+                taken[name].append(1000 * (time.perf_counter() - begin))
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+# ---- table -----------------------------------------------------------------------------------------------------------
+
+
+def table(arguments: argparse.Namespace) -> Iterator[Row]:
+    for name, graph in graphs(arguments):
+        for layout in arguments.layouts:
+            row = one_layout(name, graph, layout, arguments.repeat)
+            if row is not None:
+                print(f"{name} {layout}: {row.ratio:.2f}x, {row.build_seconds:.2f} s", flush=True)
+                yield row
+
+
+def one_layout(name: str, graph: tg.Graph, layout: str, repeat: int) -> Row | None:
+    begin = time.perf_counter()
+    try:
+        held = graph.to_format(layout)
+    except tg.errors.ArgumentError as refusal:
+        print(f"{name} {layout}: {refusal}")
+        return None
+    built = time.perf_counter() - begin
+    n, m = graph.num_vertices, graph.num_arcs
+    times = {columns: sums(graph, held, columns, repeat) for columns in (1, 32)}
+    ranks = {"csr": partial(ranked, graph), "layout": partial(ranked, held)}
+    assert torch.allclose(ranks["csr"](), ranks["layout"](), atol=1e-6), f"{name}: {layout} has other ranks"
+    pagerank = in_turns(ranks, repeat)
+    return Row(
+        name, n, m, layout, held.nbytes, (8 * (n + 1) + 4 * m) / held.nbytes, (4 * (n + 1) + 4 * m) / held.nbytes,
+        built, *times[1], *times[32], pagerank["layout"] / ROUNDS, pagerank["csr"] / ROUNDS,
+    )  # fmt: skip
+
+
+ROUNDS = 10
+
+
+def ranked(graph: tg.Graph) -> Tensor:
+    """The ranks after some iterations."""
+    return tg.algorithms.pagerank(graph, tol=None, max_iterations=ROUNDS)
+
+
+def sums(graph: tg.Graph, held: tg.Graph, columns: int, repeat: int) -> tuple[float, float]:
+    """Milliseconds of a sum over all arcs in the layout and in CSR, both checked against each other."""
+    data = torch.rand((graph.num_vertices, columns), generator=torch.Generator().manual_seed(0))
+    calls = {"csr": partial(tg.aggregate, graph, data), "layout": partial(tg.aggregate, held, data)}
+    assert torch.allclose(calls["csr"](), calls["layout"](), rtol=1e-4, atol=1e-3)
+    found = in_turns(calls, repeat)
+    return found["layout"], found["csr"]
+
+
+# ---- wide ------------------------------------------------------------------------------------------------------------
+
+
+def wide(name: str, arguments: argparse.Namespace) -> Iterator[Product]:
+    """Products with many columns, and a GCN of two layers, by MKL, our CSR and the compressed layouts."""
+    graph = real(name, arguments.data)
+    graph = tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
+    held = {layout: graph.to_format(layout) for layout in arguments.layouts if layout in ("virtual", "cbm")}
+    matrix = torch.sparse_csr_tensor(
+        graph.offset.int(), graph.neighbors, torch.ones(graph.num_arcs), (graph.num_vertices,) * 2
+    )
+    random = torch.Generator().manual_seed(0)
+    data = torch.rand((graph.num_vertices, COLUMNS), generator=random)
+    products: dict[str, Callable[[Tensor], Tensor]] = {"mkl": matrix.__matmul__, "csr": partial(tg.aggregate, graph)}
+    products |= {layout: partial(tg.aggregate, other) for layout, other in held.items()}
+    expected = products["mkl"](data)
+    for system, product in products.items():
+        assert torch.allclose(product(data), expected, rtol=1e-3), f"{name}: {system} has another product"
+    yield from compared(name, "A X", {system: partial(call, data) for system, call in products.items()}, arguments)
+    norm = graph.in_degree.clamp(min=1).rsqrt()[:, None]
+    layers = [torch.rand((COLUMNS, HIDDEN), generator=random) / COLUMNS for _ in range(2)]
+    networks = {system: partial(gcn, call, norm, layers, data) for system, call in products.items()}
+    with torch.inference_mode():
+        expected = networks["mkl"]()
+        for system, network in networks.items():
+            assert torch.allclose(network(), expected, rtol=1e-3, atol=1e-5), f"{name}: {system} infers otherwise"
+        yield from compared(name, "GCN", networks, arguments)
+
+
+def gcn(product: Callable[[Tensor], Tensor], norm: Tensor, layers: list[Tensor], data: Tensor) -> Tensor:
+    """Two layers relu(D^-1/2 A D^-1/2 X W) (Kipf and Welling 2017)."""
+    for weight in layers:
+        data = torch.relu_(product((data @ weight).mul_(norm)).mul_(norm))
+    return data
+
+
+def compared(
+    graph: str, task: str, calls: dict[str, Callable[[], object]], arguments: argparse.Namespace
+) -> Iterator[Product]:
+    times = in_turns(calls, max(3, arguments.repeat // 2))
+    for system, taken in times.items():
+        yield Product(graph, task, system, taken, times["mkl"] / taken, times["csr"] / taken)
+
+
+# ---- curve -----------------------------------------------------------------------------------------------------------
+
+
+def curve(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """Seconds of building from one to many copies of a graph beside each other."""
+    for name, graph in graphs(argparse.Namespace(graphs=["cnr-2000", "COLLAB"], data=arguments.data)):
+        for layout in ("virtual", "cbm"):
+            copies = 1
+            while copies * graph.num_arcs <= arguments.largest:
+                several = repeated(graph, copies)
+                begin = time.perf_counter()
+                held = several.to_format(layout)
+                seconds = time.perf_counter() - begin
+                yield {
+                    "graph": f"{copies} x {name}", "layout": layout, "arcs": several.num_arcs, "seconds": seconds,
+                    "arcs per second": several.num_arcs / seconds, "bytes per arc": held.nbytes / several.num_arcs,
+                }  # fmt: skip
+                copies *= 2
+
+
+def repeated(graph: tg.Graph, copies: int) -> tg.Graph:
+    """Copies of a graph as one graph."""
+    n, m = graph.num_vertices, graph.num_arcs
+    starts = torch.arange(copies).repeat_interleave(m)
+    offset = torch.cat([graph.offset[:-1] + i * m for i in range(copies)] + [torch.tensor([copies * m])])
+    return tg.Graph(offset, (graph.neighbors.repeat(copies) + starts * n).int(), directed=graph.directed)
+
+
+def rows_as_text(rows: list[dict[str, object]]) -> str:
+    def cell(value: object) -> str:
+        return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+    return markdown_table(list(rows[0]), ([cell(value) for value in row.values()] for row in rows))
+
+
+if __name__ == "__main__":
+    main()
