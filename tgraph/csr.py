@@ -57,7 +57,7 @@ def sort_edges(
     if (kernels := _kernels(src)) is None:
         _check_ids(num_vertices, src=src, dst=dst)
         src, dst, edge = _add_reverses(src, dst) if both_ways else (src, dst, None)
-        order = _lexical_order(src, dst, num_vertices)
+        order = lexical_order(src, dst, num_vertices)
         offset, neighbors, perm = _gather_arcs(src, dst, order, num_vertices, permutation)
         return offset, neighbors, perm if perm is None or edge is None else edge.index_select(0, perm)
     num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
@@ -246,8 +246,8 @@ def _add_reverses(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return arcs_src[keep], arcs_dst[keep], edge[keep]
 
 
-def _lexical_order(src: Tensor, dst: Tensor, num_vertices: int) -> Tensor:
-    """The stable order by (src, dst)."""
+def lexical_order(src: Tensor, dst: Tensor, num_vertices: int) -> Tensor:
+    """The stable order by (src, dst), int64 [m]; both are below `num_vertices`, and nothing of that size is made."""
     if num_vertices < 2**31:  # both fit one integer
         return torch.argsort(src.long() * num_vertices + dst, stable=True)
     by_dst = torch.argsort(dst, stable=True)

@@ -38,12 +38,17 @@ def gather_rows(
     degree = (offset[1:] if rows is None else offset.index_select(0, rows + 1)) - first
     if width is not None:
         degree = degree.clamp(max=width)
-    selected = torch.zeros(len(first) + 1, dtype=torch.int64, device=offset.device)
+    return gather_stretches(first, degree, num_arcs=num_arcs)
+
+
+def gather_stretches(first: Tensor, degree: Tensor, *, num_arcs: int | None = None) -> tuple[Tensor, Tensor]:
+    """The same for rows [k] whose arcs are stored from `first` on, `degree` of each, integers [k]."""
+    selected = torch.zeros(len(first) + 1, dtype=torch.int64, device=first.device)
     torch.cumsum(degree, 0, out=selected[1:])
     total = int(selected[-1]) if num_arcs is None else num_arcs
     # arc j of the selection, in row i, is stored at first[i] + (j - selected[i])
     shift = torch.repeat_interleave(first - selected[:-1], degree, output_size=total)
-    return selected, shift + torch.arange(total, device=offset.device)
+    return selected, shift + torch.arange(total, device=first.device)
 
 
 class Selection:

@@ -42,16 +42,16 @@ def check_offset(offset: Tensor) -> None:
         raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
 
 
-def check_range(neighbors: Tensor, num_vertices: int) -> None:
-    """Raise ArgumentError for the first neighbour that is no vertex. Without edge-sized memory where all are."""
-    if not len(neighbors):
+def check_range(vertices: Tensor, num_vertices: int, name: str = "neighbors") -> None:
+    """Raise ArgumentError for the first that is no vertex. Without edge-sized memory where all are."""
+    if not len(vertices):
         return
-    low, high = torch.stack(torch.aminmax(neighbors)).tolist()
+    low, high = torch.stack(torch.aminmax(vertices)).tolist()
     if low >= 0 and high < num_vertices:
         return
-    position = int(((neighbors < 0) | (neighbors >= num_vertices)).nonzero()[0])
+    position = int(((vertices < 0) | (vertices >= num_vertices)).nonzero()[0])
     raise ArgumentError(
-        f"neighbors: {int(neighbors[position])} at position {position} is no vertex number below {num_vertices}"
+        f"{name}: {int(vertices[position])} at position {position} is no vertex number below {num_vertices}"
     )
 
 

@@ -7,13 +7,20 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
+from tgraph.formats.coo import COO
+from tgraph.formats.csc import CSC
+from tgraph.formats.csr import CSR
+from tgraph.formats.dcsc import DCSC
+from tgraph.formats.dcsr import DCSR
+from tgraph.formats.ell import ELL
 from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout
+from tgraph.formats.sell import SELL
 from tgraph.graph import Graph
 
 __all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
 
-LAYOUTS: dict[str, type[Layout]] = {}
+LAYOUTS: dict[str, type[Layout]] = {layout.name: layout for layout in (COO, CSR, CSC, DCSR, DCSC, ELL, SELL)}
 
 
 def known(name: str) -> type[Layout]:
@@ -21,6 +28,14 @@ def known(name: str) -> type[Layout]:
     if name not in LAYOUTS:
         raise ArgumentError(f"layout: {name!r} is not one of {', '.join(map(repr, LAYOUTS))}")
     return LAYOUTS[name]
+
+
+def make(name: str, graph: Graph, **options: Any) -> Layout:
+    """The layout of that name, of the arcs of a graph in CSR; the options are those of its `from_graph`.
+
+    Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+    """
+    return known(name).from_graph(graph, **options)
 
 
 def convert(graph: Graph, name: str, **options: Any) -> Graph:
@@ -36,11 +51,3 @@ def load(
 ) -> Graph:
     """The graph of a layout whose tensors and options were stored. Raises ArgumentError where they do not fit."""
     return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)
-
-
-def make(name: str, graph: Graph, **options: Any) -> Layout:
-    """The layout of that name, of the arcs of a graph in CSR; the options are those of its `from_graph`.
-
-    Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
-    """
-    return known(name).from_graph(graph, **options)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 from tgraph.rows import gather_rows
 
@@ -34,6 +36,15 @@ class Layout(ABC):
     def from_graph(cls, graph: Graph, **options: Any) -> Self:
         """The arcs of a graph in CSR, its weights included. Raises ArgumentError for options that do not fit, and for
         a graph that the layout cannot hold."""
+
+    @classmethod
+    def refuse_options(cls, unknown: dict[str, Any]) -> None:
+        """For options that `from_graph` does not name: raise ArgumentError, where there are any, with those it does."""
+        if unknown:
+            parameters = inspect.signature(cls.from_graph).parameters.values()
+            known = [repr(each.name) for each in parameters if each.kind == each.KEYWORD_ONLY]
+            takes = f"takes {', '.join(known)}" if known else "takes no options"
+            raise ArgumentError(f"{next(iter(unknown))}: no option of the layout {cls.name!r}, which {takes}")
 
     @abstractmethod
     def to_csr(self) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -96,7 +96,7 @@ def pull(
     won = torch.empty((n, columns), dtype=torch.int64, device=data.device) if winners else None
     if result.numel():
         layout = layout_of(data, weights, reduce)
-        types = _types(data.dtype, rows.neighbors.dtype, reduce, winners, layout.wide)
+        types = types_of(data.dtype, rows.neighbors.dtype, reduce, winners, layout.wide)
         heads = 1 if weights is None else weights.shape[1]
         messages = (rows.neighbors.contiguous(), rows.heard, data, columns, weights, heads, EDGES[edge])
         number = float(identity) if dtype.is_floating_point else int(identity)
@@ -129,13 +129,14 @@ def instantiations() -> Iterator[Kernel]:
             continue
         counts = (1,) if reduce == "prod" else (1, 16 // dtype.itemsize)
         for index, count in product(INDICES, counts):
-            types = _types(dtype, index, reduce, winners, count)
+            types = types_of(dtype, index, reduce, winners, count)
             yield Kernel(SOURCE, "pull_rows", types)
             yield Kernel(SOURCE, "pull_tiles", types)
         yield Kernel(SOURCE, "join_tiles", (types[0], types[2]))
 
 
-def _types(dtype: torch.dtype, index: torch.dtype, reduce: str, winners: bool, count: int) -> tuple[str, ...]:
+def types_of(dtype: torch.dtype, index: torch.dtype, reduce: str, winners: bool, count: int) -> tuple[str, ...]:
+    """The arguments of the templates: data, neighbours, reduction and columns at a time."""
     reduction = "tgraph::" + REDUCTIONS[reduce] + ("Arc" if winners else "")
     return TYPES[dtype], INDICES[index], reduction, str(count)
 

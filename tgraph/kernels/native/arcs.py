@@ -35,15 +35,49 @@ PUSH = {
 NARROW = (torch.float16, torch.bfloat16)
 
 
-class Arcs:
+class Rows:
     """Rows of a CSR structure as the kernels take them: nothing is gathered.
 
-    graph, mirrored : the graph, and whether the rows are those of its transpose.
+    offset, neighbors : the structure, int64 [r + 1] and int32/int64; where its neighbours are vertices without a row, r
+        is less than n.
     rows : int64 [k], or None for all in order. width : at most so many arcs of each; negative for all of them.
     heard : which vertices are heard by the rows that pull from them, bool [n], or None for all.
     """
 
-    __slots__ = ("graph", "heard", "mirrored", "neighbors", "offset", "rows", "width")
+    __slots__ = ("heard", "neighbors", "offset", "rows", "width")
+
+    def __init__(
+        self,
+        offset: Tensor,
+        neighbors: Tensor,
+        rows: Tensor | None = None,
+        width: int = -1,
+        heard: Tensor | None = None,
+    ):
+        self.offset, self.neighbors, self.rows, self.width, self.heard = offset, neighbors, rows, width, heard
+
+    @property
+    def num_rows(self) -> int:
+        """k, the rows held."""
+        return len(self.offset) - 1 if self.rows is None else len(self.rows)
+
+    @property
+    def is_whole(self) -> bool:
+        """True where all arcs of the structure are held."""
+        return self.rows is None and self.width < 0
+
+    def structure(self) -> tuple[Any, ...]:
+        """The first arguments of every kernel."""
+        return self.neighbors, self.offset, self.rows, self.width
+
+
+class Arcs(Rows):
+    """Rows of a graph.
+
+    graph, mirrored : the graph, and whether the rows are those of its transpose.
+    """
+
+    __slots__ = ("graph", "mirrored")
 
     def __init__(
         self,
@@ -55,8 +89,8 @@ class Arcs:
         width: int = -1,
         heard: Tensor | None = None,
     ):
-        self.graph, self.mirrored, self.offset, self.neighbors = graph, mirrored, offset, neighbors
-        self.rows, self.width, self.heard = rows, width, heard
+        super().__init__(offset, neighbors, rows, width, heard)
+        self.graph, self.mirrored = graph, mirrored
 
     @classmethod
     def of(cls, sub: Subgraph) -> Arcs:
@@ -67,16 +101,6 @@ class Arcs:
         heard = sub.active.mask if sub.sends_partly else None
         width = -1 if held.width is None else held.width
         return cls(sub.graph, sub.mirrored, held.stored_offset, held.stored_neighbors, rows, width, heard)
-
-    @property
-    def num_rows(self) -> int:
-        """k, the rows held."""
-        return self.graph.num_vertices if self.rows is None else len(self.rows)
-
-    @property
-    def is_whole(self) -> bool:
-        """True where all arcs of the graph are held."""
-        return self.rows is None and self.width < 0
 
     def opposite(self) -> Arcs:
         """All arcs by their other end: rows of the graph for those of its transpose, and the other way around."""
@@ -95,10 +119,6 @@ class Arcs:
             return torch.empty_like(weights).index_copy(0, permutation, weights)
         return weights.index_select(0, permutation)
 
-    def structure(self) -> tuple[Any, ...]:
-        """The first arguments of every kernel."""
-        return self.neighbors, self.offset, self.rows, self.width
-
 
 def _is_same(weights: Tensor, stored: Tensor) -> bool:
     """True where the weights are the stored ones, in another shape."""
@@ -107,7 +127,7 @@ def _is_same(weights: Tensor, stored: Tensor) -> bool:
 
 
 def pull(
-    arcs: Arcs,
+    arcs: Rows,
     data: Tensor,
     reduce: str,
     edge: str = "copy",
@@ -135,7 +155,7 @@ def pull(
         1 if weights is None else weights.shape[1],
         reduce,
         edge,
-        _number(identity, data.dtype),
+        number_of(identity, data.dtype),
         mean,
         flat(result),
     )
@@ -175,7 +195,7 @@ def push(
         1 if weights is None else weights.shape[1],
         reduce,
         edge,
-        _number(identity, data.dtype),
+        number_of(identity, data.dtype),
         flat(result),
         table,
         receivers,
@@ -187,7 +207,7 @@ def push(
     return result[:reached], receivers[:reached]
 
 
-def _count(arcs: Arcs) -> int:
+def _count(arcs: Rows) -> int:
     """How many arcs are held, O(k)."""
     if arcs.is_whole:
         return len(arcs.neighbors)
@@ -234,7 +254,7 @@ def winners(
     return sender, arc
 
 
-def _number(number: float, dtype: torch.dtype) -> float:
+def number_of(number: float, dtype: torch.dtype) -> float:
     """A number of the Python type that a kernel of that dtype takes at once, without a second look at all arguments."""
     return float(number) if dtype.is_floating_point else int(number)
 

@@ -135,6 +135,14 @@ TGRAPH_AVX512 inline void gather_floats(const float* sent, const int32_t* neighb
     _mm512_store_ps(out + i, _mm512_mask_i32gather_ps(zero, rest, index, sent, sizeof(float)));
 }
 
+TGRAPH_AVX512 inline void gather_doubles(const double* sent, const int32_t* neighbors, int64_t count, double* out) {
+    for (int64_t i = 0; i < count; i += 8) {
+        const auto rest = static_cast<__mmask8>(count - i < 8 ? (1u << (count - i)) - 1 : 0xffu);
+        const __m256i index = _mm512_castsi512_si256(_mm512_maskz_loadu_epi32(rest, neighbors + i));
+        _mm512_store_pd(out + i, _mm512_mask_i32gather_pd(_mm512_setzero_pd(), rest, index, sent, sizeof(double)));
+    }
+}
+
 // The same for many rows at once. The values are gathered into a small buffer first, in a loop that knows nothing of
 // rows, so that no wrong guess about the end of a row holds up the loads; rows are then summed without a branch for
 // any of up to 16 arcs.

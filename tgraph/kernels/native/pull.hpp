@@ -103,6 +103,13 @@ TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const
 
 inline constexpr int block_columns = 64;
 
+// Asks for a row of data before it is read, or for its beginning if it is long.
+template <class T>
+TGRAPH_INLINE void fetch_columns(const T* row, int64_t columns) {
+    const auto bytes = std::min<int64_t>(columns * static_cast<int64_t>(sizeof(T)), 1024);
+    for (int64_t line = 0; line < bytes; line += 64) fetch(reinterpret_cast<const char*>(row) + line);
+}
+
 template <class Reduce, class Edge, int columns, class T, class A>
 TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
     constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2's width; what is wider gains no more here
@@ -182,18 +189,13 @@ struct PullColumns {
     void list(Range stored, int64_t shift, Batch& arcs) const {
         arcs.size = 0;
         for (int64_t i = stored.begin; i < stored.end; ++i) {
-            prefetch(selection.neighbors[std::min(i + lookahead, selection.num_stored - 1)]);
+            const int64_t coming = selection.neighbors[std::min(i + lookahead, selection.num_stored - 1)];
+            fetch_columns(with.data + coming * with.columns, with.columns);
             const int64_t sender = selection.neighbors[i];
             if (selection.heard && !selection.heard[sender]) continue;
             arcs.at[arcs.size] = sender * with.columns;
             arcs.arc[arcs.size++] = i + shift;
         }
-    }
-
-    void prefetch(int64_t sender) const {
-        const auto* data = reinterpret_cast<const char*>(with.data + sender * with.columns);
-        const auto bytes = std::min<int64_t>(with.columns * static_cast<int64_t>(sizeof(T)), 1024);
-        for (int64_t line = 0; line < bytes; line += 64) __builtin_prefetch(data + line);
     }
 
     void reduce_batch(Batch& arcs, A* sums) const {
@@ -298,7 +300,8 @@ void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t 
     using Result = typename PullData<T, A, W>::Result;
     const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, heard);
     check_columns(columns, heads);
-    if (static_cast<int64_t>(data.shape(0)) != selection->num_vertices * columns)
+    const auto size = static_cast<int64_t>(data.shape(0));  // of n vertices, of which not all need have a row
+    if (size < selection->num_vertices * columns || size % columns)
         throw std::invalid_argument("data: expected [n, columns]");
     if (static_cast<int64_t>(out.shape(0)) != selection->count * columns)
         throw std::invalid_argument("out: expected [rows, columns]");

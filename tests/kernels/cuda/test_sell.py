@@ -1,0 +1,115 @@
+"""The CUDA pull over padded slices against the portable one."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graphs, random_graph
+
+from tgraph.formats import ELL, SELL
+from tgraph.kernels import portable
+from tgraph.kernels.cuda import pull, runtime
+from tgraph.kernels.cuda import sell as kernels
+from tgraph.kernels.cuda.pull import TYPES
+from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
+from tgraph.rows import Selection
+from tgraph.subgraph import Subgraph
+
+CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
+REDUCES = ("sum", "prod", "min", "max")
+
+
+@pytest.fixture
+def prepared(device, host):
+    """The device, with the kernels for small graphs compiled at once where it is the shim."""
+    if device.type == "cpu":
+        host.prepare(kernel for kernel in kernels.instantiations() if kernel.types[1] == "int32_t")
+    return device
+
+
+def random_data(shape, dtype, seed=0):
+    random = torch.Generator().manual_seed(seed)
+    if dtype.is_floating_point:
+        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
+    return torch.randint(-3, 5, shape, generator=random).to(dtype)
+
+
+def agree(layout, graph, device, data, reduce, edge="copy"):
+    """The kernel gives what the portable backend computes from the stored rows."""
+    if reduce in ("sum", "prod") and data.dtype == torch.int32:
+        data = data.long()  # as layouts do
+    sub = Subgraph(graph, graph.everything(), "pull", None, Selection(graph.offset, graph.neighbors), False)
+    reduction = REDUCTIONS[reduce]
+    weights = None if graph.weights is None else graph.weights.to(data.dtype)
+    expected = portable.aggregate(sub, data, reduction, edge, weights).values
+    slices = layout.to(device).slices
+    slices = slices._replace(weights=None if slices.weights is None else slices.weights.to(data.dtype))
+    found = kernels.pull(slices, data.to(device), reduce, edge, reduction.identity(data.dtype))
+    adds = data.is_floating_point() and (reduce in ("sum", "prod") or edge in ("add", "mul"))
+    tolerance = CLOSE[data.dtype] if adds else 0
+    torch.testing.assert_close(found.cpu(), expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return found
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_reduction_edge_operation_and_width(prepared, dtype):
+    graph = random_graph(70, 400, dtype=dtype)
+    for options in ({"C": 32, "sigma": 64}, {"C": 5, "sigma": 1}):
+        layout = SELL.from_graph(graph, **options)
+        for reduce in REDUCES:
+            for columns in (1, 3, 8, 16, 40):
+                agree(layout, graph, prepared, random_data((70, columns), dtype), reduce)
+            for edge in EDGE_OPERATIONS if reduce != "prod" else ():
+                agree(layout, graph, prepared, random_data((70, 8), dtype), reduce, edge)
+
+
+@settings(max_examples=20)
+@given(graph=graphs(min_vertices=1, dtypes=(torch.float32,)), reduce=st.sampled_from(("sum", "max")))
+def test_any_graph(host_launch, graph, reduce):
+    for layout in (SELL.from_graph(graph, C=4, sigma=8), ELL.from_graph(graph, limit=1e9)):
+        for columns in (1, 4):
+            data = random_data((graph.num_vertices, columns), torch.float32)
+            agree(layout, graph, torch.device("cpu"), data, reduce, "mul")
+
+
+@pytest.fixture(scope="module")
+def host_launch(host):
+    """The shim alone, for all examples of a property."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime, "launch", host.launch)
+        yield
+
+
+def test_padding_is_never_heard(prepared):
+    """Vertex 0 is what padding names."""
+    graph = random_graph(70, 400, dtype=torch.float32)
+    for bad in (torch.nan, torch.inf):
+        data = random_data((70, 4), torch.float32)
+        data[0] = bad
+        for layout in (SELL.from_graph(graph), ELL.from_graph(graph, limit=1e9)):
+            for reduce in ("sum", "max"):
+                agree(layout, graph, prepared, data, reduce, "mul")
+
+
+def test_grids_that_are_too_large_for_one_launch(prepared, monkeypatch):
+    monkeypatch.setattr(pull, "MAX_GRID", (2**31 - 1, 2))
+    graph = random_graph(70, 400)
+    agree(SELL.from_graph(graph), graph, prepared, random_data((70, 300), torch.float32), "sum")
+
+
+def test_the_layout_calls_it(prepared, monkeypatch):
+    """Where its data is on a CUDA device; that of the shim pretends to be."""
+    monkeypatch.setenv("TGRAPH_NATIVE", "0")
+    if prepared.type == "cpu":
+        monkeypatch.setattr(kernels, "refuses", lambda slices, data, edge: None)
+    launched = []
+    monkeypatch.setattr(runtime, "launch", lambda *given, really=runtime.launch: launched.append(really(*given)))
+    graph = random_graph(70, 400, dtype=torch.float32)
+    data = random_data((70, 1), torch.float32)
+    found = SELL.from_graph(graph).to(prepared).pull(data.to(prepared), "sum", "mul")
+    assert launched and torch.equal(found, agree(SELL.from_graph(graph), graph, prepared, data, "sum", "mul"))
+
+
+def test_refusals():
+    slices = SELL.from_graph(random_graph(70, 400)).slices
+    assert "CUDA device" in kernels.refuses(slices, torch.ones(70, 1), "copy")

@@ -1,0 +1,55 @@
+"""Checks of stored tensors, which a file may have damaged: kernels that follow them in memory trust what passed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph import build, validate
+from tgraph.errors import ArgumentError
+
+INDICES = (torch.int32, torch.int64)
+
+
+def check_names(layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...], possible: tuple[str, ...]) -> None:
+    """Raise ArgumentError unless the tensors are those `needed` and some that are `possible`, flat and on one device;
+    all but "weights" hold indices."""
+    for name in needed:
+        if name not in tensors:
+            raise ArgumentError(f"tensors: {name!r} of the layout {layout!r} is missing; the file may be damaged")
+    for name, tensor in tensors.items():
+        if name not in needed + possible:
+            raise ArgumentError(f"tensors: {name!r} belongs to no layout {layout!r}")
+        if tensor.dim() != 1:
+            raise ArgumentError(f"{name}: expected one dimension, got shape {list(tensor.shape)}")
+        if name != "weights" and tensor.dtype not in INDICES:
+            raise ArgumentError(f"{name}: expected int32 or int64, got {tensor.dtype}")
+    if "weights" in tensors:
+        build.as_weights(tensors["weights"], len(tensors["neighbors"]))
+    found = {str(tensor.device) for tensor in tensors.values()}
+    if len(found) > 1:
+        raise ArgumentError(f"tensors: of the layout {layout!r}, on different devices {sorted(found)}; use .to()")
+
+
+def check_rows(offset: Tensor, num_rows: int, num_entries: int) -> None:
+    """Raise ArgumentError unless the offsets rise from 0 to the number of entries in `num_rows` steps."""
+    if len(offset) != num_rows + 1:
+        raise ArgumentError(f"offset: expected [{num_rows + 1}], one more than there are rows, got [{len(offset)}]")
+    validate.check_offset(offset)
+    if int(offset[0]) or int(offset[-1]) != num_entries:
+        raise ArgumentError(
+            f"offset: runs from {int(offset[0])} to {int(offset[-1])}, expected from 0 to the number of neighbors, "
+            f"{num_entries}"
+        )
+
+
+def count_option(options: dict[str, Any], name: str, least: int = 0) -> int:
+    """An option that counts something. Raises ArgumentError unless it is there, and at least `least`."""
+    if name not in options:
+        raise ArgumentError(f"options: {name!r} is missing; the file may be damaged")
+    count = build.as_count(options[name], name)
+    if count < least:
+        raise ArgumentError(f"{name}: must be at least {least}, got {count}")
+    return count

@@ -1,0 +1,123 @@
+"""COO: the arcs one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph import csr, validate
+from tgraph.errors import ArgumentError
+from tgraph.formats.checks import check_names, count_option
+from tgraph.formats.csc import transposed_csr
+from tgraph.formats.dcsr import checked_edges
+from tgraph.formats.layout import Layout
+from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, select_rows, taken
+from tgraph.graph import Graph
+from tgraph.kernels.reductions import Reduction
+from tgraph.rows import gather_stretches
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class COO(Uncompressed):
+    """Coordinates: the two ends of every arc. Nothing is stored for a vertex.
+
+    row_of_arc, neighbors : int32 or int64 [m], the row of each arc and where it leads. weights : [m] or None.
+    sorted : the arcs come row after row; a pull is then one of rows, else it adds in the order of the arcs.
+    """
+
+    name = "coo"
+
+    def __init__(
+        self, num_vertices: int, row_of_arc: Tensor, neighbors: Tensor, weights: Tensor | None, *, sorted: bool
+    ):
+        self.num_vertices, self.num_arcs, self.sorted = num_vertices, len(neighbors), sorted
+        self.row_of_arc, self.neighbors, self.weights = row_of_arc, neighbors, weights
+
+    @classmethod
+    def from_graph(cls, graph: Graph, *, sorted: bool = True, **unknown: Any) -> Self:
+        """The arcs of a graph, sorted by row; with sorted=False by neighbour, so that those of a row lie apart as they
+        do in an edge list of no order. Raises ArgumentError for `unknown` options."""
+        cls.refuse_options(unknown)
+        graph.out_degree  # noqa: B018  checks the offsets
+        offset, ends, weights = graph.offset, graph.neighbors, graph.weights
+        weights = None if weights is None else weights.detach()
+        if sorted:
+            return cls(graph.num_vertices, csr.expand_rows(offset, ends.dtype), ends, weights, sorted=True)
+        offset, rows, weights = transposed_csr(offset, ends, weights)
+        return cls(graph.num_vertices, rows, csr.expand_rows(offset, rows.dtype), weights, sorted=False)
+
+    @classmethod
+    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
+        """The arcs src[i] -> dst[i], int32 or int64 [m], in the order given, with weights [m] or None, of
+        `num_vertices` vertices, of which nothing is made. Raises ArgumentError for ends that are no vertices, and for
+        shapes that do not fit."""
+        src, dst, weights = checked_edges(src, dst, weights, num_vertices)
+        index = csr.index_dtype(num_vertices)
+        weights = None if weights is None else weights.detach()
+        return cls(num_vertices, src.to(index), dst.to(index), weights, sorted=_ascends(src))
+
+    def to_csr(self) -> Csr:
+        """See `Layout.to_csr`; of other edges, their CSR with parallel arcs in the order given."""
+        has_weights = self.weights is not None
+        offset, neighbors, order = csr.sort_edges(
+            self.row_of_arc, self.neighbors, self.num_vertices, permutation=has_weights
+        )
+        return offset, neighbors, None if self.weights is None or order is None else csr.take(self.weights, order)
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        """Looks at the arcs of these rows where the arcs are sorted, else at every arc."""
+        if not self.sorted:
+            return select_rows(self.row_of_arc, self.neighbors, self.weights, vertices)
+        sought = vertices.to(self.row_of_arc.dtype)
+        first = torch.searchsorted(self.row_of_arc, sought)
+        end = torch.searchsorted(self.row_of_arc, sought, right=True)
+        return taken(*gather_stretches(first, end - first), self.neighbors, self.weights)
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`."""
+        return torch.bincount(self.row_of_arc, minlength=self.num_vertices)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """See `Layout.tensors`."""
+        stored = {"row_of_arc": self.row_of_arc, "neighbors": self.neighbors}
+        return stored if self.weights is None else {**stored, "weights": self.weights}
+
+    def options(self) -> dict[str, Any]:
+        """See `Layout.options`."""
+        return {"num_vertices": self.num_vertices, "sorted": self.sorted}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        check_names(cls.name, tensors, ("row_of_arc", "neighbors"), ("weights",))
+        row_of_arc, neighbors = tensors["row_of_arc"], tensors["neighbors"]
+        num_vertices, is_sorted = count_option(options, "num_vertices"), bool(options.get("sorted", False))
+        if len(row_of_arc) != len(neighbors):
+            raise ArgumentError(f"row_of_arc: expected [{len(neighbors)}], as many as neighbors, got {len(row_of_arc)}")
+        validate.check_range(row_of_arc, num_vertices, "row_of_arc")
+        validate.check_range(neighbors, num_vertices)
+        if is_sorted and not _ascends(row_of_arc):
+            raise ArgumentError("row_of_arc: not ascending although the layout is said to be sorted; say sorted=False")
+        index = csr.index_dtype(num_vertices)
+        return cls(num_vertices, row_of_arc.to(index), neighbors.to(index), tensors.get("weights"), sorted=is_sorted)
+
+    def transposed(self) -> Layout:
+        """The same tensors with the two ends exchanged."""
+        ascends = _ascends(self.neighbors)
+        return COO(self.num_vertices, self.neighbors, self.row_of_arc, self.weights, sorted=ascends)
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        if not self.sorted:
+            return reduce_arcs(self.row_of_arc, self.neighbors, weights, data, reduction, edge)
+        rows, degree = self.row_of_arc.unique_consecutive(return_counts=True)
+        offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
+        received = reduce_rows(offset, self.neighbors, weights, data, reduction, edge)
+        return placed(received, rows, self.num_vertices, reduction)
+
+
+def _ascends(values: Tensor) -> bool:
+    return not bool((values[1:] < values[:-1]).any())

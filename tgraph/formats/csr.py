@@ -1,0 +1,106 @@
+"""CSR: the arcs row after row, and where each row begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph import csr, validate
+from tgraph.formats.checks import check_names, check_rows, count_option
+from tgraph.formats.layout import Layout
+from tgraph.formats.uncompressed import Csr, Uncompressed, taken
+from tgraph.graph import Graph
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+from tgraph.kernels.reductions import Reduction
+from tgraph.rows import Selection, computed_once, gather_rows
+from tgraph.subgraph import Mode, Subgraph
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class CSR(Uncompressed):
+    """Compressed sparse rows, the layout of a `Graph`, whose tensors it shares.
+
+    offset : int32 or int64 [n + 1]. neighbors : int32 or int64 [m]. weights : [m] or None.
+    """
+
+    name = "csr"
+
+    def __init__(self, offset: Tensor, neighbors: Tensor, weights: Tensor | None):
+        self.offset, self.neighbors, self.weights = offset, neighbors, weights
+        self.num_vertices, self.num_arcs = len(offset) - 1, len(neighbors)
+
+    @classmethod
+    def from_graph(cls, graph: Graph, *, narrow: bool = False, **unknown: Any) -> Self:
+        """The arcs of a graph. `narrow` holds the offsets in int32 where there are fewer than 2^31 arcs: 4 bytes less
+        for each vertex, and a pass over the vertices more for each pull. Raises ArgumentError for `unknown` options."""
+        cls.refuse_options(unknown)
+        graph.out_degree  # noqa: B018  checks the offsets
+        offset = graph.offset.to(torch.int32) if narrow and graph.num_arcs < 2**31 else graph.offset
+        return cls(offset, graph.neighbors, None if graph.weights is None else graph.weights.detach())
+
+    def to_csr(self) -> Csr:
+        """See `Layout.to_csr`: the tensors held, not copied."""
+        return self.offset.to(torch.int64), self.neighbors, self.weights
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        return taken(*gather_rows(self.offset, vertices), self.neighbors, self.weights)
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`."""
+        return self.offset.diff().to(torch.int64)
+
+    def row_of_arc(self) -> Tensor:
+        """The row that each arc is stored in, [m]."""
+        return csr.expand_rows(self.offset.to(torch.int64), self.neighbors.dtype)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """See `Layout.tensors`."""
+        stored = {"offset": self.offset, "neighbors": self.neighbors}
+        return stored if self.weights is None else {**stored, "weights": self.weights}
+
+    def options(self) -> dict[str, Any]:
+        """See `Layout.options`."""
+        return {"num_vertices": self.num_vertices}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        check_names(cls.name, tensors, ("offset", "neighbors"), ("weights",))
+        offset, neighbors, num_vertices = tensors["offset"], tensors["neighbors"], count_option(options, "num_vertices")
+        check_rows(offset, num_vertices, len(neighbors))
+        validate.check_range(neighbors, num_vertices)
+        return cls(offset, neighbors.to(csr.index_dtype(num_vertices)), tensors.get("weights"))
+
+    def transposed(self) -> Layout:
+        """CSC, which holds the same tensors."""
+        from tgraph.formats.csc import CSC
+
+        return CSC(self)
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        return self._cross("pull", data, reduction, edge, weights)
+
+    def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        """What each vertex receives from the rows that it is a neighbour of, [n, F], in the order of the arcs."""
+        return self._cross("push", data, reduction, edge, weights)
+
+    def _cross(self, mode: Mode, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        """What arrives when messages cross the arcs in one direction, by the best of the backends."""
+        graph = self._graph if self.offset.dtype == torch.int64 else self._as_graph()
+        held = Selection(graph.offset, graph.neighbors)
+        sub = Subgraph(graph, graph.everything(), mode, None, held, mirrored=False)
+        run = choose("auto", Call("aggregate", data, reduction, edge, weights, sub=sub)).run
+        return run(sub, data, reduction, edge, weights).values.to(data.dtype)
+
+    def _as_graph(self) -> Graph:
+        return Graph(self.offset.to(torch.int64), self.neighbors)
+
+    @computed_once
+    def _graph(self) -> Graph:
+        """What backends keep with a graph outlives a call."""
+        return self._as_graph()

@@ -1,0 +1,129 @@
+"""DCSR: CSR of the rows that are not empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph import build, csr, validate
+from tgraph.errors import ArgumentError
+from tgraph.formats.checks import check_names, check_rows, count_option
+from tgraph.formats.layout import Layout
+from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, taken
+from tgraph.graph import Graph
+from tgraph.kernels.reductions import Reduction
+from tgraph.rows import gather_stretches
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class DCSR(Uncompressed):
+    """Doubly compressed sparse rows (Buluç and Gilbert, "On the representation and multiplication of hypersparse
+    matrices", 2008): memory follows the rows that hold an arc, for graphs of many vertices and few arcs.
+
+    row_ids : int32 or int64 [r], the rows that are not empty, ascending. offset : int32 or int64 [r + 1], int32 where
+    there are fewer than 2^31 arcs. neighbors : int32 or int64 [m]. weights : [m] or None.
+    """
+
+    name = "dcsr"
+
+    def __init__(self, num_vertices: int, row_ids: Tensor, offset: Tensor, neighbors: Tensor, weights: Tensor | None):
+        self.num_vertices, self.num_arcs = num_vertices, len(neighbors)
+        self.row_ids, self.offset, self.neighbors, self.weights = row_ids, offset, neighbors, weights
+
+    @classmethod
+    def from_graph(cls, graph: Graph, **unknown: Any) -> Self:
+        """The arcs of a graph. Raises ArgumentError for `unknown` options."""
+        cls.refuse_options(unknown)
+        row_ids = graph.out_degree.nonzero().squeeze(1)
+        offset = torch.cat((graph.offset[row_ids], graph.offset[-1:]))
+        weights = None if graph.weights is None else graph.weights.detach()
+        return cls._of(graph.num_vertices, row_ids, offset, graph.neighbors, weights)
+
+    @classmethod
+    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
+        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None, of `num_vertices` vertices, of which
+        nothing is made. Raises ArgumentError for ends that are no vertices, and for shapes that do not fit."""
+        src, dst, weights = checked_edges(src, dst, weights, num_vertices)
+        order = csr.lexical_order(src, dst, num_vertices)
+        row_ids, degree = src[order].unique_consecutive(return_counts=True)
+        offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
+        weights = None if weights is None else weights.detach()[order]
+        return cls._of(num_vertices, row_ids, offset, dst[order], weights)
+
+    @classmethod
+    def _of(cls, num_vertices: int, row_ids: Tensor, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Self:
+        """Those tensors in the narrowest dtypes."""
+        index, counts = csr.index_dtype(num_vertices), csr.index_dtype(len(neighbors))
+        return cls(num_vertices, row_ids.to(index), offset.to(counts), neighbors.to(index), weights)
+
+    def to_csr(self) -> Csr:
+        """See `Layout.to_csr`."""
+        return torch.cat((self.offset.new_zeros(1).long(), self.out_degree().cumsum(0))), self.neighbors, self.weights
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        sought = vertices.to(self.row_ids.dtype)
+        first = self.offset[torch.searchsorted(self.row_ids, sought)]
+        end = self.offset[torch.searchsorted(self.row_ids, sought, right=True)]
+        return taken(*gather_stretches(first, end - first), self.neighbors, self.weights)
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`."""
+        degree = torch.zeros(self.num_vertices, dtype=torch.int64, device=self.device)
+        return degree.index_copy_(0, self.row_ids.to(torch.int64), self.offset.diff().to(torch.int64))
+
+    def row_of_arc(self) -> Tensor:
+        """The row that each arc is stored in, [m]."""
+        return self.row_ids.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """See `Layout.tensors`."""
+        stored = {"row_ids": self.row_ids, "offset": self.offset, "neighbors": self.neighbors}
+        return stored if self.weights is None else {**stored, "weights": self.weights}
+
+    def options(self) -> dict[str, Any]:
+        """See `Layout.options`."""
+        return {"num_vertices": self.num_vertices}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        check_names(cls.name, tensors, ("row_ids", "offset", "neighbors"), ("weights",))
+        row_ids, offset, neighbors = tensors["row_ids"], tensors["offset"], tensors["neighbors"]
+        num_vertices = count_option(options, "num_vertices")
+        check_rows(offset, len(row_ids), len(neighbors))
+        validate.check_range(row_ids, num_vertices, "row_ids")
+        validate.check_range(neighbors, num_vertices)
+        if len(falls := (row_ids[1:] <= row_ids[:-1]).nonzero()):
+            raise ArgumentError(f"row_ids: does not ascend after position {int(falls[0])}; every row comes once")
+        return cls._of(num_vertices, row_ids, offset, neighbors, tensors.get("weights"))
+
+    def transposed(self) -> Layout:
+        """DCSC, which holds the same tensors."""
+        from tgraph.formats.dcsc import DCSC
+
+        return DCSC(self)
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        received = reduce_rows(self.offset, self.neighbors, weights, data, reduction, edge)
+        return placed(received, self.row_ids, self.num_vertices, reduction)
+
+    def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        """What each vertex receives from the rows that it is a neighbour of, [n, F], in the order of the arcs."""
+        return reduce_arcs(self.neighbors, self.row_of_arc(), weights, data, reduction, edge)
+
+
+def checked_edges(
+    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Edges as they can be stored. Raises ArgumentError for ends that are no vertices, and for shapes that differ."""
+    num_vertices = build.as_count(num_vertices, "num_vertices")
+    src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
+    if len(src) != len(dst):
+        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
+    validate.check_range(src, num_vertices, "src")
+    validate.check_range(dst, num_vertices, "dst")
+    return src, dst, build.as_weights(weights, len(src))

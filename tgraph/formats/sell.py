@@ -1,0 +1,198 @@
+"""SELL-C-sigma: slices of rows of similar length, padded to the longest of the slice and stored column by column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph import build, csr, validate
+from tgraph.errors import ArgumentError
+from tgraph.formats.checks import check_names, check_rows, count_option
+from tgraph.formats.csc import transposed_csr
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken
+from tgraph.graph import Graph
+from tgraph.kernels.cuda import sell as cuda
+from tgraph.kernels.native import sell as native
+from tgraph.kernels.native.sell import Slices
+from tgraph.kernels.reductions import Reduction
+from tgraph.rows import computed_once, gather_rows, gather_stretches
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class SELL(Uncompressed):
+    """Sliced ELLPACK (Kreutzer et al., "A unified sparse matrix data format for efficient general sparse matrix-vector
+    multiplication on modern processors with wide SIMD units", 2014): rows are sorted by their number of arcs within
+    scopes of `sigma` rows and cut into slices of `C`, one row for each lane of a vector register.
+
+    slices : the tensors, see `tgraph.kernels.native.sell.Slices`; C is their height, and padding names vertex 0.
+    """
+
+    name = "sell"
+
+    def __init__(self, slices: Slices, sigma: int):
+        self.slices, self.weights, self.sigma = slices, slices.weights, sigma
+        self.num_vertices, self.num_arcs = len(slices.length), int(slices.length.sum())
+
+    @classmethod
+    def from_graph(cls, graph: Graph, *, C: int = 32, sigma: int = 4096, **unknown: Any) -> Self:
+        """The arcs of a graph in slices of `C` rows, a multiple of 16 for vector registers and of 32 for GPUs, sorted
+        within scopes of `sigma` rows: 1 leaves the rows in order, n pads least. Raises ArgumentError for values below 1
+        and `unknown` options."""
+        cls.refuse_options(unknown)
+        options = {"C": C, "sigma": sigma}
+        return cls(slices_of(graph, count_option(options, "C", 1), count_option(options, "sigma", 1)), sigma)
+
+    @property
+    def fill(self) -> float:
+        """The share of the stored entries that are arcs, the others being padding; 1 where nothing is stored."""
+        return self.num_arcs / max(len(self.slices.neighbors), 1) if self.num_arcs else 1.0
+
+    def to_csr(self) -> Csr:
+        """See `Layout.to_csr`."""
+        return self._rows_at(self._place)
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        return self._rows_at(vertices if self._place is None else self._place[vertices])
+
+    @computed_once
+    def _place(self) -> Tensor | None:
+        """The place of each row, int64 [n]; None where all are in order. Kept for who selects rows again."""
+        order = self.slices.order
+        if order is None:
+            return None
+        places = torch.arange(self.num_vertices, device=order.device)
+        return torch.empty_like(places).index_copy_(0, order.to(torch.int64), places)
+
+    def _rows_at(self, places: Tensor | None) -> Csr:
+        """The rows in some places [k], as a CSR of k rows; in all of them where None."""
+        offset, length, height = self.slices.offset, self.slices.length, self.slices.height
+        if places is None:
+            places = torch.arange(self.num_vertices, device=self.device)
+        else:
+            length = length[places]
+        first = offset[places // height] + places % height
+        start, arc = gather_stretches(torch.zeros_like(first), length)  # the number of each arc within its row
+        entries = first.repeat_interleave(length, output_size=len(arc)) + arc * height
+        return taken(start, entries, self.slices.neighbors, self.weights)
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`."""
+        length, order = self.slices.length.to(torch.int64), self.slices.order
+        return length if order is None else torch.empty_like(length).index_copy_(0, order.to(torch.int64), length)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """See `Layout.tensors`."""
+        named = self.slices._asdict()
+        return {name: tensor for name, tensor in named.items() if isinstance(tensor, Tensor)}
+
+    def options(self) -> dict[str, Any]:
+        """See `Layout.options`."""
+        return {"num_vertices": self.num_vertices, "C": self.slices.height, "sigma": self.sigma}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        slices = checked_slices(cls.name, tensors, options, count_option(options, "C", 1))
+        return cls(slices, count_option(options, "sigma", 1))
+
+    def transposed(self) -> Self:
+        """The reversed arcs, laid out anew with the same options. Raises ArgumentError where these do not fit them."""
+        offset, neighbors, weights = transposed_csr(*self.to_csr())
+        options = {name: value for name, value in self.options().items() if name != "num_vertices"}
+        return self.from_graph(Graph(offset, neighbors, weights), **options)
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        slices, identity = self.slices._replace(weights=weights), reduction.identity(data.dtype)
+        if native.refuses(slices, data, edge) is None:
+            return native.pull(slices, data, reduction.name, edge, identity)
+        if cuda.refuses(slices, data, edge) is None:
+            return cuda.pull(slices, data, reduction.name, edge, identity)
+        offset, neighbors, weights = SELL(slices, self.sigma)._rows_at(None)
+        received = reduce_rows(offset, neighbors, weights, data, reduction, edge)
+        order = slices.order
+        return received if order is None else torch.empty_like(received).index_copy_(0, order.long(), received)
+
+
+def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None) -> Slices:
+    """The rows of a graph in slices of `height`, sorted within scopes of `sigma`. Raises ArgumentError for a row of
+    2^31 arcs, and for more than `limit` entries for each arc."""
+    degree, n = graph.out_degree, graph.num_vertices
+    if n and (longest := int(degree.max())) >= 2**31:
+        raise ArgumentError(f"graph: a row of {longest} arcs is longer than a slice can be; use the layout 'csr'")
+    order = _by_length(degree, sigma) if sigma > 1 else None
+    length = degree if order is None else degree[order]
+    padded = torch.nn.functional.pad(length, (0, -n % height)).view(-1, height)
+    entries = padded.amax(1) * height
+    offset = torch.cat((entries.new_zeros(1), entries.cumsum(0)))
+    stored = int(offset[-1])
+    if limit is not None and stored > limit * graph.num_arcs:
+        raise ArgumentError(
+            f"graph: padding its rows to one length would store {stored} entries for {graph.num_arcs} arcs, "
+            f"{stored / graph.num_arcs:.1f} times as many; use the layout 'sell', or allow it with a greater limit="
+        )
+    index = csr.index_dtype(n)
+    slices = Slices(
+        offset,
+        torch.zeros(stored, dtype=index, device=graph.device),
+        None if graph.weights is None else torch.zeros(stored, dtype=graph.weights.dtype, device=graph.device),
+        length.to(torch.int32),
+        None if order is None else order.to(index),
+        height,
+    )
+    _fill(slices, graph, order)
+    return slices
+
+
+def _by_length(degree: Tensor, sigma: int) -> Tensor:
+    """The rows, int64 [n], the longest first within each scope of `sigma` rows, equal ones in order."""
+    longest = int(degree.max()) if len(degree) else 0
+    scope = torch.arange(len(degree), device=degree.device) // sigma
+    return torch.argsort(scope * (longest + 1) + (longest - degree), stable=True)
+
+
+def _fill(slices: Slices, graph: Graph, order: Tensor | None) -> None:
+    """Write every arc to its entry."""
+    n, height = graph.num_vertices, slices.height
+    places = torch.arange(n, device=graph.device)
+    first = slices.offset[places // height] + places % height
+    start, positions = gather_rows(graph.offset, order)
+    degree = start.diff()
+    arc = torch.arange(len(positions), device=graph.device) - start[:-1].repeat_interleave(degree)
+    entries = first.repeat_interleave(degree) + arc * height
+    slices.neighbors[entries] = csr.take(graph.neighbors, positions)
+    if slices.weights is not None and graph.weights is not None:
+        slices.weights[entries] = csr.take(graph.weights.detach(), positions)
+
+
+def checked_slices(name: str, tensors: dict[str, Tensor], options: dict[str, Any], height: int) -> Slices:
+    """Slices of stored tensors. Raises ArgumentError where these do not fit each other, or lead anywhere else."""
+    check_names(name, tensors, ("offset", "neighbors", "length"), ("weights", "order"))
+    offset, neighbors, length = tensors["offset"], tensors["neighbors"], tensors["length"]
+    n, order = count_option(options, "num_vertices"), tensors.get("order")
+    if len(length) != n:
+        raise ArgumentError(f"length: expected one for each of {n} vertices, got {len(length)}")
+    check_rows(offset, -(-n // height), len(neighbors))
+    offset = offset.to(torch.int64)
+    width = offset.diff()
+    if len(wrong := (width % height != 0).nonzero()):
+        raise ArgumentError(f"offset: slice {int(wrong[0])} is no multiple of its height, {height}; check C")
+    widest = (width // height)[torch.arange(n, device=offset.device) // height]
+    if len(wrong := ((length < 0) | (length > widest)).nonzero()):
+        place = int(wrong[0])
+        raise ArgumentError(f"length: {int(length[place])} at position {place} does not fit its slice")
+    validate.check_range(neighbors, n)
+    if order is not None:
+        if len(order) != n:
+            raise ArgumentError(f"order: expected one for each of {n} vertices, got {len(order)}")
+        validate.check_range(order, n, "order")
+        if len(lost := (torch.bincount(order, minlength=n) != 1).nonzero()):
+            raise ArgumentError(f"order: row {int(lost[0])} comes not exactly once")
+    index, weights = csr.index_dtype(n), tensors.get("weights")
+    return Slices(
+        offset, neighbors.to(index), build.as_weights(weights, len(neighbors)), length.to(torch.int32),
+        None if order is None else order.to(index), height,
+    )  # fmt: skip

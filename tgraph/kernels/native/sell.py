@@ -1,0 +1,57 @@
+"""Pulling over padded slices by the kernel in `sell.hpp`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tgraph import native
+from tgraph.kernels.native.arcs import PULL, flat, number_of
+
+
+class Slices(NamedTuple):
+    """Rows in slices of `height`, each padded to the longest of its slice; arc j of the row in place p is the entry
+    offset[p // height] + p % height + j * height.
+
+    offset : int64 [slices + 1]. neighbors : int32 or int64 [entries], padding being any vertices. weights : [entries]
+    or None. length : int32 [n], of the row in each place. order : int32 or int64 [n], that row; None for all in order.
+    """
+
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+    length: Tensor
+    order: Tensor | None
+    height: int
+
+
+def refuses(slices: Slices, data: Tensor, edge: str) -> str | None:
+    """Why a pull of data [n, columns] is not served, None where it is."""
+    if data.device.type != "cpu" or native.load() is None:
+        return "its kernels are not installed, or the data is elsewhere"
+    if data.dtype not in PULL or (edge != "copy" and data.dtype == torch.uint8):
+        return f"it has no kernel for messages of {data.dtype}"
+    return "it reads int32 neighbors" if slices.neighbors.dtype != torch.int32 else None
+
+
+def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) -> Tensor:
+    """What every row receives from data [n, columns], in the dtype of it, which the weights have too: added along the
+    row, whatever the number of threads."""
+    result, weights = torch.empty_like(data), slices.weights
+    getattr(native.load(), PULL[data.dtype].replace("pull", "pull_slices"))(
+        slices.offset,
+        slices.neighbors,
+        slices.length,
+        slices.order,
+        slices.height,
+        flat(data),
+        data.shape[1],
+        None if edge == "copy" or weights is None else flat(weights),
+        reduce,
+        edge,
+        number_of(identity, data.dtype),
+        flat(result),
+    )
+    return result
