@@ -25,5 +25,6 @@ void bind_peel(nb::module_& module);
 void bind_vote(nb::module_& module);
 void bind_sell(nb::module_& module);
 void bind_sell_narrow(nb::module_& module);
+void bind_dag(nb::module_& module);
 
 }  // namespace tgraph
