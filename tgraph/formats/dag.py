@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
+import torch
 from torch import Tensor
+
+from tgraph import csr, native
+from tgraph.errors import ArgumentError
+from tgraph.kernels.native import dag as native_dag
+from tgraph.kernels.portable import dag as portable_dag
+from tgraph.kernels.reductions import check_edge_operation, reduction_of
+from tgraph.rows import computed_once, gather_rows
+
+# Pairs (reduction, edge operation) in which the operation may as well be applied to what was reduced.
+DISTRIBUTIVE = {("sum", "mul")} | {(reduce, edge) for reduce in ("min", "max") for edge in ("add", "min", "max")}
 
 
 @dataclass(frozen=True)
@@ -12,17 +26,21 @@ class Dag:
     """Rows over three kinds of nodes: n inputs, R virtual vertices, n outputs, numbered through in this order.
 
     A row is a list of children, each of them an input (data of a vertex), a virtual vertex or an output (another row's
-    result). Rows 0..R-1 compute the virtual vertices, rows R..R+n-1 the outputs.
+    result). Rows 0..R-1 compute the virtual vertices, rows R..R+n-1 the outputs: row r computes node n + r.
 
     num_vertices : n.
     offset : int32 or int64 [R + n + 1], where the children of each row begin.
     children : int32 or int64 [A], the number of a node; ~number where its value is subtracted.
-    weights : [A], the weight of the arc where the child is an input, and 0 elsewhere; None without.
+    weights : [A], the weight of the arc where it is `weighted`, and 0 elsewhere; None without. Not where something is
+        subtracted.
     order : int32 or int64 [R + n], the rows in the order of evaluation; None for their own order.
     phases : ascending bounds, from 0 to R + n, of parts of that order: a row needs rows of earlier phases only, or
         earlier ones of its own task.
-    tasks : int64, ascending bounds, from 0 to R + n, of parts of that order that one thread evaluates in order, each
-        within a phase; None where rows need none of their own phase.
+    tasks : int64, ascending bounds, from 0 to a bound of a phase, of parts of that order that one thread evaluates in
+        order, each within a phase. Rows behind the last bound need none of their own phase, nor do any where there
+        are None.
+    weighted : which arcs carry weights: those to "inputs", or those of "outputs" as in the transposed of such a DAG.
+        Each path from an output to an input leads over exactly one of them.
     """
 
     num_vertices: int
@@ -32,3 +50,291 @@ class Dag:
     order: Tensor | None
     phases: tuple[int, ...]
     tasks: Tensor | None
+    weighted: Literal["inputs", "outputs"] = "inputs"
+
+    @property
+    def num_rows(self) -> int:
+        """R + n."""
+        return len(self.offset) - 1
+
+    @property
+    def num_virtual(self) -> int:
+        """R."""
+        return self.num_rows - self.num_vertices
+
+    @property
+    def num_nodes(self) -> int:
+        """n + R + n."""
+        return self.num_rows + self.num_vertices
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that is stored, by name."""
+        named = {name: getattr(self, name) for name in ("offset", "children", "weights", "order", "tasks")}
+        return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is stored."""
+        return sum(tensor.nbytes for tensor in self.tensors().values())
+
+    def to(self, device: torch.device) -> Dag:
+        """The same DAG on another device."""
+        moved = {name: tensor.to(device) for name, tensor in self.tensors().items()}
+        empty = {"weights": None, "order": None, "tasks": None}
+        return Dag(num_vertices=self.num_vertices, phases=self.phases, weighted=self.weighted, **{**empty, **moved})
+
+    @property
+    def nodes(self) -> Tensor:
+        """The node of each child, subtracted or not, [A]; the children themselves where none is subtracted."""
+        return portable_dag.nodes_of(self.children) if self.signed else self.children
+
+    @computed_once
+    def signed(self) -> bool:
+        """True where some child is subtracted."""
+        return bool((self.children < 0).any())
+
+    @property
+    def row_of_arc(self) -> Tensor:
+        """The row of each child, of the dtype of the children, [A]."""
+        return csr.expand_rows(self.offset.long(), self.children.dtype)
+
+    @property
+    def position(self) -> Tensor:
+        """Where each row stands in the order of evaluation, [R + n]; inverse to `order`."""
+        here = torch.arange(self.num_rows, dtype=self.children.dtype, device=self.offset.device)
+        return here if self.order is None else torch.empty_like(here).index_copy_(0, self.order.long(), here)
+
+    @computed_once
+    def levels(self) -> Levels:
+        """The rows in an order in which none needs another of its own level."""
+        return levels(self)
+
+    @computed_once
+    def checked(self) -> Dag:
+        """The DAG itself, checked once."""
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Raise ArgumentError unless the tensors are those of a DAG; costs a few passes over the children."""
+        _check_offset(self)
+        _check_children(self)
+        if self.order is not None:
+            _check_order(self.order, self.num_rows)
+        _check_parts(self)
+        _check_dependencies(self)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """order : int64 [R + n], or None for the rows' own. bounds : ascending, from 0 to R + n."""
+
+    order: Tensor | None
+    bounds: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[Tensor | slice]:
+        """The rows of each level that is not empty."""
+        for first, last in pairwise(self.bounds):
+            if first < last:
+                yield slice(first, last) if self.order is None else self.order[first:last]
+
+
+def levels(dag: Dag) -> Levels:
+    """The phases, cut where their tasks hold rows that need others of the same (Kahn's algorithm, level by level)."""
+    if dag.tasks is None or not len(dag.children):
+        return Levels(None if dag.order is None else dag.order.long(), dag.phases)
+    bounds = torch.tensor(dag.phases, device=dag.offset.device)
+    phase = torch.searchsorted(bounds, dag.position.long(), right=True)
+    row, child = _arcs_between_rows(dag)
+    inside = phase[child] == phase[row]
+    depth = _depths(child[inside], row[inside], dag.num_rows)
+    key = phase * (int(depth.max()) + 1) + depth
+    order = torch.argsort(key[dag.order.long()] if dag.order is not None else key, stable=True)
+    order = order if dag.order is None else dag.order.long()[order]
+    sizes = torch.unique_consecutive(key[order], return_counts=True)[1]
+    return Levels(order, (0, *sizes.cumsum(0).tolist()))
+
+
+def _arcs_between_rows(dag: Dag) -> tuple[Tensor, Tensor]:
+    """(row, row that it needs) of every child that is no input."""
+    nodes = dag.nodes
+    arcs = (nodes >= dag.num_vertices).nonzero().squeeze(1)
+    return dag.row_of_arc.index_select(0, arcs), nodes.index_select(0, arcs) - dag.num_vertices
+
+
+def _depths(needed: Tensor, row: Tensor, num_rows: int) -> Tensor:
+    """How many rows stand on the longest way to each over the pairs (needed, row), int64 [rows]."""
+    depth = torch.zeros(num_rows, dtype=torch.int64, device=row.device)
+    if not len(row):
+        return depth
+    missing = torch.bincount(row, minlength=num_rows)
+    offset, users, _ = csr.sort_edges(needed, row, num_rows)
+    ready, level = ((missing == 0) & (offset.diff() > 0)).nonzero().squeeze(1), 0
+    while len(ready):
+        level += 1
+        reached = users.index_select(0, gather_rows(offset, ready)[1])
+        touched, count = torch.unique(reached, return_counts=True)
+        missing.index_add_(0, touched, -count)
+        ready = touched[missing.index_select(0, touched) == 0].long()
+        depth.index_fill_(0, ready, level)
+    return depth
+
+
+# ---- evaluation -----------------------------------------------------------------------------------------------------
+
+
+def evaluate(
+    dag: Dag,
+    data: Tensor,
+    reduce: str,
+    edge: str = "copy",
+    left: Tensor | None = None,
+    right: Tensor | None = None,
+) -> Tensor:
+    """out[v] = left[v] * the reduction, over all paths from output v to an input u, of edge(right[u] * data[u], weight).
+
+    data : [n, F] of any dtype, which the result has too. reduce : "sum", "prod", "min" or "max"; a row without paths
+        gets the identity. edge : "copy", or "add", "mul", "min" or "max" with the weight of the one arc of a path
+        that carries it, cast to the dtype of the data. left, right : [n] of the dtype of the data, or None for 1: with
+        both this is the product with D A D' (Alves et al., "CBM: compressed binary matrices", IPDPS 2025).
+
+    Sums of 16-bit floating numbers are taken in float32. The result does not depend on the number of threads.
+
+    Raises ArgumentError for data, left or right of another shape, for an operation that there is not, and for one that
+    the DAG cannot serve: where something is subtracted there are only sums.
+    """
+    _check_call(dag, data, reduce, edge, left=left, right=right)
+    compiled = data.device.type == "cpu" and native.load() is not None
+    backend = native_dag if compiled and native_dag.refuses(data, reduce, edge) is None else portable_dag
+    return backend.evaluate(dag.checked, data, reduce, edge, left, right)
+
+
+def degrees(dag: Dag) -> Tensor:
+    """Paths from each output, which are the arcs of its row, int64 [n]."""
+    ones = torch.ones((dag.num_vertices, 1), dtype=torch.int64, device=dag.offset.device)
+    return evaluate(dag, ones, "sum").squeeze(1)
+
+
+def _check_call(dag: Dag, data: Tensor, reduce: str, edge: str, **scales: Tensor | None) -> None:
+    n = dag.num_vertices
+    if data.dim() != 2 or len(data) != n:
+        raise ArgumentError(f"data: expected [{n}, columns], got shape {list(data.shape)}")
+    for name, scale in scales.items():
+        if scale is not None and (scale.shape != (n,) or scale.dtype != data.dtype):
+            raise ArgumentError(f"{name}: expected [{n}] of {data.dtype}, got {list(scale.shape)} of {scale.dtype}")
+    for name, tensor in {"data": data, **scales}.items():
+        if tensor is not None and tensor.device != dag.offset.device:
+            raise ArgumentError(f"{name}: on {tensor.device}, the DAG on {dag.offset.device}; move it there")
+    if reduction_of(reduce).name not in ("sum", "prod", "min", "max"):
+        raise ArgumentError(f"reduce: {reduce!r} is not one of 'sum', 'prod', 'min', 'max'")
+    check_edge_operation(edge)
+    if reason := refuses(dag, reduce, edge):
+        raise ArgumentError(reason)
+
+
+def refuses(dag: Dag, reduce: str, edge: str) -> str | None:
+    """Why a DAG cannot serve such a call, None where it can."""
+    if edge != "copy" and dag.weights is None:
+        return f"edge: {edge!r} needs weights, and the DAG has none; use edge='copy'"
+    if dag.signed and reduce != "sum":
+        return f"reduce: {reduce!r} cannot take back what a row subtracts; only 'sum' can"
+    if edge != "copy" and dag.weighted == "outputs" and (reduce, edge) not in DISTRIBUTIVE:
+        return f"edge: {edge!r} under {reduce!r} does not distribute, which a transposed DAG needs; transpose to CSR"
+    return None
+
+
+# ---- checks ---------------------------------------------------------------------------------------------------------
+
+
+def _check_offset(dag: Dag) -> None:
+    n, offset, children = dag.num_vertices, dag.offset, dag.children
+    for name, tensor in (("offset", offset), ("children", children)):
+        if tensor.dim() != 1 or tensor.dtype not in (torch.int32, torch.int64):
+            raise ArgumentError(
+                f"{name}: expected int32 or int64 in one dimension, got {tensor.dtype}, {tensor.dim()} dimensions"
+            )
+    if n < 0 or len(offset) <= n:
+        raise ArgumentError(f"offset: expected at least num_vertices + 1 = {n + 1} bounds, got {len(offset)}")
+    if int(offset[0]) != 0 or int(offset[-1]) != len(children):
+        raise ArgumentError(
+            f"offset: runs from {int(offset[0])} to {int(offset[-1])}, expected 0 to {len(children)}, "
+            "the number of children"
+        )
+    if len(falls := (offset[1:] < offset[:-1]).nonzero()):
+        raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
+
+
+def _check_children(dag: Dag) -> None:
+    if len(dag.children):
+        least, largest = (int(bound) for bound in dag.children.aminmax())
+        if largest >= dag.num_nodes or ~least >= dag.num_nodes:
+            wrong = int((dag.nodes >= dag.num_nodes).nonzero()[0])
+            raise ArgumentError(
+                f"children: {int(dag.children[wrong])} at position {wrong} is no node; they run from 0 to "
+                f"{dag.num_nodes - 1}"
+            )
+    if dag.weights is not None and dag.weights.shape != dag.children.shape:
+        raise ArgumentError(f"weights: expected [{len(dag.children)}], got shape {list(dag.weights.shape)}")
+    if dag.weights is not None and dag.signed:
+        raise ArgumentError(f"weights: child {int((dag.children < 0).nonzero()[0])} is subtracted; give no weights")
+    if dag.weighted not in ("inputs", "outputs"):
+        raise ArgumentError(f"weighted: {dag.weighted!r} is not one of 'inputs', 'outputs'")
+    for name, tensor in dag.tensors().items():
+        if tensor.device != dag.offset.device:
+            raise ArgumentError(f"{name}: on {tensor.device}, offset on {dag.offset.device}; move both to one device")
+
+
+def _check_order(order: Tensor, num_rows: int) -> None:
+    if order.shape != (num_rows,) or order.dtype not in (torch.int32, torch.int64):
+        raise ArgumentError(f"order: expected int32 or int64 [{num_rows}], got {order.dtype} {list(order.shape)}")
+    if len(wrong := ((order < 0) | (order >= num_rows)).nonzero()):
+        place = int(wrong[0])
+        raise ArgumentError(f"order: {int(order[place])} at position {place} is no row; they are 0..{num_rows - 1}")
+    count = torch.bincount(order, minlength=num_rows)
+    if len(twice := (count > 1).nonzero()):
+        raise ArgumentError(f"order: row {int(twice[0])} occurs {int(count[twice[0]])} times; each occurs once")
+
+
+def _check_parts(dag: Dag) -> None:
+    phases = dag.phases
+    if not phases or phases[0] != 0 or phases[-1] != dag.num_rows:
+        raise ArgumentError(f"phases: {phases} does not run from 0 to {dag.num_rows}, the number of rows")
+    for place, (first, last) in enumerate(pairwise(phases)):
+        if last < first:
+            raise ArgumentError(f"phases: {last} at position {place + 1} is less than {first} before it")
+    tasks = dag.tasks
+    if tasks is None:
+        return
+    if tasks.dim() != 1 or tasks.dtype != torch.int64 or not len(tasks) or int(tasks[0]) != 0:
+        raise ArgumentError("tasks: expected int64 bounds in one dimension, the first of them 0")
+    if len(falls := (tasks[1:] < tasks[:-1]).nonzero()):
+        raise ArgumentError(f"tasks: decreases after position {int(falls[0])}; bounds ascend")
+    if int(tasks[-1]) not in phases:
+        raise ArgumentError(f"tasks: ends at {int(tasks[-1])}, which is not the end of a phase")
+    ends = torch.tensor([end for end in phases if end <= int(tasks[-1])], device=tasks.device)
+    if len(wrong := (~torch.isin(ends, tasks)).nonzero()):
+        raise ArgumentError(f"tasks: none ends at {int(ends[wrong[0]])}, where a phase does; cut them there")
+
+
+def _check_dependencies(dag: Dag) -> None:
+    """Every row needs rows of earlier phases, or earlier ones of its own task."""
+    row, child = _arcs_between_rows(dag)
+    if not len(row):
+        return
+    if dag.weights is not None and dag.weighted == "outputs" and int(child.max()) >= dag.num_virtual:
+        raise ArgumentError("weighted: rows refer to outputs, whose arcs would weigh twice; use weighted='inputs'")
+    position = dag.position
+    needed, here = position.index_select(0, child), position.index_select(0, row)
+    bounds = torch.tensor(dag.phases, device=here.device, dtype=here.dtype)
+    fits = needed < bounds[torch.searchsorted(bounds, here, right=True) - 1]  # where its phase begins
+    if dag.tasks is not None:
+        tasks = dag.tasks.to(here.dtype)
+        task = torch.searchsorted(tasks, here, right=True)
+        same = (task == torch.searchsorted(tasks, needed, right=True)) & (task < len(tasks))
+        fits |= same & (needed < here)
+    if len(wrong := (~fits).nonzero()):
+        row_, child_ = int(row[wrong[0]]), int(child[wrong[0]])
+        raise ArgumentError(
+            f"children: row {row_} needs row {child_}, which stands at {int(position[child_])} of the order, not before "
+            f"it at {int(position[row_])}; rows need those of earlier phases, or earlier ones of their own task"
+        )
