@@ -11,9 +11,7 @@ from torch import Tensor
 from tgraph import native
 
 
-def replace_pairs(
-    offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: int
-) -> tuple[Tensor, Tensor, Tensor]:
+def replace_pairs(offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     """See `tgraph.kernels.portable.pairing.replace_pairs`; the results are identical."""
     kernels = cast(ModuleType, native.load())
     offset = offset.contiguous()

@@ -13,9 +13,7 @@ SHARE, WORTH = 4, 512
 LARGEST_COUNT = (1 << 16) - 1  # what the threshold starts from
 
 
-def replace_pairs(
-    offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: int
-) -> tuple[Tensor, Tensor, Tensor]:
+def replace_pairs(offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     """A grammar of rows, by rounds that replace pairs of adjacent symbols that repeat, within a row or across rows.
 
     offset : int64 [n + 1], ascending from 0 to the number of tokens. tokens : int32 [m], from 0 to num_tokens - 1, and
