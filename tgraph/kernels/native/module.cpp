@@ -19,4 +19,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_vote(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);
+    tgraph::bind_pairs(module);
 }
