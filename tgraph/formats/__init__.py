@@ -16,11 +16,13 @@ from tgraph.formats.ell import ELL
 from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout
 from tgraph.formats.sell import SELL
+from tgraph.formats.virtual import Virtual
 from tgraph.graph import Graph
 
 __all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
 
-LAYOUTS: dict[str, type[Layout]] = {layout.name: layout for layout in (COO, CSR, CSC, DCSR, DCSC, ELL, SELL)}
+_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, Virtual)
+LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
 
 
 def known(name: str) -> type[Layout]:
