@@ -104,7 +104,7 @@ def advise(
             refused[name] = str(refusal)
             continue
         measured.append(_measured(held, name, time.perf_counter() - begin, data, timer))
-    best, why = _recommended(measured)
+    best, why = _recommended(measured) if part.num_arcs else (measured[0], "there is no arc to measure")
     return Advice(tuple(measured), refused, best.layout, why, part.num_arcs, features)
 
 

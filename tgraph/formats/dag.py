@@ -79,7 +79,8 @@ class Dag:
 
     def to(self, device: torch.device) -> Dag:
         """The same DAG on another device."""
-        return replace(self, **{name: tensor.to(device) for name, tensor in self.tensors().items()})
+        moved: dict[str, Any] = {name: tensor.to(device) for name, tensor in self.tensors().items()}
+        return replace(self, **moved)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is computed anew

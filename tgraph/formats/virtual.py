@@ -64,9 +64,7 @@ class Virtual(Layout):
         """
         min_gain, max_depth = build.as_count(min_gain, "min_gain"), build.as_count(max_depth, "max_depth")
         if max_depth > DEEPEST:
-            raise ArgumentError(
-                f"max_depth: {max_depth} is more than {DEEPEST}; 16 hardly ever differ from more"
-            )
+            raise ArgumentError(f"max_depth: {max_depth} is more than {DEEPEST}; 16 hardly ever differ from more")
         tokens, neighbors, weights = _tokens(graph)
         if len(neighbors) + graph.num_arcs // 2 >= 2**31:
             raise ArgumentError(

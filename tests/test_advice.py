@@ -1,0 +1,73 @@
+"""`advise` measures what it says, and recommends by rule."""
+
+import pytest
+import torch
+from strategies import random_graph
+
+import tgraph as tg
+from tgraph import advice
+from tgraph.errors import ArgumentError
+from tgraph.formats import LAYOUTS
+
+
+def timer_of(milliseconds):
+    """A timer that calls the function and takes its times from a list, CSR first."""
+    times = iter(milliseconds)
+
+    def timer(step):
+        step()
+        return next(times) / 1000
+
+    return timer
+
+
+def test_every_layout_is_measured_or_refused():
+    graph = random_graph(200, 3000)
+    found = tg.advise(graph, features=2)
+    assert found.measured[0].layout == "csr"
+    assert {m.layout for m in found.measured} | set(found.refused) == set(LAYOUTS)
+    for measured in found.measured:
+        assert measured.bytes_per_edge == graph.to_format(measured.layout).nbytes / graph.num_arcs
+        assert 0 < measured.fill <= 1
+        assert measured.milliseconds > 0 and measured.build_seconds >= 0
+    assert found.arcs == graph.num_arcs and found.features == 2
+    text = str(found)
+    assert f"recommended: {found.recommended}" in text
+    assert all(name in text for name in LAYOUTS)
+
+
+@pytest.mark.parametrize(
+    ("times", "recommended"),
+    [
+        ([1.0, 1.0, 1.0], "csr"),  # coo is larger, csr with small offsets hardly smaller
+        ([2.0, 1.0, 2.0], "coo"),
+        ([1.0, 5.0, 5.0], "csr"),
+    ],
+)
+def test_the_smallest_of_the_fast_ones_is_recommended(times, recommended):
+    graph = random_graph(50, 2000)
+    found = tg.advise(graph, layouts=["coo", "csc"], timer=timer_of(times))
+    assert found.recommended == recommended
+    assert found.why
+
+
+def test_a_large_graph_is_sampled():
+    graph = tg.generators.grid2d(100, 100)
+    part = advice.sampled(graph, 5000)
+    assert 2500 < part.num_arcs < 6000
+    assert advice.sampled(graph, graph.num_arcs) is graph
+    assert tg.advise(graph, layouts=["coo"], sample=5000).arcs == part.num_arcs
+
+
+def test_a_graph_in_a_layout_is_advised_too():
+    assert tg.advise(random_graph(50, 500).to_format("sell"), layouts=["dcsr"]).measured[0].layout == "csr"
+
+
+def test_faults():
+    with pytest.raises(ArgumentError, match="features: expected at least one, got 0"):
+        tg.advise(random_graph(5, 5), features=0)
+
+
+def test_empty_graphs():
+    assert tg.advise(tg.Graph.from_edges([], [], num_vertices=0)).recommended
+    assert tg.advise(tg.Graph.from_edges(torch.empty(0), torch.empty(0), num_vertices=3)).recommended
