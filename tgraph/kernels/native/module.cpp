@@ -18,4 +18,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_peel(module);
     tgraph::bind_vote(module);
     tgraph::bind_pairs(module);
+    tgraph::bind_dag(module);
 }
