@@ -84,7 +84,7 @@ private:
         cut_chunks();
         const PairTable table = count_pairs();
         if (!lower_threshold(table)) return false;
-        for_each_chunk(num_chunks(), thread_count(), [&](int64_t chunk) { choose(table, chunk); });
+        for_each_chunk(num_chunks(), part_count(size_), [&](int64_t chunk) { choose(table, chunk); });
         if (!name_pairs(table)) return (threshold_ /= 2) > 1;
         replace(table);
         return true;
