@@ -157,6 +157,16 @@ def test_pull_is_the_dense_product(graph, columns, reverse):
     assert torch.equal(layout.pull(data, "min"), received)
 
 
+@pytest.mark.parametrize("kernels", [True, False])
+@given(graph=repetitive(dtypes=(torch.float64,), highest=3))
+def test_parallel_arcs_keep_the_order_of_their_weights(kernels, graph):
+    layout = Virtual.from_graph(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        if not kernels:
+            patch.setenv("TGRAPH_NATIVE", "0")
+        assert same(layout.to_csr(), arcs_of(graph))
+
+
 @given(repetitive(dtypes=(None, torch.int64), highest=2))
 def test_the_transpose_has_the_reversed_arcs(graph):
     reverse, layout = graph.transpose(), Virtual.from_graph(graph).transposed()

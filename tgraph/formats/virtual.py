@@ -18,7 +18,6 @@ from tgraph.formats.transposing import transposed
 from tgraph.graph import Graph
 from tgraph.kernels.native import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
-from tgraph.rows import gather_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,16 +35,15 @@ class Virtual(Layout):
     computes what is shared once. The memory is never much more than that of a CSR.
 
     dag : the virtual vertices by how deep they nest, then the rows. num_arcs : the arcs that these stand for.
-    in_order : whether rows lead to their neighbours in the order of these, which those of a transpose do not.
 
-    Of a graph in this layout, rows come back in their order. The transpose is the same DAG the other way round, not
-    compressed anew; parallel arcs of different weights may come back from that in another order.
+    The transpose is the same DAG the other way round, not compressed anew; parallel arcs of different weights may come
+    back from that in another order.
     """
 
     name: ClassVar[str] = "virtual"
 
-    def __init__(self, dag: Dag, num_arcs: int, in_order: bool = True):
-        self.dag, self.num_arcs, self.in_order = dag, num_arcs, in_order
+    def __init__(self, dag: Dag, num_arcs: int):
+        self.dag, self.num_arcs = dag, num_arcs
         self.num_vertices = dag.num_vertices
 
     @classmethod
@@ -80,14 +78,10 @@ class Virtual(Layout):
         return self.rows(torch.arange(self.num_vertices, device=self.device))
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """See `Layout.rows`. Costs these rows once for each level of virtual vertices at most."""
-        offset, neighbors, weights = _expanded(self.dag, vertices.long())
-        if not self.in_order:
-            row = csr.expand_rows(offset)
-            order = torch.argsort(neighbors, stable=True)
-            order = order[torch.argsort(row[order], stable=True)]
-            neighbors, weights = neighbors[order], None if weights is None else weights[order]
-        return offset, neighbors.to(csr.index_dtype(self.num_vertices)), weights
+        """See `Layout.rows`. Costs the arcs of these rows, and the virtual vertices that they pass."""
+        compiled = vertices.device.type == "cpu" and native.load() is not None
+        ordered = compiled or self.dag.weights is None
+        return dag.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
 
     def out_degree(self) -> Tensor:
         """See `Layout.out_degree`."""
@@ -104,7 +98,6 @@ class Virtual(Layout):
             "num_arcs": self.num_arcs,
             "phases": list(self.dag.phases),
             "weighted": self.dag.weighted,
-            "in_order": self.in_order,
         }
 
     @classmethod
@@ -125,18 +118,18 @@ class Virtual(Layout):
         ).checked
         if built.signed or bool((built.children >= built.num_rows).any()):
             raise ArgumentError("children: 'virtual' has vertices and virtual vertices alone, none of them subtracted")
-        layout = cls(built, int(options["num_arcs"]), bool(options["in_order"]))
+        layout = cls(built, int(options["num_arcs"]))
         if (found := int(layout.out_degree().sum())) != layout.num_arcs:
             raise ArgumentError(f"num_arcs: the rows stand for {found} arcs, not {layout.num_arcs}")
         return layout
 
     def to(self, device: torch.device) -> Self:
         """The same layout on another device."""
-        return type(self)(self.dag.to(device), self.num_arcs, self.in_order)
+        return type(self)(self.dag.to(device), self.num_arcs)
 
     def transposed(self) -> Virtual:
         """See `Layout.transposed`: the entries are the same ones, and not found anew."""
-        return type(self)(transposed(self.dag), self.num_arcs, in_order=False)
+        return type(self)(transposed(self.dag), self.num_arcs)
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
         """See `Layout.refuses`: the transpose of a weighted graph takes what distributes over the reduction."""
@@ -182,26 +175,25 @@ def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor 
     return Dag(n, offset.to(csr.index_dtype(len(symbols))), node[symbols], on_arcs, None, phases, None)
 
 
-def _expanded(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The inputs that some outputs lead to, in order, as the rows of a CSR, and the weights that their paths carry."""
-    n, bounds = dag.num_vertices, dag.offset.long()
-    offset, arcs = gather_rows(bounds, dag.num_virtual + vertices)
-    children = dag.children.index_select(0, arcs)
-    weights = None if dag.weights is None else dag.weights.index_select(0, arcs)
-    while bool((is_virtual := children >= n).any()):
-        # An input stands for itself, a virtual vertex for the children of its row.
-        row = torch.where(is_virtual, children - n, 0).long()
-        width = torch.where(is_virtual, bounds[row + 1] - bounds[row], 1)
-        begin = torch.zeros(len(width) + 1, dtype=torch.int64, device=width.device)
-        torch.cumsum(width, 0, out=begin[1:])
-        parent = torch.repeat_interleave(width, output_size=int(begin[-1]))
-        inner = is_virtual[parent]
-        arcs = (bounds[row] - begin[:-1])[parent] + torch.arange(len(parent), device=width.device)
-        arcs = torch.where(inner, arcs, 0)
-        children = torch.where(inner, dag.children[arcs], children[parent])
-        if weights is not None and dag.weights is not None:
-            passed = weights[parent]
-            own = inner if dag.weighted == "inputs" else torch.zeros_like(inner)
-            weights = torch.where(own, dag.weights[arcs], passed)
-        offset = begin[offset]
-    return offset, children, weights
+def _expanded(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """As `dag.rows`, parallel arcs in the order of the paths: with weights that is the order which they came in. Costs
+    the rows once for each level."""
+    n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
+    slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual
+    weight = weights.new_zeros(len(vertices))  # type: ignore[union-attr]
+    while bool((inner := node >= n).any()):
+        # An input stands for itself, every other node for the children of its row.
+        row = torch.where(inner, node - n, 0)
+        width = torch.where(inner, bounds[row + 1] - bounds[row], 1)
+        above = torch.repeat_interleave(width)
+        shift = (bounds[row] - width.cumsum(0) + width).index_select(0, above)
+        walked = inner.index_select(0, above)
+        arc = torch.where(walked, shift + torch.arange(len(above), device=shift.device), 0)
+        node = torch.where(walked, children[arc].long(), node.index_select(0, above))
+        of_output = row.index_select(0, above) >= dag.num_virtual
+        carries = walked & (node < n if dag.weighted == "inputs" else of_output)
+        weight = torch.where(carries, weights[arc], weight.index_select(0, above))  # type: ignore[index]
+        slot = slot.index_select(0, above)
+    key, order = torch.sort(slot * n + node, stable=True)
+    starts = torch.searchsorted(key, torch.arange(len(vertices) + 1, device=key.device) * n)
+    return starts, (key % max(n, 1)).to(csr.index_dtype(n)), weight.index_select(0, order)

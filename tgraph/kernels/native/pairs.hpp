@@ -1,8 +1,8 @@
 // Repeated pairs of adjacent symbols become symbols of their own, round after round.
 //
 // Re-Pair (Larsson and Moffat, "Offline dictionary-based compression", DCC 1999) replaces the most frequent pair, one
-// at a time. A round here replaces all pairs that are frequent enough at once, as the rounds of Jez, "Recompression", do
-// (J. ACM 63, 2016): every row takes those of its pairs that have precedence over the pairs that they overlap with,
+// at a time. A round here replaces all pairs that are frequent enough at once, as those of Jez do ("Recompression",
+// J. ACM 63, 2016): every row takes those of its pairs that have precedence over the pairs that they overlap with,
 // which depends on nothing but the pairs nearby, so that equal stretches of rows are cut alike wherever they stand.
 // `tgraph/kernels/portable/pairing.py` computes the same in torch operators.
 #pragma once
@@ -84,7 +84,7 @@ private:
         cut_chunks();
         const PairTable table = count_pairs();
         if (!lower_threshold(table)) return false;
-        for_each_chunk(num_chunks(), thread_count(), [&](int64_t chunk) { choose(table, chunk); });
+        for_each_chunk(num_chunks(), part_count(size_), [&](int64_t chunk) { choose(table, chunk); });
         if (!name_pairs(table)) return (threshold_ /= 2) > 1;
         replace(table);
         return true;
@@ -107,15 +107,16 @@ private:
             if (starts_[chunk] < 0) starts_[chunk] = starts_[chunk + 1];
     }
 
-    int depth_of(uint32_t symbol) const { return symbol < num_tokens_ ? 0 : depth_[symbol - num_tokens_]; }
+    int depth_of_symbol(uint32_t symbol) const { return symbol < num_tokens_ ? 0 : depth_[symbol - num_tokens_]; }
+
+    int depth_of(Pair pair) const {
+        return 1 + std::max(depth_of_symbol(static_cast<uint32_t>(pair >> 32)),
+                            depth_of_symbol(static_cast<uint32_t>(pair)));
+    }
 
     // The pair that begins at a position that does not end a row.
     Pair pair_at(int64_t i) const {
         return static_cast<Pair>(symbols_.data()[i]) << 32 | (symbols_.data()[i + 1] & ~row_end);
-    }
-    bool begins_pair(int64_t i) const {
-        return !(symbols_.data()[i] & row_end) &&
-               std::max(depth_of(symbols_.data()[i]), depth_of(symbols_.data()[i + 1] & ~row_end)) < max_depth_;
     }
 
     // About how many different pairs there are: those of one hash value in 64 are counted.
@@ -151,25 +152,25 @@ private:
 
     bool count_chunk(const PairTable& table, int64_t chunk) {
         constexpr int64_t lookahead = 16;  // positions whose slots are on their way from memory
-        std::array<uint64_t, lookahead> homes;
+        std::array<uint64_t, lookahead> homes;  // of these positions, round and round
         const int64_t begin = starts_[chunk], end = starts_[chunk + 1];
         const auto prepare = [&](int64_t i) {
-            if (i >= end) return;
-            homes[i % lookahead] = symbols_.data()[i] & row_end ? 0 : table.home(pair_at(i));
-            fetch(&table[homes[i % lookahead]]);
+            if (i >= end || symbols_.data()[i] & row_end) return;
+            fetch(&table[homes[i & (lookahead - 1)] = table.home(pair_at(i))]);
         };
         for (int64_t i = begin; i < begin + lookahead; ++i) prepare(i);
         for (int64_t i = begin; i < end; ++i) {
-            const bool counted = begins_pair(i);
-            slots_.data()[i] = counted ? table.count(pair_at(i), homes[i % lookahead]) : no_slot;
-            if (counted && slots_.data()[i] == no_slot) return false;
+            const bool begins = !(symbols_.data()[i] & row_end);
+            const uint32_t slot = begins ? table.count(pair_at(i), homes[i & (lookahead - 1)]) : no_slot;
+            if (begins && slot == no_slot) return false;
+            slots_.data()[i] = slot;
             prepare(i + lookahead);
         }
         return true;
     }
 
-    // The least count of a pair that this round replaces, never above that of the round before. False where too little
-    // repeats.
+    // The least count of a pair that this round replaces, never above that of the round before. Pairs that would nest
+    // too deep do not count. False where too little repeats.
     bool lower_threshold(const PairTable& table) {
         const int parts = part_count(table.size());
         std::vector<std::vector<int64_t>> occurrences(parts);
@@ -177,8 +178,10 @@ private:
             const Range range = part_of(table.size(), part, parts);
             occurrences[part].resize(largest_count);
             for (int64_t slot = range.begin; slot < range.end; ++slot)
-                if (const uint32_t count = table[slot].count; count > 1)
+                if (uint32_t& count = table[slot].count; count > 1) {
+                    if (depth_of(table[slot].pair) > max_depth_) count = 0;
                     occurrences[part][std::min<std::size_t>(count, largest_count - 1)] += count;
+                }
         });
         for (int part = 1; part < parts; ++part)
             std::transform(occurrences[part].begin(), occurrences[part].end(), occurrences[0].begin(),
@@ -235,10 +238,9 @@ private:
             std::inplace_merge(found[0].begin(), found[0].begin() + middle, found[0].end());
         }
         for (const auto& [pair, slot] : found[0]) {
-            const int depth = std::max(depth_of(pair >> 32), depth_of(static_cast<uint32_t>(pair))) + 1;
             table[slot].taken = static_cast<uint32_t>(num_tokens_ + num_rules());
+            depth_.push_back(static_cast<uint8_t>(depth_of(pair)));
             rules_.push_back(pair);
-            depth_.push_back(static_cast<uint8_t>(depth));
         }
         return !found[0].empty();
     }
