@@ -128,9 +128,9 @@ def reduce_arcs(
 
 
 def placed(received: Tensor, rows: Tensor, num_rows: int, reduction: Reduction) -> Tensor:
-    """The rows [r, F] received at some places of [n, F], `rows` [r] being distinct, and the identity elsewhere."""
+    """The rows [r, F] received at some places of [n, F], `rows` [r] ascending, and the identity elsewhere."""
     if len(rows) == num_rows:
-        return torch.empty_like(received).index_copy_(0, rows.to(torch.int64), received)
+        return received
     identity, shape = reduction.identity(received.dtype), (num_rows, received.shape[1])
     result = torch.full(shape, identity, dtype=received.dtype, device=received.device)
     return result.index_copy_(0, rows.to(torch.int64), received)
