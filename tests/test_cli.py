@@ -385,3 +385,37 @@ def test_findings_on_real_graphs_are_those_of_igraph(name):
             expected = reference[search]
             shown = tgraph("bfs", path, direction, "--source", expected["source_original_id"])
             assert f"reached {expected['reached']:,} {size}, depth {expected['depth']}" in shown
+
+
+# ---- layouts ------------------------------------------------------------------------------------------------------
+
+
+def test_advise_prints_a_table_and_a_recommendation(file):
+    shown = tgraph("advise", file, "--features", "4")
+    assert "sum of 4 ms" in shown and "recommended: " in shown
+    assert all(name in shown for name in tg.formats.LAYOUTS)
+
+
+def test_convert_to_a_layout_and_an_order(file, tmp_path):
+    out = tmp_path / "small.tg"
+    shown = tgraph("convert", file, out, "--layout", "sell", "--reorder", "degree")
+    assert re.search(r"layout sell: \d+ B, in place of \d+ B", shown)
+    graph = tg.read(out)
+    assert graph.layout.name == "sell" and graph.order is not None
+    assert "layout:             sell" in tgraph("info", out)
+    assert (
+        tgraph("sssp", out, "--source", "10").splitlines()[-1]
+        == tgraph("sssp", file, "--source", "10").splitlines()[-1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["x.npz", "--layout", "sell"], "only .tg files keep a layout, not x.npz"),
+        (["x.tg", "--layout", "rle"], "'rle' is not one of 'coo'"),
+        (["x.tg", "--reorder", "alphabet"], "method: 'alphabet' is not one of"),
+    ],
+)
+def test_convert_names_what_it_cannot_do(file, tmp_path, options, message):
+    assert message in tgraph("convert", file, tmp_path / options[0], *options[1:], code=2)

@@ -26,7 +26,9 @@ from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.demo import compare
 from tgraph.doctor import examine
 from tgraph.errors import ArgumentError, TGraphError
+from tgraph.formats import LAYOUTS
 from tgraph.io.stream import replacing
+from tgraph.reordering import ORDERS
 
 TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
 PICTURES = (".png", ".svg", ".pdf")
@@ -262,6 +264,7 @@ def info(graph: tg.Graph, /) -> None:
         "out-degree": _degrees(graph),
         "weights": _weights(graph),
         "vertex ids": _ids(graph),
+        "layout": "csr" if graph.layout is None else graph.layout.name,
         "memory": f"{report.scaled(graph.nbytes)}B",
     }
     typer.echo(report.table([(f"{name}:", fact) for name, fact in facts.items()]))
@@ -275,10 +278,10 @@ def _degrees(graph: tg.Graph) -> str:
 
 
 def _weights(graph: tg.Graph) -> str:
-    if graph.weights is None:
+    if graph.weight_dtype is None:
         return "none"
     smallest, largest = graph.weight_range
-    return f"{str(graph.weights.dtype).removeprefix('torch.')}, {smallest:g} to {largest:g}"
+    return f"{str(graph.weight_dtype).removeprefix('torch.')}, {smallest:g} to {largest:g}"
 
 
 def _ids(graph: tg.Graph) -> str:
@@ -340,13 +343,36 @@ def grid(
     return tg.generators.grid2d(rows, columns, seed=seed, weighted=weighted)
 
 
+def recommend(
+    graph: tg.Graph,
+    /,
+    *,
+    features: Annotated[int, typer.Option(min=1, help="How many numbers each vertex has.")] = 1,
+    device: Device = "cpu",
+) -> None:
+    """Measure every layout on the graph and say which one suits it."""
+    advice = tg.advise(graph.to(device), features)
+    if advice.arcs < graph.num_arcs:
+        typer.echo(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
+    typer.echo(str(advice))
+
+
 def save(
     graph: tg.Graph,
     /,
     *,
     out: Annotated[Path, typer.Argument(callback=_graph_file, help="The extension names the format.")],
+    reorder: Annotated[str | None, typer.Option(help=f"Renumber vertices by {', '.join(ORDERS)}.")] = None,
+    layout: Annotated[str | None, typer.Option(help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")] = None,
 ) -> None:
-    """Write the graph to a file."""
+    """Write the graph to a file, in another order or layout where asked for."""
+    if layout is not None and out.suffix.lower() != ".tg":
+        raise ArgumentError(f"--layout: only .tg files keep a layout, not {out.name}")
+    graph = graph if reorder is None else graph.reorder(reorder)
+    if layout is not None:
+        before = graph.nbytes
+        graph = graph.to_format(layout)
+        typer.echo(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
     tg.write(graph, out)
     typer.echo(f"{out}: {_size(graph)}")
 
@@ -399,7 +425,8 @@ chain(app, "wcc", "Weakly connected components.", read, wcc, execute)
 chain(app, "pagerank", "PageRank of every vertex.", read, pagerank, execute)
 chain(app, "hits", "Hub and authority scores of every vertex.", read, hits, execute)
 chain(app, "info", "What a graph is like.", read, info)
-chain(app, "convert", "Write a graph in another format.", read, save)
+chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
+chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
 chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)
 chain(app, "doctor", "What is installed, and which backend serves which device.", doctor)
 app.add_typer(generate, name="generate", help="Make a graph and write it to a file.")

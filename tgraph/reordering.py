@@ -38,6 +38,8 @@ def by_cuthill_mckee(graph: Graph) -> Tensor:
         from scipy.sparse.csgraph import reverse_cuthill_mckee
     except ImportError as missing:
         raise MissingDependencyError("scipy", "reorder('rcm')", "scipy") from missing
+    if not graph.num_arcs:  # scipy takes no empty matrix
+        return torch.arange(graph.num_vertices)
     order = reverse_cuthill_mckee(_matrix(graph), symmetric_mode=True)
     return torch.from_numpy(order.astype("int64"))
 
