@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
+from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
 from tgraph.rows import gather_rows
 
 if TYPE_CHECKING:
@@ -111,3 +113,18 @@ class Layout(ABC):
         identity of the reduction, as `Reduction.identity` has it. edge : "copy", or "add", "mul", "min" or "max" with
         the layout's own weights. Records no gradient; floats are added in an order that is the same in every run.
         """
+
+    def affine_step(
+        self,
+        coefficients: Coefficients,
+        heard: Tensor,
+        before: Tensor,
+        alpha: Tensor | float,
+        beta: Tensor | float,
+        spare: tuple[Tensor | None, Tensor | None],
+        wanted: Collection[str],
+    ) -> Stepped:
+        """A step of a linear iteration over all rows, as the backends' `affine_step` takes it, in one block."""
+        edge = "mul" if coefficients.weighted else "copy"
+        received = self.pull(widened(heard)[:, None], "sum", edge)[:, 0]
+        return stepped(coefficients, received, before, alpha, beta, wanted)

@@ -18,6 +18,7 @@ from tgraph.formats.transposing import transposed
 from tgraph.graph import Graph
 from tgraph.kernels.native import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
+from tgraph.kernels.portable.linear import Coefficients, Stepped
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -47,9 +48,7 @@ class Virtual(Layout):
         self.num_vertices = dag.num_vertices
 
     @classmethod
-    def from_graph(  # type: ignore[override]
-        cls, graph: Graph, *, min_gain: int = 1, max_depth: int = 10
-    ) -> Self:
+    def from_graph(cls, graph: Graph, *, min_gain: int = 1, max_depth: int = 10, **unknown: Any) -> Self:
         """Compress the rows of a graph: O(m) work for each of some twenty rounds over what is left, on all threads.
 
         min_gain : a sequence of l entries that is used f times becomes a virtual vertex where (f - 1) (l - 1) - 1 is
@@ -58,8 +57,10 @@ class Virtual(Layout):
 
         Takes up to 40 bytes for each arc meanwhile. The result does not depend on the number of threads.
 
-        Raises ArgumentError for options out of range, and where vertices and half the arcs are 2**31 or more.
+        Raises ArgumentError for options out of range, `unknown` ones, and where vertices and half the arcs are 2**31 or
+        more.
         """
+        cls.refuse_options(unknown)
         min_gain, max_depth = build.as_count(min_gain, "min_gain"), build.as_count(max_depth, "max_depth")
         if max_depth > DEEPEST:
             raise ArgumentError(f"max_depth: {max_depth} is more than {DEEPEST}; 16 hardly ever differ from more")
@@ -138,6 +139,13 @@ class Virtual(Layout):
     def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
         """See `Layout.pull`. Raises ArgumentError for what `refuses` names."""
         return dag.evaluate(self.dag, data, reduce, edge)
+
+    def affine_step(
+        self, coefficients: Coefficients, heard: Tensor, before: Tensor, alpha: Any, beta: Any, spare: Any, wanted: Any
+    ) -> Stepped:
+        """See `Layout.affine_step`: in one pass with the evaluation."""
+        weights = self.dag.weights if coefficients.weighted else None
+        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, 1.0, spare, wanted)
 
 
 def _builder() -> ModuleType:

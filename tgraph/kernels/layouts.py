@@ -18,7 +18,7 @@ from tgraph.kernels import portable
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.library import records
 from tgraph.kernels.messages import across, column, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
+from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.subgraph import Received, Subgraph
 
@@ -244,10 +244,8 @@ def affine_step(
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """As the portable `affine_step`, for one block."""
-    edge = "mul" if coefficients.weighted else "copy"
-    received = _layout(sub).pull(widened(heard)[:, None], "sum", edge)[:, 0]
-    return stepped(coefficients, received, before, alpha, beta, wanted)
+    """As the portable `affine_step`, for one block; the layout may have one that is fused."""
+    return _layout(sub).affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
 
 
 _REFUSALS: dict[str, Callable[[Call, Subgraph], str | None]] = {
