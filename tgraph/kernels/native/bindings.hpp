@@ -23,5 +23,6 @@ void bind_sweep(nb::module_& module);
 void bind_intersect(nb::module_& module);
 void bind_peel(nb::module_& module);
 void bind_vote(nb::module_& module);
+void bind_cbm(nb::module_& module);
 
 }  // namespace tgraph

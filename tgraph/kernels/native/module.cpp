@@ -17,4 +17,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_intersect(module);
     tgraph::bind_peel(module);
     tgraph::bind_vote(module);
+    tgraph::bind_cbm(module);
 }
