@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -79,9 +79,10 @@ class Dag:
 
     def to(self, device: torch.device) -> Dag:
         """The same DAG on another device."""
-        moved = {name: tensor.to(device) for name, tensor in self.tensors().items()}
-        empty = {"weights": None, "order": None, "tasks": None}
-        return Dag(num_vertices=self.num_vertices, phases=self.phases, weighted=self.weighted, **{**empty, **moved})
+        return replace(self, **{name: tensor.to(device) for name, tensor in self.tensors().items()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is computed anew
 
     @property
     def nodes(self) -> Tensor:
@@ -108,6 +109,16 @@ class Dag:
     def levels(self) -> Levels:
         """The rows in an order in which none needs another of its own level."""
         return levels(self)
+
+    @computed_once
+    def wide_offset(self) -> Tensor:
+        """The offsets, int64."""
+        return self.offset.long().contiguous()
+
+    @computed_once
+    def plan(self) -> Any:
+        """How the compiled kernels cut the work."""
+        return native_dag.plan(self.checked)
 
     @computed_once
     def checked(self) -> Dag:
@@ -205,7 +216,7 @@ def evaluate(
     """
     _check_call(dag, data, reduce, edge, left=left, right=right)
     compiled = data.device.type == "cpu" and native.load() is not None
-    backend = native_dag if compiled and native_dag.refuses(data, reduce, edge) is None else portable_dag
+    backend = native_dag if compiled and native_dag.refuses(dag, data, reduce, edge) is None else portable_dag
     return backend.evaluate(dag.checked, data, reduce, edge, left, right)
 
 

@@ -24,5 +24,6 @@ void bind_intersect(nb::module_& module);
 void bind_peel(nb::module_& module);
 void bind_vote(nb::module_& module);
 void bind_cbm(nb::module_& module);
+void bind_dag(nb::module_& module);
 
 }  // namespace tgraph

@@ -1,10 +1,108 @@
-"""A linear DAG by the kernels in `dag.cpp`."""
+"""A linear DAG by the kernels in `dag.cpp`: one team of threads for all phases, in whose chunks rows stay in the cache."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import torch
 from torch import Tensor
 
+from tgraph import native
+from tgraph.kernels.native.arcs import flat
+from tgraph.kernels.reductions import REDUCTIONS
 
-def refuses(data: Tensor, reduce: str, edge: str) -> str | None:
+if TYPE_CHECKING:
+    from tgraph.formats.dag import Dag
+
+KERNELS = {
+    torch.float32: "dag_float32",
+    torch.float64: "dag_float64",
+    torch.int32: "dag_int32",
+    torch.int64: "dag_int64",
+    torch.uint8: "dag_uint8",
+    torch.float16: "dag_float16",
+    torch.bfloat16: "dag_bfloat16",
+}
+NARROW = (torch.float16, torch.bfloat16)
+PAIRS = {
+    ("sum", "copy"),
+    ("sum", "mul"),
+    ("prod", "copy"),
+    ("min", "copy"),
+    ("max", "copy"),
+    ("min", "add"),
+    ("max", "add"),
+}
+
+
+def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
     """Why a call is left to the portable twin, None where it is not."""
-    return "not compiled"
+    if (reduce, edge) not in PAIRS:
+        return f"{reduce!r} of {edge!r} is not compiled"
+    if data.dtype not in KERNELS or (data.dtype == torch.uint8 and edge != "copy"):
+        return f"it has no kernel for {data.dtype}"
+    return "the data has no columns or no rows" if not data.numel() else None
+
+
+def plan(dag: Dag) -> Any:
+    """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
+    phases, tasks = _array(torch.tensor(dag.phases)), None if dag.tasks is None else _array(dag.tasks)
+    return native.load().dag_plan(rows(dag), phases, tasks)  # type: ignore[union-attr]
+
+
+def rows(dag: Dag) -> Any:
+    """The tensors of a DAG as the kernels take them; it has to stay alive as long."""
+    arrays = {"children": dag.children, "order": dag.order}
+    split = {
+        f"{width}_{name}": _array(tensor) if tensor is not None and tensor.dtype == dtype else None
+        for name, tensor in arrays.items()
+        for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
+    }
+    return native.load().dag_rows(dag.num_vertices, _array(dag.wide_offset), **split)  # type: ignore[union-attr]
+
+
+def evaluate(
+    dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
+) -> Tensor:
+    """As `tgraph.formats.dag.evaluate`. Sums of float32 in one column are taken in float64, row by row."""
+    computed = _computed_in(dag, data, reduce)
+    if computed != data.dtype:
+        weights = dag.weights
+        scales = (None if scale is None else scale.to(computed) for scale in (left, right))
+        return evaluate(dag, data.to(computed), reduce, edge, *scales).to(data.dtype)
+    if right is not None and (reduce != "sum" or data.dtype in NARROW and data.shape[1] == 1):
+        data, right = data * right[:, None], None
+    total = torch.float32 if data.dtype in NARROW else data.dtype
+    late = left is not None and dag.plan.needs_far_outputs  # others need them as they are
+    weights = None if edge == "copy" or dag.weights is None else _array(dag.weights.to(total))
+    result = torch.empty_like(data, memory_format=torch.contiguous_format)
+    getattr(native.load(), KERNELS[data.dtype])(
+        dag.plan,
+        rows(dag),
+        flat(data),
+        data.shape[1],
+        reduce,
+        edge,
+        dag.signed,
+        REDUCTIONS[reduce].identity(total),
+        weights,
+        dag.weighted == "outputs",
+        None if left is None or late else _array(left.to(total)),
+        None if right is None else _array(right.to(total)),
+        flat(result),
+    )
+    return result.mul_(left[:, None]) if left is not None and late else result
+
+
+def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
+    """The dtype to compute in: a wider one where there is no kernel for the other."""
+    if data.dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
+        return torch.int64  # and cut off, which wraps round as if it had been added in the narrow one
+    if data.dtype in NARROW and (data.shape[1] == 1 or dag.plan.needs_outputs):
+        return torch.float32  # outputs that others need are not to be rounded first
+    return data.dtype
+
+
+def _array(tensor: Tensor) -> Any:
+    """The memory of a tensor: numpy hands it over several times faster than torch."""
+    return tensor.detach().contiguous().numpy()

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "numbers.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 

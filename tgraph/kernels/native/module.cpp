@@ -18,4 +18,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_peel(module);
     tgraph::bind_vote(module);
     tgraph::bind_cbm(module);
+    tgraph::bind_dag(module);
 }

@@ -1,0 +1,252 @@
+// A linear DAG on many columns. A row is reduced in registers, block of columns after block, from where its children
+// stand. Outputs that later rows of a chunk need stay in a small copy of the chunk, so that they come from the nearest
+// caches, and the result itself is written past these: it costs one read of the data and one write.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "dag_column.hpp"
+#include "dag_plan.hpp"
+#include "memory.hpp"
+#include "numbers.hpp"
+#include "semiring.hpp"
+#include "stream.hpp"
+
+namespace tgraph {
+
+// Rows of numbers to be reduced, and what the edge operation joins each with.
+template <class T, class A>
+struct RowList {
+    const T* const* rows;
+    const A* factors;
+    int64_t count;
+};
+
+template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
+TGRAPH_INLINE void reduce_list(Vector<A, lanes>* sum, const RowList<T, A>& list, int64_t f) {
+    using Lanes = Vector<A, lanes>;
+    for (int64_t i = 0; i < list.count; ++i) {
+        Lanes factor{};
+        if constexpr (Edge::weighted) factor = list.factors[i] - Lanes{};
+        const T* row = list.rows[i] + f;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v)
+            sum[v] = Reduce::apply(sum[v], Edge::apply(load<A, lanes>(row + v * lanes), factor));
+    }
+}
+
+// Blocks of `columns`, the last of which may overlap the one before; narrower ones where there are fewer.
+template <class Reduce, class Edge, int columns, class T, class A>
+TGRAPH_INLINE void reduce_blocks(A* out, int64_t width, const RowList<T, A>& inputs, const RowList<A, A>& others,
+                                 A identity) {
+    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A)), vectors = columns / lanes;
+    if constexpr (columns > 1)
+        if (width < columns)
+            return reduce_blocks<Reduce, Edge, columns / 2>(out, width, inputs, others, identity);
+    for (int64_t next = 0; next < width; next += columns) {
+        const int64_t f = std::min(next, width - columns);
+        using Lanes = Vector<A, lanes>;
+        Lanes sum[vectors] = {};
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) sum[v] = identity - Lanes{};
+        reduce_list<Reduce, Edge, lanes, vectors>(sum, inputs, f);
+        reduce_list<Reduce, Edge, lanes, vectors>(sum, others, f);
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(out + f + v * lanes) = sum[v];
+    }
+}
+
+template <class Reduce, class Edge, class T, class A>
+TGRAPH_MULTIVERSION void reduce_lists(A* out, int64_t width, const RowList<T, A>& inputs, const RowList<A, A>& others,
+                                      A identity) {
+    reduce_blocks<Reduce, Edge, 256 / sizeof(A)>(out, width, inputs, others, identity);
+}
+
+// What a DAG is evaluated on: T as stored, computed in A.
+template <class T, class A>
+struct DagData {
+    const T* inputs;  // [n, columns]
+    T* outputs;       // [n, columns]
+    int64_t columns;
+    A identity;
+    const A *left, *right;  // factors of outputs and inputs, null for 1
+    DagWeights<A> weights;
+};
+
+template <class Reduce, class Edge, class T, class A>
+class DagColumns {
+public:
+    DagColumns(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& with)
+        : rows_(rows), plan_(plan), with_(with), virtual_(rows.num_virtual() * with.columns),
+          pieces_(plan.most_pieces * with.columns),
+          streams_(rows.num_vertices * with.columns * static_cast<int64_t>(sizeof(T)) >= streamed_bytes) {}
+
+    void run() { run_phases(plan_, with_.columns, parts(), *this); }
+
+    class Worker {
+    public:
+        explicit Worker(DagColumns& of) : of_(of) {
+            const int64_t most = 2 * DagPlan::longest;
+            inputs_.resize(is_narrow<T> ? most : 0);
+            others_.resize(most);
+            factors_.resize(Edge::weighted ? 2 * most : 0);
+        }
+        ~Worker() { fence_streams(); }
+
+        void piece(const DagPlan::Phase& phase, int64_t i) {
+            const DagPiece& piece = of_.plan_.pieces[i];
+            const Range columns{0, of_.with_.columns};
+            list(of_.rows_.row(piece.position), {piece.begin, piece.end}, columns, {0, 0});
+            reduce(of_.pieces_.data() + (i - phase.pieces.begin) * of_.with_.columns, of_.with_.columns);
+        }
+
+        // The rows of a chunk, block of columns after block, so that those kept for each other stay in the cache.
+        void chunk(const DagPlan::Phase& phase, int64_t number, int part) {
+            const Range chunk = of_.plan_.chunks[number];
+            const Range columns = part_of(of_.with_.columns, part, static_cast<int>(of_.parts()));
+            const int64_t kept = of_.plan_.needs_outputs ? chunk.end - chunk.begin : 1;
+            const int64_t fits = kept_bytes / (kept * static_cast<int64_t>(sizeof(A))) / 64 * 64;
+            const int64_t width = std::min(std::max<int64_t>(fits, 64), columns.end - columns.begin);
+            if (static_cast<int64_t>(room_.size()) < kept * width) room_.resize(kept * width);
+            for (int64_t f = columns.begin; f < columns.end; f += width)
+                for (int64_t at = chunk.begin; at < chunk.end; ++at)
+                    row(phase, chunk, at, {f, std::min(f + width, columns.end)});
+        }
+
+    private:
+        void row(const DagPlan::Phase& phase, Range chunk, int64_t at, Range columns) {
+            const DagData<T, A>& with = of_.with_;
+            const int64_t row = of_.rows_.row(at), width = columns.end - columns.begin;
+            const int64_t output = row - of_.rows_.num_virtual();
+            A* sums = output < 0 ? of_.virtual_.data() + row * with.columns + columns.begin
+                                 : room_.data() + (of_.plan_.needs_outputs ? (at - chunk.begin) * width : 0);
+            T* to = with.outputs + output * with.columns + columns.begin;
+            if constexpr (std::is_same_v<T, A>)
+                if (output >= 0 && !of_.plan_.needs_outputs && !of_.streams_) sums = to;
+            if (of_.rows_.degree(row) > DagPlan::longest) {
+                long_row(phase, chunk, at, columns, sums);
+            } else {
+                list(row, {of_.rows_.offset[row], of_.rows_.offset[row + 1]}, columns, chunk);
+                reduce(sums, width);
+            }
+            if (output >= 0) write(to, sums, width, with.left ? with.left[output] : A{1});
+        }
+
+        void long_row(const DagPlan::Phase& phase, Range chunk, int64_t at, Range columns, A* sums) {
+            const int64_t width = columns.end - columns.begin;
+            std::vector<A> other(width);
+            std::fill_n(sums, width, of_.with_.identity);
+            const Range range = of_.plan_.pieces_of(phase, at);
+            for (int64_t i = range.begin; i < range.end; ++i) {
+                const DagPiece& piece = of_.plan_.pieces[i];
+                const A* part = of_.pieces_.data() + (i - phase.pieces.begin) * of_.with_.columns + columns.begin;
+                if (!piece.ready) {
+                    list(of_.rows_.row(at), {piece.begin, piece.end}, columns, chunk);
+                    reduce(other.data(), width);
+                    part = other.data();
+                }
+                for (int64_t f = 0; f < width; ++f) sums[f] = Reduce::apply(sums[f], part[f]);
+            }
+        }
+
+        // Where the children of a row stand, for some columns.
+        void list(int64_t row, Range arcs, Range columns, Range chunk) {
+            const DagData<T, A>& with = of_.with_;
+            const int64_t n = of_.rows_.num_vertices, first_output = of_.rows_.num_rows;
+            num_inputs_ = num_others_ = 0;
+            for (int64_t i = arcs.begin; i < arcs.end; ++i) {
+                const int64_t child = of_.rows_.child(i);
+                const int64_t node = node_of(child);
+                const A* from;
+                if (node < n) {
+                    const T* data = with.inputs + node * with.columns + columns.begin;
+                    if constexpr (!std::is_same_v<T, A>) {
+                        set_factor(num_inputs_, i, row, child, node);
+                        inputs_[num_inputs_++] = data;
+                        continue;
+                    } else {
+                        from = data;
+                    }
+                } else if (node < first_output) {
+                    from = of_.virtual_.data() + (node - n) * with.columns + columns.begin;
+                } else {
+                    from = output(node - first_output, columns, chunk);
+                }
+                set_factor(DagPlan::longest + num_others_, i, row, child, node);
+                others_[num_others_++] = from;
+            }
+        }
+
+        const A* output(int64_t v, Range columns, Range chunk) const {
+            const int64_t at = of_.plan_.place(v + of_.rows_.num_virtual());
+            if (at >= chunk.begin && at < chunk.end)
+                return room_.data() + (at - chunk.begin) * (columns.end - columns.begin);
+            if constexpr (std::is_same_v<T, A>) return of_.with_.outputs + v * of_.with_.columns + columns.begin;
+            return nullptr;  // refused: it would have been rounded
+        }
+
+        TGRAPH_INLINE void set_factor(int64_t slot, int64_t i, int64_t row, int64_t child, int64_t node) {
+            const DagData<T, A>& with = of_.with_;
+            if constexpr (std::is_same_v<Edge, Times>) {
+                const bool is_input = node < of_.rows_.num_vertices;
+                A factor = is_input && with.right ? with.right[node] : A{1};
+                const bool weighs = with.weights.of_outputs ? row >= of_.rows_.num_virtual() : is_input;
+                if (with.weights.values && weighs) factor = times(factor, with.weights.values[i]);
+                factors_[slot] = child < 0 ? minus(factor) : factor;
+            } else if constexpr (Edge::weighted) {
+                factors_[slot] = with.weights.values[i];  // 0 where there is none
+            }
+        }
+
+        void reduce(A* sums, int64_t width) const {
+            const RowList<A, A> others{others_.data(), factors_.data() + (Edge::weighted ? DagPlan::longest : 0),
+                                       num_others_};
+            const RowList<T, A> inputs{inputs_.data(), factors_.data(), num_inputs_};
+            reduce_lists<Reduce, Edge>(sums, width, inputs, others, of_.with_.identity);
+        }
+
+        void write(T* to, A* sums, int64_t width, A left) {
+            if (of_.with_.left) {
+                A* scaled = sums;
+                if (of_.plan_.needs_outputs) {
+                    scaled_.resize(width);
+                    scaled = scaled_.data();
+                }
+                for (int64_t f = 0; f < width; ++f) scaled[f] = times(sums[f], left);
+                sums = scaled;
+            }
+            if constexpr (!std::is_same_v<T, A>) {
+                for (int64_t f = 0; f < width; ++f) to[f] = stored_as<T>(sums[f]);
+            } else if (of_.streams_) {
+                stream(to, sums, width * sizeof(T));
+            } else if (to != sums) {
+                std::copy(sums, sums + width, to);
+            }
+        }
+
+        DagColumns& of_;
+        std::vector<const T*> inputs_;
+        std::vector<const A*> others_;
+        std::vector<A> factors_, room_, scaled_;
+        int64_t num_inputs_ = 0, num_others_ = 0;
+    };
+    Worker worker() { return Worker(*this); }
+
+private:
+    static constexpr int64_t streamed_bytes = 1 << 25;  // beyond this, what was written is not in the cache when read
+    static constexpr int64_t kept_bytes = 1 << 19;      // of outputs that are kept for each other
+
+    // Into how many parts of columns each chunk is cut, where few are large.
+    int64_t parts() const { return 1; }
+
+    const DagRows& rows_;
+    const DagPlan& plan_;
+    DagData<T, A> with_;
+    Scratch<A> virtual_;
+    Scratch<A> pieces_;
+    bool streams_;
+};
+
+}  // namespace tgraph
