@@ -13,15 +13,30 @@ BinaryRows<Index> rows_of(const In<int64_t>& offset, const In<Index>& columns) {
     return {offset.data(), columns.data(), static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
-// The parents of rows by the lightest of some edges, each to an earlier row; the first of equal ones.
+// Parents that are earlier rows of the same block: by the lightest of the edges offered, the first of equal ones.
 template <class Index>
-void find_earlier(const BinaryRows<Index>& rows, const std::vector<RowEdge<Index>>& edges, Index* parent) {
-    std::vector<int64_t> weight(rows.size);
-    for (int64_t row = 0; row < rows.size; ++row) weight[row] = rows.ones(row);
-    std::fill(parent, parent + rows.size, Index{-1});
-    for (const auto& edge : edges)
-        if (edge.weight < weight[edge.u]) weight[edge.u] = edge.weight, parent[edge.u] = edge.v;
-}
+class EarlierParents {
+public:
+    EarlierParents(const EarlierRows<Index>& before, Index* parent)
+        : before_(before), parent_(parent), weight_(before.forest.size()) {
+        for (std::size_t row = 0; row < weight_.size(); ++row) weight_[row] = before.forest[row].ones;
+        std::fill(parent, parent + weight_.size(), Index{-1});
+    }
+
+    void offer(const std::vector<RowEdge<Index>>& edges) {
+        for (const auto& edge : edges) {
+            const Index child = std::max(edge.u, edge.v), above = std::min(edge.u, edge.v);
+            if (edge.weight >= weight_[child] || above < before_.reach(child).begin) continue;
+            weight_[child] = edge.weight;
+            parent_[child] = above;
+        }
+    }
+
+private:
+    const EarlierRows<Index>& before_;
+    Index* parent_;
+    std::vector<Index> weight_;
+};
 
 // parent[v] becomes the row to compress row v by, -1 where it is better left plain; earlier[v] an earlier row of the
 // block, between two bounds, that it is in.
@@ -32,10 +47,13 @@ void find_parents(In<int64_t> offset, In<Index> columns, In<int64_t> column_offs
     const SimilarRows<Index> similar(rows, rows_of(column_offset, column_rows), price);
     RowForest<Index> forest(rows);
     const EarlierRows<Index> before{forest, {bounds.data(), bounds.data() + bounds.shape(0)}};
-    find_earlier(rows, similar.search(before, 0), earlier.data());
+    EarlierParents<Index> earlier_parents(before, earlier.data());
+    earlier_parents.offer(similar.search(before, 0));
     for (int round = 0; round < most_rounds; ++round) {
         const int64_t cost = forest.cost();
-        forest.improve(similar.search(OtherBranches<Index>{forest}, round));
+        std::vector<RowEdge<Index>> edges = similar.search(OtherBranches<Index>{forest}, round);
+        earlier_parents.offer(edges);
+        forest.improve(std::move(edges));
         if (cost - forest.cost() <= cost / 100) break;
     }
     forest.orient(parent.data());
