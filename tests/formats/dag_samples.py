@@ -50,7 +50,7 @@ def virtual(draw, weighted=False, max_vertices=9):
 
     def make(reach):
         children = draw(st.lists(st.integers(0, n + reach - 1), max_size=5)) if n + reach else []
-        carried = [draw(st.integers(-3, 3)) if child < n else 0 for child in children]
+        carried = [draw(st.integers(-3, 3)) if weighted and child < n else 0 for child in children]
         expanded = []
         for child, weight in zip(children, carried, strict=True):
             expanded += [(child, weight)] if child < n else found[child - n]

@@ -1,12 +1,18 @@
 """The linear DAG: evaluation, adjoint and rows against the matrix that it stands for."""
 
+import dataclasses
+import itertools
+
 import dag_samples as dags
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tgraph.formats.dag import degrees, evaluate, refuses
+from tgraph.errors import ArgumentError
+from tgraph.formats.dag import Dag, degrees, evaluate, refuses, rows
 from tgraph.formats.transposing import transposed
+from tgraph.kernels.portable import dag as portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16)
@@ -87,3 +93,97 @@ def test_every_reduction_of_every_edge_operation(sample, reduce, edge, columns, 
 @given(dags.any_dag())
 def test_degrees_count_the_arcs(sample):
     assert degrees(sample.dag).tolist() == [len(row) for row in sample.rows]
+
+
+@given(st.data(), dags.any_dag() | dags.virtual(weighted=True))
+def test_rows_are_decoded_as_they_were(data, sample):
+    n = sample.dag.num_vertices
+    chosen = torch.tensor(data.draw(st.lists(st.integers(0, n - 1), max_size=6)) if n else [], dtype=torch.int64)
+    for decode in (rows, portable.rows):
+        offset, neighbors, weights = decode(sample.dag, chosen)
+        for i, v in enumerate(chosen.tolist()):
+            part = slice(int(offset[i]), int(offset[i + 1]))
+            assert neighbors[part].tolist() == [u for u, _ in sample.rows[v]]
+            if weights is not None:
+                found = sorted(zip(neighbors[part].tolist(), weights[part].tolist(), strict=True))
+                assert found == sorted(sample.rows[v])
+        assert len(offset) == len(chosen) + 1
+
+
+@given(dags.any_dag() | dags.virtual(weighted=True))
+def test_rows_of_the_transposed_are_the_columns(sample):
+    back, everything = transposed(sample.dag), torch.arange(sample.dag.num_vertices)
+    columns = sorted((u, v, weight) for v, row in enumerate(sample.rows) for u, weight in row)
+    for decode in (rows, portable.rows):
+        offset, neighbors, weights = decode(back, everything)
+        ends = everything.repeat_interleave(offset.diff()).tolist()
+        weights = [0] * len(ends) if weights is None else weights.tolist()
+        assert sorted(zip(ends, neighbors.tolist(), weights, strict=True)) == columns
+        assert all(bool((neighbors[a:b].diff() >= 0).all()) for a, b in itertools.pairwise(offset.tolist()))
+
+
+@given(dags.any_dag(), st.sampled_from(DTYPES), st.sampled_from(["sum", "prod", "min", "max"]), st.sampled_from([1, 5, 131]))
+def test_native_and_portable_agree_in_every_dtype(sample, dtype, reduce, columns):
+    if refuses(sample.dag, reduce, "copy"):
+        return
+    data = data_for(sample, columns, dtype)
+    torch.testing.assert_close(evaluate(sample.dag, data, reduce), portable.evaluate(sample.dag, data, reduce))
+
+
+def test_what_is_subtracted_is_refused_for_other_reductions():
+    dag = dags.pack(2, [[0, 1], [2, ~1]], None, (0, 2), [0, 2])
+    assert evaluate(dag, torch.tensor([[3.0], [4.0]]), "sum").tolist() == [[7.0], [3.0]]
+    with pytest.raises(ArgumentError, match="reduce: 'min' cannot take back"):
+        evaluate(dag, torch.ones(2, 1), "min")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"offset": torch.tensor([0, 1, 4])}, "offset: runs from 0 to 4, expected 0 to 3"),
+        ({"offset": torch.tensor([0, 4, 3])}, "offset: decreases after position 1"),
+        ({"children": torch.tensor([0, 4, 0])}, "children: 4 at position 1 is no node"),
+        ({"children": torch.tensor([0, ~5, 0])}, "children: -6 at position 1 is no node"),
+        ({"children": torch.tensor([0, 3, 0])}, "children: row 1 needs row 1"),
+        ({"children": torch.tensor([3, 1, 0])}, "children: row 0 needs row 1"),
+        ({"children": torch.tensor([0, 2, 0]), "tasks": torch.tensor([0, 1, 2])}, "children: row 1 needs row 0"),
+        ({"order": torch.tensor([0, 0])}, "order: row 0 occurs 2 times"),
+        ({"order": torch.tensor([0, 2])}, "order: 2 at position 1 is no row"),
+        ({"phases": (0, 1)}, "phases: .* does not run from 0 to 2"),
+        ({"tasks": torch.tensor([0, 1])}, "tasks: ends at 1, which is not the end of a phase"),
+        ({"weights": torch.ones(2)}, r"weights: expected \[3\]"),
+    ],
+)
+def test_what_is_no_dag_is_named(changed, message):
+    dag = Dag(2, torch.tensor([0, 1, 3]), torch.tensor([0, 2, ~0]), None, None, (0, 2), torch.tensor([0, 2]))
+    dag.check()
+    with pytest.raises(ArgumentError, match=message):
+        dataclasses.replace(dag, **changed).check()
+
+
+def long_rows(signed):
+    """Rows of many children, longer than what is reduced at once, some of them in need of others of their task."""
+    n, generator = 300, torch.Generator().manual_seed(0)
+    long = torch.randint(0, n, (3, 9000), generator=generator)
+    lists = [torch.randint(0, n, (5,), generator=generator).tolist() for _ in range(n)]
+    for place, row in enumerate((10, 11, 200)):
+        lists[row] = long[place].tolist()
+    if signed:
+        lists[11] += [n + 10, *(~u for u in long[0, :5].tolist())]
+        lists[12] = [n + 11]
+    return dags.pack(n, lists, None, (0, n), [0, 150, n] if signed else None)
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("columns", [1, 3, 200])
+def test_long_rows_and_any_number_of_threads_give_the_same(signed, columns):
+    dag = long_rows(signed)
+    data = torch.randn(300, columns, generator=torch.Generator().manual_seed(1))
+    exact = portable.evaluate(dag, data.double(), "sum")
+    found = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        found.append(evaluate(dag, data, "sum"))
+    torch.set_num_threads(1)
+    assert torch.equal(*found)
+    torch.testing.assert_close(found[0].double(), exact, rtol=1e-4, atol=1e-3)

@@ -226,6 +226,23 @@ def degrees(dag: Dag) -> Tensor:
     return evaluate(dag, ones, "sum").squeeze(1)
 
 
+def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The rows of some outputs decoded: (offset int64 [k + 1], neighbors [e] ascending, weights [e] or None).
+
+    vertices : int64 [k], of which some may be equal. Parallel arcs come in the order of the paths, depth first in the
+    compiled kernel. Costs the paths that are walked, which where something is subtracted may be more than what is left.
+
+    Raises ArgumentError for vertices of another dtype, and ones that there are not.
+    """
+    if vertices.dim() != 1 or vertices.dtype != torch.int64:
+        raise ArgumentError(f"vertices: expected int64 [k], got {vertices.dtype} {list(vertices.shape)}")
+    if len(wrong := ((vertices < 0) | (vertices >= dag.num_vertices)).nonzero()):
+        place = int(wrong[0])
+        raise ArgumentError(f"vertices: {int(vertices[place])} at position {place} is not in 0..{dag.num_vertices - 1}")
+    compiled = vertices.device.type == "cpu" and native.load() is not None
+    return (native_dag if compiled else portable_dag).rows(dag.checked, vertices)
+
+
 def _check_call(dag: Dag, data: Tensor, reduce: str, edge: str, **scales: Tensor | None) -> None:
     n = dag.num_vertices
     if data.dim() != 2 or len(data) != n:
@@ -291,6 +308,8 @@ def _check_children(dag: Dag) -> None:
     if dag.weighted not in ("inputs", "outputs"):
         raise ArgumentError(f"weighted: {dag.weighted!r} is not one of 'inputs', 'outputs'")
     for name, tensor in dag.tensors().items():
+        if not tensor.is_contiguous():
+            raise ArgumentError(f"{name}: not contiguous; use .contiguous()")
         if tensor.device != dag.offset.device:
             raise ArgumentError(f"{name}: on {tensor.device}, offset on {dag.offset.device}; move both to one device")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import native
+from tgraph import csr, native
 from tgraph.kernels.native.arcs import flat
 from tgraph.kernels.reductions import REDUCTIONS
 
@@ -47,15 +47,15 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
 def plan(dag: Dag) -> Any:
     """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
     phases, tasks = _array(torch.tensor(dag.phases)), None if dag.tasks is None else _array(dag.tasks)
-    return native.load().dag_plan(rows(dag), phases, tasks)  # type: ignore[union-attr]
+    return native.load().dag_plan(arrays(dag), phases, tasks)  # type: ignore[union-attr]
 
 
-def rows(dag: Dag) -> Any:
+def arrays(dag: Dag) -> Any:
     """The tensors of a DAG as the kernels take them; it has to stay alive as long."""
-    arrays = {"children": dag.children, "order": dag.order}
+    named = {"children": dag.children, "order": dag.order}
     split = {
         f"{width}_{name}": _array(tensor) if tensor is not None and tensor.dtype == dtype else None
-        for name, tensor in arrays.items()
+        for name, tensor in named.items()
         for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
     }
     return native.load().dag_rows(dag.num_vertices, _array(dag.wide_offset), **split)  # type: ignore[union-attr]
@@ -78,7 +78,7 @@ def evaluate(
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
         dag.plan,
-        rows(dag),
+        arrays(dag),
         flat(data),
         data.shape[1],
         reduce,
@@ -92,6 +92,20 @@ def evaluate(
         flat(result),
     )
     return result.mul_(left[:, None]) if left is not None and late else result
+
+
+def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As the portable twin."""
+    kernels, held, of_outputs = native.load(), arrays(dag), dag.weighted == "outputs"
+    offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
+    kernels.dag_count_rows(held, of_outputs, _array(vertices), _array(offset[1:]))  # type: ignore[union-attr]
+    torch.cumsum(offset[1:], 0, out=offset[1:])
+    neighbors = torch.empty(int(offset[-1]), dtype=csr.index_dtype(dag.num_vertices), device="cpu")
+    arcs = None if dag.weights is None else torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
+    kernels.dag_list_rows(  # type: ignore[union-attr]
+        held, of_outputs, _array(vertices), _array(offset), _array(neighbors), None if arcs is None else _array(arcs)
+    )
+    return offset, neighbors, None if arcs is None else csr.take(dag.weights, arcs)
 
 
 def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:

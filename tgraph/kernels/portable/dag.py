@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from tgraph import csr
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.kernels.segments import reduce_segments
 from tgraph.rows import gather_rows
@@ -73,3 +74,46 @@ def _weighted(
         numbers = torch.arange(rows.start, rows.stop, device=offset.device) if isinstance(rows, slice) else rows
         carries = (numbers >= dag.num_virtual).repeat_interleave(offset.diff(), output_size=len(messages))
     return torch.where(carries[:, None], EDGE_OPERATIONS[edge](messages, weights), messages)
+
+
+# ---- rows -----------------------------------------------------------------------------------------------------------
+
+
+def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As `tgraph.formats.dag.rows`: all paths from the rows, one arc further at a time."""
+    n, device = dag.num_vertices, vertices.device
+    slot, row = torch.arange(len(vertices), device=device), vertices + dag.num_virtual
+    weight = None if dag.weights is None else dag.weights.new_zeros(len(vertices))
+    minus = torch.zeros(len(vertices), dtype=torch.bool, device=device)
+    found, offset = [], dag.offset.long()
+    while len(row):
+        selected, arcs = gather_rows(offset, row)
+        above = torch.repeat_interleave(torch.arange(len(row), device=device), selected.diff(), output_size=len(arcs))
+        children = dag.children.index_select(0, arcs).long()
+        slot, minus = slot.index_select(0, above), minus.index_select(0, above) ^ (children < 0)
+        nodes = nodes_of(children)
+        if weight is not None:
+            carries = nodes < n if dag.weighted == "inputs" else row.index_select(0, above) >= dag.num_virtual
+            weight = torch.where(carries, dag.weights.index_select(0, arcs), weight.index_select(0, above))
+        leaf = nodes < n
+        found.append([part[leaf] for part in (slot, nodes, minus, weight) if part is not None])
+        slot, row, minus = slot[~leaf], nodes[~leaf] - n, minus[~leaf]
+        weight = None if weight is None else weight[~leaf]
+    if not found:
+        found = [[part for part in (slot, slot, minus, weight) if part is not None]]
+    return _sorted(dag, len(vertices), *(torch.cat(parts) for parts in zip(*found, strict=True)))
+
+
+def _sorted(
+    dag: Dag, count: int, slot: Tensor, inputs: Tensor, minus: Tensor, weights: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The rows of the inputs of each slot, those subtracted taken away."""
+    key = slot * dag.num_vertices + inputs
+    key, by_key = torch.sort(key, stable=True)
+    if dag.signed:
+        distinct, inverse = torch.unique_consecutive(key, return_inverse=True)
+        left = torch.zeros_like(distinct).index_add_(0, inverse, torch.where(minus[by_key], -1, 1))
+        key = distinct.repeat_interleave(left.clamp(min=0))
+    bounds = torch.arange(count + 1, device=key.device) * dag.num_vertices
+    neighbors = (key % max(1, dag.num_vertices)).to(csr.index_dtype(dag.num_vertices))
+    return torch.searchsorted(key, bounds), neighbors, None if weights is None else weights[by_key]
