@@ -1,6 +1,7 @@
 """The Compressed Binary Matrix: rows as deltas to other rows, against the dense matrix."""
 
 import pickle
+from itertools import pairwise
 
 import pytest
 import torch
@@ -70,7 +71,7 @@ def parents(layout):
 def savings(graph, layout):
     """(row, ones that its parent saves), of the rows that have one."""
     parent = parents(layout)
-    deltas = layout.dag.offset.diff().long() - (parent >= 0)
+    deltas = layout.dag.offset.diff().long() - (parent >= 0).long()
     return [int(s) for s in (graph.out_degree - deltas)[parent >= 0]]
 
 
@@ -255,7 +256,7 @@ def test_branches_become_tasks(monkeypatch):
     order, tasks = schedule.order, schedule.tasks.tolist()
     position = torch.empty_like(order).index_copy_(0, order, torch.arange(len(order)))
     assert schedule.phases == (0, 1, 350) and order[0] == 100
-    assert tasks[:2] == [0, 1] and tasks[-1] == 350 and max(b - a for a, b in zip(tasks, tasks[1:], strict=False)) < 40
+    assert tasks[:2] == [0, 1] and tasks[-1] == 350 and max(b - a for a, b in pairwise(tasks)) < 40
     task = torch.searchsorted(schedule.tasks, position, right=True)
     for row in (bounded >= 0).nonzero().flatten().tolist():
         above = int(bounded[row])

@@ -122,7 +122,12 @@ def test_rows_of_the_transposed_are_the_columns(sample):
         assert all(bool((neighbors[a:b].diff() >= 0).all()) for a, b in itertools.pairwise(offset.tolist()))
 
 
-@given(dags.any_dag(), st.sampled_from(DTYPES), st.sampled_from(["sum", "prod", "min", "max"]), st.sampled_from([1, 5, 131]))
+@given(
+    dags.any_dag(),
+    st.sampled_from(DTYPES),
+    st.sampled_from(["sum", "prod", "min", "max"]),
+    st.sampled_from([1, 5, 131]),
+)
 def test_native_and_portable_agree_in_every_dtype(sample, dtype, reduce, columns):
     if refuses(sample.dag, reduce, "copy"):
         return

@@ -116,7 +116,8 @@ void bind_cbm_of(nb::module_& module) {
     using nb::arg;
     module.def("find_parents", &find_parents<Index>, arg("offset").noconvert(), arg("columns").noconvert(),
                arg("column_offset").noconvert(), arg("column_rows").noconvert(), arg("price"),
-               arg("bounds").noconvert(), arg("parent").noconvert(), arg("earlier").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+               arg("bounds").noconvert(), arg("parent").noconvert(), arg("earlier").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
     module.def("count_deltas", &count_deltas<Index>, arg("offset").noconvert(), arg("columns").noconvert(),
                arg("parent").noconvert(), arg("more").noconvert(), arg("less").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());

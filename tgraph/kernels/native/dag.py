@@ -70,7 +70,7 @@ def evaluate(
         weights = dag.weights
         scales = (None if scale is None else scale.to(computed) for scale in (left, right))
         return evaluate(dag, data.to(computed), reduce, edge, *scales).to(data.dtype)
-    if right is not None and (reduce != "sum" or data.dtype in NARROW and data.shape[1] == 1):
+    if right is not None and (reduce != "sum" or (data.dtype in NARROW and data.shape[1] == 1)):
         data, right = data * right[:, None], None
     total = torch.float32 if data.dtype in NARROW else data.dtype
     late = left is not None and dag.plan.needs_far_outputs  # others need them as they are

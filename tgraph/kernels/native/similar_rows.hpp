@@ -93,13 +93,14 @@ private:
             : rows_(of.rows_), columns_(of.columns_), price_(of.price_), scope_(scope), count_(of.rows_.size, 0) {}
 
         void run(int64_t row, uint64_t round, std::vector<RowEdge<Index>>& edges) {
-            if (!rows_.ones(row)) return;
+            if (rows_.ones(row) <= price_) return;  // no parent would save it anything
             count(row, round);
             choose(row);
             for (int i = 0; i < size_; ++i) {
                 const int64_t other = best_[i].row, limit = scope_.limit(row, other);
                 const int64_t weight = hamming(rows_, row, other, limit - price_) + price_;
-                if (weight < limit) edges.push_back({static_cast<Index>(row), best_[i].row, static_cast<Index>(weight)});
+                if (weight >= limit) continue;
+                edges.push_back({static_cast<Index>(row), best_[i].row, static_cast<Index>(weight)});
             }
         }
 
@@ -143,7 +144,7 @@ private:
                 const RowFacts<Index>& facts = scope_.forest[other];
                 if (scope_.group(other) == group) continue;
                 if (std::abs(ones - facts.ones) + price_ >= scope_.limit(row, other)) continue;
-                const int64_t common = std::min<int64_t>(shared * ones / looked_at_, std::min<int64_t>(ones, facts.ones));
+                const int64_t common = std::min<int64_t>({shared * ones / looked_at_, ones, facts.ones});
                 insert({ones + facts.ones - 2 * common, other, scope_.group(other)});
                 // The distance is ones - common at least.
                 if (size_ == candidates_per_row)

@@ -8,6 +8,7 @@ sorted by two such columns stand side by side where they are alike, and a few pe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -140,7 +141,7 @@ def _parts(rows: Matrix, x: Tensor, y: Tensor) -> Iterator[slice]:
     size = (_ones(rows, x) + _ones(rows, y)).cumsum(0)
     steps = torch.arange(0, int(size[-1]), ENTRIES_AT_ONCE, device=size.device)
     bounds = [*torch.searchsorted(size, steps).tolist(), len(x)]
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         if first < last:
             yield slice(first, last)
 
