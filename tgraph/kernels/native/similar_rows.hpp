@@ -22,7 +22,7 @@ inline constexpr int candidates_per_row = 4;
 
 // What one search may read: entries of lists for each one of the row, and in addition for any row; entries of a list.
 struct SearchLimits {
-    int64_t per_one = 48, at_least = 512, per_list = 1024;
+    int64_t per_one = 48, at_least = 256, per_list = 512;
 };
 
 // Where a search looks: at rows of other trees of the forest, for edges that make it lighter, one for each of them.
