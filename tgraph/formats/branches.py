@@ -48,10 +48,9 @@ def bound_work(parent: Tensor, work: Tensor, work_of_root: Tensor) -> Tensor:
     cuttable = (parent >= 0) & (work_of_root <= limit // 4)
     below, parent = work.clone(), parent.clone()
     for rows in reversed(_levels(parent)[1:]):
-        cut = rows[cuttable[rows] & (below[rows] >= limit)]
-        above = parent[rows].index_fill(0, (cuttable[rows] & (below[rows] >= limit)).nonzero().squeeze(1), -1)
-        parent[cut] = -1
-        below.index_add_(0, above[above >= 0], below[rows[above >= 0]])
+        cut = cuttable[rows] & (below[rows] >= limit)
+        parent[rows[cut]] = -1
+        below.index_add_(0, parent[rows[~cut]], below[rows[~cut]])
     return parent
 
 
