@@ -167,7 +167,9 @@ def test_the_forest_is_lightest_where_every_pair_is_counted():
         found = CBM.from_graph(graph, max_depth=None)
         forest = branches_of(graph, price=1)
         assert forest == lightest_tree(graph, 1)
-        assert len(found.dag.children) + found.num_vertices * (found.dag.order is not None) <= forest + graph.num_vertices
+        assert (
+            len(found.dag.children) + found.num_vertices * (found.dag.order is not None) <= forest + graph.num_vertices
+        )
 
 
 def branches_of(graph, price):

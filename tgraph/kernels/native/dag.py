@@ -1,7 +1,8 @@
-"""A linear DAG by the kernels in `dag.cpp`: one team of threads for all phases, in whose chunks rows stay in the cache."""
+"""A linear DAG by the kernels in `dag.cpp`: one team of threads for all phases, and rows that stay in the cache."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from tgraph import csr, native
 from tgraph.kernels.native.arcs import flat
+from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS
 
 if TYPE_CHECKING:
@@ -67,13 +69,11 @@ def evaluate(
     """As `tgraph.formats.dag.evaluate`. Sums of float32 in one column are taken in float64, row by row."""
     computed = _computed_in(dag, data, reduce)
     if computed != data.dtype:
-        weights = dag.weights
         scales = (None if scale is None else scale.to(computed) for scale in (left, right))
         return evaluate(dag, data.to(computed), reduce, edge, *scales).to(data.dtype)
     if right is not None and (reduce != "sum" or (data.dtype in NARROW and data.shape[1] == 1)):
         data, right = data * right[:, None], None
     total = torch.float32 if data.dtype in NARROW else data.dtype
-    late = left is not None and dag.plan.needs_far_outputs  # others need them as they are
     weights = None if edge == "copy" or dag.weights is None else _array(dag.weights.to(total))
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
@@ -87,11 +87,61 @@ def evaluate(
         REDUCTIONS[reduce].identity(total),
         weights,
         dag.weighted == "outputs",
-        None if left is None or late else _array(left.to(total)),
+        None if left is None else _array(left.to(total)),
         None if right is None else _array(right.to(total)),
         flat(result),
     )
-    return result.mul_(left[:, None]) if left is not None and late else result
+    return result
+
+
+def affine_step(
+    dag: Dag,
+    coefficients: Coefficients,
+    heard: Tensor,
+    before: Tensor,
+    weights: Tensor | None,
+    alpha: Tensor | float,
+    beta: Tensor | float,
+    rescale: Tensor | float = 1.0,
+    spare: tuple[Tensor | None, Tensor | None] = (None, None),
+    wanted: Collection[str] = ("total", "unsent"),
+) -> Stepped:
+    """As the portable twin, in memory that is used again; virtual vertices are rounded to the dtype of the values."""
+    scale, bias = coefficients.scale, coefficients.bias
+    values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
+    sent = None if scale is None else torch.empty_like(values) if spare[1] is None else spare[1]
+    sums = torch.empty(3, dtype=torch.float64, device="cpu")
+    native.load().dag_affine_step(  # type: ignore[union-attr]
+        dag.plan,
+        arrays(dag),
+        dag.signed,
+        None if weights is None else _array(weights.to(values.dtype)),
+        dag.weighted == "outputs",
+        _array(heard),
+        _array(before),
+        None if scale is None else _array(scale),
+        _array(bias) if isinstance(bias, Tensor) else None,
+        None if coefficients.measure is None else _array(coefficients.measure),
+        float(alpha),
+        float(beta),
+        0.0 if isinstance(bias, Tensor) else float(beta) * bias,
+        "total" in wanted,
+        "unsent" in wanted,
+        _array(values),
+        None if sent is None else _array(sent),
+        _array(sums),
+    )
+    for written in (values, sent):
+        if written is not None and not written.is_inference():
+            torch.autograd.graph.increment_version(written)  # who saved it for a backward pass shall be told
+    change, total, unsent = sums.tolist()
+    return Stepped(
+        values,
+        values if sent is None else sent,
+        change,
+        total if "total" in wanted else None,
+        unsent if "unsent" in wanted else None,
+    )
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -105,7 +155,7 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     kernels.dag_list_rows(  # type: ignore[union-attr]
         held, of_outputs, _array(vertices), _array(offset), _array(neighbors), None if arcs is None else _array(arcs)
     )
-    return offset, neighbors, None if arcs is None else csr.take(dag.weights, arcs)
+    return offset, neighbors, None if arcs is None or dag.weights is None else csr.take(dag.weights, arcs)
 
 
 def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
