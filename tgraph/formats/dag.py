@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -12,8 +12,10 @@ from torch import Tensor
 
 from tgraph import csr, native
 from tgraph.errors import ArgumentError
+from tgraph.formats.dag_checks import check
 from tgraph.kernels.native import dag as native_dag
 from tgraph.kernels.portable import dag as portable_dag
+from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 from tgraph.rows import computed_once, gather_rows
 
@@ -79,7 +81,8 @@ class Dag:
 
     def to(self, device: torch.device) -> Dag:
         """The same DAG on another device."""
-        return replace(self, **{name: tensor.to(device) for name, tensor in self.tensors().items()})
+        moved: dict[str, Any] = {name: tensor.to(device) for name, tensor in self.tensors().items()}
+        return replace(self, **moved)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is computed anew
@@ -105,6 +108,12 @@ class Dag:
         here = torch.arange(self.num_rows, dtype=self.children.dtype, device=self.offset.device)
         return here if self.order is None else torch.empty_like(here).index_copy_(0, self.order.long(), here)
 
+    def between_rows(self) -> tuple[Tensor, Tensor]:
+        """(row, row that it needs) of every child that is no input."""
+        nodes = self.nodes
+        arcs = (nodes >= self.num_vertices).nonzero().squeeze(1)
+        return self.row_of_arc.index_select(0, arcs), nodes.index_select(0, arcs) - self.num_vertices
+
     @computed_once
     def levels(self) -> Levels:
         """The rows in an order in which none needs another of its own level."""
@@ -128,12 +137,7 @@ class Dag:
 
     def check(self) -> None:
         """Raise ArgumentError unless the tensors are those of a DAG; costs a few passes over the children."""
-        _check_offset(self)
-        _check_children(self)
-        if self.order is not None:
-            _check_order(self.order, self.num_rows)
-        _check_parts(self)
-        _check_dependencies(self)
+        check(self)
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,7 @@ def levels(dag: Dag) -> Levels:
         return Levels(None if dag.order is None else dag.order.long(), dag.phases)
     bounds = torch.tensor(dag.phases, device=dag.offset.device)
     phase = torch.searchsorted(bounds, dag.position.long(), right=True)
-    row, child = _arcs_between_rows(dag)
+    row, child = dag.between_rows()
     inside = phase[child] == phase[row]
     depth = _depths(child[inside], row[inside], dag.num_rows)
     key = phase * (int(depth.max()) + 1) + depth
@@ -164,13 +168,6 @@ def levels(dag: Dag) -> Levels:
     order = order if dag.order is None else dag.order.long()[order]
     sizes = torch.unique_consecutive(key[order], return_counts=True)[1]
     return Levels(order, (0, *sizes.cumsum(0).tolist()))
-
-
-def _arcs_between_rows(dag: Dag) -> tuple[Tensor, Tensor]:
-    """(row, row that it needs) of every child that is no input."""
-    nodes = dag.nodes
-    arcs = (nodes >= dag.num_vertices).nonzero().squeeze(1)
-    return dag.row_of_arc.index_select(0, arcs), nodes.index_select(0, arcs) - dag.num_vertices
 
 
 def _depths(needed: Tensor, row: Tensor, num_rows: int) -> Tensor:
@@ -202,7 +199,7 @@ def evaluate(
     left: Tensor | None = None,
     right: Tensor | None = None,
 ) -> Tensor:
-    """out[v] = left[v] * the reduction, over all paths from output v to an input u, of edge(right[u] * data[u], weight).
+    """out[v] = left[v] * the reduction, over all paths from output v to inputs u, of edge(right[u] * data[u], weight).
 
     data : [n, F] of any dtype, which the result has too. reduce : "sum", "prod", "min" or "max"; a row without paths
         gets the identity. edge : "copy", or "add", "mul", "min" or "max" with the weight of the one arc of a path
@@ -218,6 +215,36 @@ def evaluate(
     compiled = data.device.type == "cpu" and native.load() is not None
     backend = native_dag if compiled and native_dag.refuses(dag, data, reduce, edge) is None else portable_dag
     return backend.evaluate(dag.checked, data, reduce, edge, left, right)
+
+
+def affine_step(
+    dag: Dag,
+    coefficients: Coefficients,
+    heard: Tensor,
+    before: Tensor,
+    weights: Tensor | None,
+    alpha: Tensor | float,
+    beta: Tensor | float,
+    rescale: Tensor | float = 1.0,
+    spare: tuple[Tensor | None, Tensor | None] = (None, None),
+    wanted: Collection[str] = ("total", "unsent"),
+) -> Stepped:
+    """A step of a linear iteration, alpha * (sum of heard[u] * weight) + beta * bias, over the rows of a DAG.
+
+    As `affine_step` of the backends, but for weights, which are those of the DAG or None; no gradient. Raises
+    ArgumentError for coefficients of several blocks.
+    """
+    if coefficients.blocks != 1:
+        raise ArgumentError(f"blocks: a compressed layout steps all rows at once, not in {coefficients.blocks} blocks")
+    _check_call(dag, heard[:, None], "sum", "copy" if weights is None else "mul")
+    same = all(
+        tensor.dtype == heard.dtype
+        for tensor in (before, coefficients.scale, coefficients.bias, coefficients.measure)
+        if isinstance(tensor, Tensor)
+    )
+    compiled = heard.device.type == "cpu" and native.load() is not None and len(heard) > 0 and same
+    backend = native_dag if compiled and heard.dtype in (torch.float32, torch.float64) else portable_dag
+    return backend.affine_step(dag.checked, coefficients, heard, before, weights, alpha, beta, rescale, spare, wanted)
 
 
 def degrees(dag: Dag) -> Tensor:
@@ -269,102 +296,3 @@ def refuses(dag: Dag, reduce: str, edge: str) -> str | None:
     if edge != "copy" and dag.weighted == "outputs" and (reduce, edge) not in DISTRIBUTIVE:
         return f"edge: {edge!r} under {reduce!r} does not distribute, which a transposed DAG needs; transpose to CSR"
     return None
-
-
-# ---- checks ---------------------------------------------------------------------------------------------------------
-
-
-def _check_offset(dag: Dag) -> None:
-    n, offset, children = dag.num_vertices, dag.offset, dag.children
-    for name, tensor in (("offset", offset), ("children", children)):
-        if tensor.dim() != 1 or tensor.dtype not in (torch.int32, torch.int64):
-            raise ArgumentError(
-                f"{name}: expected int32 or int64 in one dimension, got {tensor.dtype}, {tensor.dim()} dimensions"
-            )
-    if n < 0 or len(offset) <= n:
-        raise ArgumentError(f"offset: expected at least num_vertices + 1 = {n + 1} bounds, got {len(offset)}")
-    if int(offset[0]) != 0 or int(offset[-1]) != len(children):
-        raise ArgumentError(
-            f"offset: runs from {int(offset[0])} to {int(offset[-1])}, expected 0 to {len(children)}, "
-            "the number of children"
-        )
-    if len(falls := (offset[1:] < offset[:-1]).nonzero()):
-        raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
-
-
-def _check_children(dag: Dag) -> None:
-    if len(dag.children):
-        least, largest = (int(bound) for bound in dag.children.aminmax())
-        if largest >= dag.num_nodes or ~least >= dag.num_nodes:
-            wrong = int((dag.nodes >= dag.num_nodes).nonzero()[0])
-            raise ArgumentError(
-                f"children: {int(dag.children[wrong])} at position {wrong} is no node; they run from 0 to "
-                f"{dag.num_nodes - 1}"
-            )
-    if dag.weights is not None and dag.weights.shape != dag.children.shape:
-        raise ArgumentError(f"weights: expected [{len(dag.children)}], got shape {list(dag.weights.shape)}")
-    if dag.weights is not None and dag.signed:
-        raise ArgumentError(f"weights: child {int((dag.children < 0).nonzero()[0])} is subtracted; give no weights")
-    if dag.weighted not in ("inputs", "outputs"):
-        raise ArgumentError(f"weighted: {dag.weighted!r} is not one of 'inputs', 'outputs'")
-    for name, tensor in dag.tensors().items():
-        if not tensor.is_contiguous():
-            raise ArgumentError(f"{name}: not contiguous; use .contiguous()")
-        if tensor.device != dag.offset.device:
-            raise ArgumentError(f"{name}: on {tensor.device}, offset on {dag.offset.device}; move both to one device")
-
-
-def _check_order(order: Tensor, num_rows: int) -> None:
-    if order.shape != (num_rows,) or order.dtype not in (torch.int32, torch.int64):
-        raise ArgumentError(f"order: expected int32 or int64 [{num_rows}], got {order.dtype} {list(order.shape)}")
-    if len(wrong := ((order < 0) | (order >= num_rows)).nonzero()):
-        place = int(wrong[0])
-        raise ArgumentError(f"order: {int(order[place])} at position {place} is no row; they are 0..{num_rows - 1}")
-    count = torch.bincount(order, minlength=num_rows)
-    if len(twice := (count > 1).nonzero()):
-        raise ArgumentError(f"order: row {int(twice[0])} occurs {int(count[twice[0]])} times; each occurs once")
-
-
-def _check_parts(dag: Dag) -> None:
-    phases = dag.phases
-    if not phases or phases[0] != 0 or phases[-1] != dag.num_rows:
-        raise ArgumentError(f"phases: {phases} does not run from 0 to {dag.num_rows}, the number of rows")
-    for place, (first, last) in enumerate(pairwise(phases)):
-        if last < first:
-            raise ArgumentError(f"phases: {last} at position {place + 1} is less than {first} before it")
-    tasks = dag.tasks
-    if tasks is None:
-        return
-    if tasks.dim() != 1 or tasks.dtype != torch.int64 or not len(tasks) or int(tasks[0]) != 0:
-        raise ArgumentError("tasks: expected int64 bounds in one dimension, the first of them 0")
-    if len(falls := (tasks[1:] < tasks[:-1]).nonzero()):
-        raise ArgumentError(f"tasks: decreases after position {int(falls[0])}; bounds ascend")
-    if int(tasks[-1]) not in phases:
-        raise ArgumentError(f"tasks: ends at {int(tasks[-1])}, which is not the end of a phase")
-    ends = torch.tensor([end for end in phases if end <= int(tasks[-1])], device=tasks.device)
-    if len(wrong := (~torch.isin(ends, tasks)).nonzero()):
-        raise ArgumentError(f"tasks: none ends at {int(ends[wrong[0]])}, where a phase does; cut them there")
-
-
-def _check_dependencies(dag: Dag) -> None:
-    """Every row needs rows of earlier phases, or earlier ones of its own task."""
-    row, child = _arcs_between_rows(dag)
-    if not len(row):
-        return
-    if dag.weights is not None and dag.weighted == "outputs" and int(child.max()) >= dag.num_virtual:
-        raise ArgumentError("weighted: rows refer to outputs, whose arcs would weigh twice; use weighted='inputs'")
-    position = dag.position
-    needed, here = position.index_select(0, child), position.index_select(0, row)
-    bounds = torch.tensor(dag.phases, device=here.device, dtype=here.dtype)
-    fits = needed < bounds[torch.searchsorted(bounds, here, right=True) - 1]  # where its phase begins
-    if dag.tasks is not None:
-        tasks = dag.tasks.to(here.dtype)
-        task = torch.searchsorted(tasks, here, right=True)
-        same = (task == torch.searchsorted(tasks, needed, right=True)) & (task < len(tasks))
-        fits |= same & (needed < here)
-    if len(wrong := (~fits).nonzero()):
-        row_, child_ = int(row[wrong[0]]), int(child[wrong[0]])
-        raise ArgumentError(
-            f"children: row {row_} needs row {child_}, which stands at {int(position[child_])} of the order, not before "
-            f"it at {int(position[row_])}; rows need those of earlier phases, or earlier ones of their own task"
-        )

@@ -71,8 +71,7 @@ void bind_dag(nb::module_& module) {
                arg("narrow_children").noconvert().none(), arg("wide_children").noconvert().none(),
                arg("narrow_order").noconvert().none(), arg("wide_order").noconvert().none());
     nb::class_<DagPlan>(module, "DagPlan", "How the work of a DAG is cut.")
-        .def_ro("needs_outputs", &DagPlan::needs_outputs)
-        .def_ro("needs_far_outputs", &DagPlan::needs_far_outputs);
+        .def_ro("needs_outputs", &DagPlan::needs_outputs);
     module.def("dag_plan", &make_plan, arg("rows"), arg("phases").noconvert(), arg("tasks").noconvert().none(),
                nb::call_guard<nb::gil_scoped_release>());
     module.def("dag_count_rows", &count_rows, arg("rows"), arg("of_outputs"), arg("outputs").noconvert(),
@@ -83,6 +82,7 @@ void bind_dag(nb::module_& module) {
     bind_dag_float64(module);
     bind_dag_integers(module);
     bind_dag_narrow(module);
+    bind_dag_affine(module);
 }
 
 }  // namespace tgraph

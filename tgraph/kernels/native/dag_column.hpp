@@ -59,18 +59,25 @@ public:
 
     // Outputs that are evaluated in an order of their own are finished in the end.
     void run() {
-        run_phases(plan_, 1, 1, *this);
+        run_phases(plan_, 1, *this);
         if (rows_.in_order()) return;
         const A* outputs = state_ + rows_.num_rows;
-        for_each_part(part_count(rows_.num_vertices), [&](int part) {
-            const Range range = part_of(rows_.num_vertices, part, part_count(rows_.num_vertices));
+        constexpr int64_t size = finished_together;
+        for_each_chunk(num_finishes(), part_count(rows_.num_vertices), [&](int64_t chunk) {
             Total totals[batch];
-            for (int64_t v = range.begin; v < range.end; v += batch) {
-                const int64_t count = std::min(batch, range.end - v);
+            const int64_t end = std::min(rows_.num_vertices, (chunk + 1) * size);
+            for (int64_t v = chunk * size; v < end; v += batch) {
+                const int64_t count = std::min(batch, end - v);
                 std::copy(outputs + v, outputs + v + count, totals);
-                finish_(part, v, count, totals);
+                finish_(chunk, v, count, totals);
             }
         });
+    }
+
+    // The chunks that `finish` hears of.
+    int64_t num_finishes() const {
+        if (rows_.in_order()) return static_cast<int64_t>(plan_.chunks.size());
+        return (rows_.num_vertices + finished_together - 1) / finished_together;
     }
 
     struct Worker {
@@ -78,11 +85,12 @@ public:
         void piece(const DagPlan::Phase& phase, int64_t i) {
             of.pieces_[i - phase.pieces.begin] = of.reduce_piece(of.plan_.pieces[i]);
         }
-        void chunk(const DagPlan::Phase& phase, int64_t number, int) { of.take(phase, number); }
+        void chunk(const DagPlan::Phase& phase, int64_t number) { of.take(phase, number); }
     };
     Worker worker() { return {*this}; }
 
 private:
+    static constexpr int64_t finished_together = 32 * batch;
     static constexpr bool sums_plainly =
         std::is_same_v<Reduce, Plus> && !Edge::weighted && !is_signed && std::is_floating_point_v<A>;
 

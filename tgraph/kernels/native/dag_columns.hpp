@@ -1,6 +1,6 @@
 // A linear DAG on many columns. A row is reduced in registers, block of columns after block, from where its children
-// stand. Outputs that later rows of a chunk need stay in a small copy of the chunk, so that they come from the nearest
-// caches, and the result itself is written past these: it costs one read of the data and one write.
+// stand. The last outputs of a chunk, which the next rows tend to need, stay in a ring that the nearest caches hold,
+// and the result itself is written past these: it costs one read of the data and one write.
 #pragma once
 
 #include <algorithm>
@@ -81,9 +81,17 @@ public:
     DagColumns(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& with)
         : rows_(rows), plan_(plan), with_(with), virtual_(rows.num_virtual() * with.columns),
           pieces_(plan.most_pieces * with.columns),
-          streams_(rows.num_vertices * with.columns * static_cast<int64_t>(sizeof(T)) >= streamed_bytes) {}
+          streams_(rows.num_vertices * with.columns * static_cast<int64_t>(sizeof(T)) >= streamed_bytes) {
+        const int64_t fitting = ring_bytes / (with.columns * static_cast<int64_t>(sizeof(A)));
+        while (plan.needs_outputs && 2 * ring_ <= fitting) ring_ *= 2;
+        scales_late_ = with.left && (plan.needs_far_outputs || plan.reach >= ring_);
+    }
 
-    void run() { run_phases(plan_, with_.columns, parts(), *this); }
+    void run() {
+        advise_huge_pages(with_.outputs, rows_.num_vertices * with_.columns * sizeof(T));
+        run_phases(plan_, with_.columns, *this);
+        if (scales_late_) scale();
+    }
 
     class Worker {
     public:
@@ -92,67 +100,60 @@ public:
             inputs_.resize(is_narrow<T> ? most : 0);
             others_.resize(most);
             factors_.resize(Edge::weighted ? 2 * most : 0);
+            room_.resize(of.ring_ * of.with_.columns);
+            scaled_.resize(of.with_.left ? of.with_.columns : 0);
         }
         ~Worker() { fence_streams(); }
 
         void piece(const DagPlan::Phase& phase, int64_t i) {
             const DagPiece& piece = of_.plan_.pieces[i];
-            const Range columns{0, of_.with_.columns};
-            list(of_.rows_.row(piece.position), {piece.begin, piece.end}, columns, {0, 0});
-            reduce(of_.pieces_.data() + (i - phase.pieces.begin) * of_.with_.columns, of_.with_.columns);
+            list(of_.rows_.row(piece.position), {piece.begin, piece.end}, {0, 0}, 0);
+            reduce(of_.pieces_.data() + (i - phase.pieces.begin) * of_.with_.columns);
         }
 
-        // The rows of a chunk, block of columns after block, so that those kept for each other stay in the cache.
-        void chunk(const DagPlan::Phase& phase, int64_t number, int part) {
+        void chunk(const DagPlan::Phase& phase, int64_t number) {
             const Range chunk = of_.plan_.chunks[number];
-            const Range columns = part_of(of_.with_.columns, part, static_cast<int>(of_.parts()));
-            const int64_t kept = of_.plan_.needs_outputs ? chunk.end - chunk.begin : 1;
-            const int64_t fits = kept_bytes / (kept * static_cast<int64_t>(sizeof(A))) / 64 * 64;
-            const int64_t width = std::min(std::max<int64_t>(fits, 64), columns.end - columns.begin);
-            if (static_cast<int64_t>(room_.size()) < kept * width) room_.resize(kept * width);
-            for (int64_t f = columns.begin; f < columns.end; f += width)
-                for (int64_t at = chunk.begin; at < chunk.end; ++at)
-                    row(phase, chunk, at, {f, std::min(f + width, columns.end)});
+            for (int64_t at = chunk.begin; at < chunk.end; ++at) row(phase, chunk, at);
         }
 
     private:
-        void row(const DagPlan::Phase& phase, Range chunk, int64_t at, Range columns) {
+        void row(const DagPlan::Phase& phase, Range chunk, int64_t at) {
             const DagData<T, A>& with = of_.with_;
-            const int64_t row = of_.rows_.row(at), width = columns.end - columns.begin;
-            const int64_t output = row - of_.rows_.num_virtual();
-            A* sums = output < 0 ? of_.virtual_.data() + row * with.columns + columns.begin
-                                 : room_.data() + (of_.plan_.needs_outputs ? (at - chunk.begin) * width : 0);
-            T* to = with.outputs + output * with.columns + columns.begin;
+            const int64_t row = of_.rows_.row(at), output = row - of_.rows_.num_virtual();
+            A* sums = output < 0 ? of_.virtual_.data() + row * with.columns : kept(at);
+            T* to = output < 0 ? nullptr : with.outputs + output * with.columns;
             if constexpr (std::is_same_v<T, A>)
                 if (output >= 0 && !of_.plan_.needs_outputs && !of_.streams_) sums = to;
             if (of_.rows_.degree(row) > DagPlan::longest) {
-                long_row(phase, chunk, at, columns, sums);
+                long_row(phase, chunk, at, sums);
             } else {
-                list(row, {of_.rows_.offset[row], of_.rows_.offset[row + 1]}, columns, chunk);
-                reduce(sums, width);
+                list(row, {of_.rows_.offset[row], of_.rows_.offset[row + 1]}, chunk, at);
+                reduce(sums);
             }
-            if (output >= 0) write(to, sums, width, with.left ? with.left[output] : A{1});
+            if (output >= 0) write(to, sums, output);
         }
 
-        void long_row(const DagPlan::Phase& phase, Range chunk, int64_t at, Range columns, A* sums) {
-            const int64_t width = columns.end - columns.begin;
+        A* kept(int64_t at) { return room_.data() + (at & (of_.ring_ - 1)) * of_.with_.columns; }
+
+        void long_row(const DagPlan::Phase& phase, Range chunk, int64_t at, A* sums) {
+            const int64_t width = of_.with_.columns;
             std::vector<A> other(width);
             std::fill_n(sums, width, of_.with_.identity);
             const Range range = of_.plan_.pieces_of(phase, at);
             for (int64_t i = range.begin; i < range.end; ++i) {
                 const DagPiece& piece = of_.plan_.pieces[i];
-                const A* part = of_.pieces_.data() + (i - phase.pieces.begin) * of_.with_.columns + columns.begin;
+                const A* part = of_.pieces_.data() + (i - phase.pieces.begin) * width;
                 if (!piece.ready) {
-                    list(of_.rows_.row(at), {piece.begin, piece.end}, columns, chunk);
-                    reduce(other.data(), width);
+                    list(of_.rows_.row(at), {piece.begin, piece.end}, chunk, at);
+                    reduce(other.data());
                     part = other.data();
                 }
                 for (int64_t f = 0; f < width; ++f) sums[f] = Reduce::apply(sums[f], part[f]);
             }
         }
 
-        // Where the children of a row stand, for some columns.
-        void list(int64_t row, Range arcs, Range columns, Range chunk) {
+        // Where the children of the row at a position of a chunk stand.
+        void list(int64_t row, Range arcs, Range chunk, int64_t at) {
             const DagData<T, A>& with = of_.with_;
             const int64_t n = of_.rows_.num_vertices, first_output = of_.rows_.num_rows;
             num_inputs_ = num_others_ = 0;
@@ -161,7 +162,7 @@ public:
                 const int64_t node = node_of(child);
                 const A* from;
                 if (node < n) {
-                    const T* data = with.inputs + node * with.columns + columns.begin;
+                    const T* data = with.inputs + node * with.columns;
                     if constexpr (!std::is_same_v<T, A>) {
                         set_factor(num_inputs_, i, row, child, node);
                         inputs_[num_inputs_++] = data;
@@ -170,20 +171,19 @@ public:
                         from = data;
                     }
                 } else if (node < first_output) {
-                    from = of_.virtual_.data() + (node - n) * with.columns + columns.begin;
+                    from = of_.virtual_.data() + (node - n) * with.columns;
                 } else {
-                    from = output(node - first_output, columns, chunk);
+                    from = output(node - first_output, chunk, at);
                 }
                 set_factor(DagPlan::longest + num_others_, i, row, child, node);
                 others_[num_others_++] = from;
             }
         }
 
-        const A* output(int64_t v, Range columns, Range chunk) const {
-            const int64_t at = of_.plan_.place(v + of_.rows_.num_virtual());
-            if (at >= chunk.begin && at < chunk.end)
-                return room_.data() + (at - chunk.begin) * (columns.end - columns.begin);
-            if constexpr (std::is_same_v<T, A>) return of_.with_.outputs + v * of_.with_.columns + columns.begin;
+        const A* output(int64_t v, Range chunk, int64_t at) {
+            const int64_t place = of_.plan_.place(v + of_.rows_.num_virtual());
+            if (place >= chunk.begin && place < chunk.end && at - place < of_.ring_) return kept(place);
+            if constexpr (std::is_same_v<T, A>) return of_.with_.outputs + v * of_.with_.columns;
             return nullptr;  // refused: it would have been rounded
         }
 
@@ -200,22 +200,19 @@ public:
             }
         }
 
-        void reduce(A* sums, int64_t width) const {
+        void reduce(A* sums) const {
             const RowList<A, A> others{others_.data(), factors_.data() + (Edge::weighted ? DagPlan::longest : 0),
                                        num_others_};
             const RowList<T, A> inputs{inputs_.data(), factors_.data(), num_inputs_};
-            reduce_lists<Reduce, Edge>(sums, width, inputs, others, of_.with_.identity);
+            reduce_lists<Reduce, Edge>(sums, of_.with_.columns, inputs, others, of_.with_.identity);
         }
 
-        void write(T* to, A* sums, int64_t width, A left) {
-            if (of_.with_.left) {
-                A* scaled = sums;
-                if (of_.plan_.needs_outputs) {
-                    scaled_.resize(width);
-                    scaled = scaled_.data();
-                }
-                for (int64_t f = 0; f < width; ++f) scaled[f] = times(sums[f], left);
-                sums = scaled;
+        void write(T* to, A* sums, int64_t output) {
+            const int64_t width = of_.with_.columns;
+            if (of_.with_.left && !of_.scales_late_) {
+                const A left = of_.with_.left[output];
+                for (int64_t f = 0; f < width; ++f) scaled_[f] = times(sums[f], left);
+                sums = scaled_.data();
             }
             if constexpr (!std::is_same_v<T, A>) {
                 for (int64_t f = 0; f < width; ++f) to[f] = stored_as<T>(sums[f]);
@@ -236,17 +233,29 @@ public:
 
 private:
     static constexpr int64_t streamed_bytes = 1 << 25;  // beyond this, what was written is not in the cache when read
-    static constexpr int64_t kept_bytes = 1 << 19;      // of outputs that are kept for each other
+    static constexpr int64_t ring_bytes = 1 << 20;
 
-    // Into how many parts of columns each chunk is cut, where few are large.
-    int64_t parts() const { return 1; }
+    // What others needed unscaled.
+    void scale() {
+        if constexpr (std::is_same_v<T, A>) {
+            const int parts = part_count(rows_.num_vertices * with_.columns);
+            for_each_part(parts, [&](int part) {
+                const Range range = part_of(rows_.num_vertices, part, parts);
+                for (int64_t v = range.begin; v < range.end; ++v) {
+                    T* out = with_.outputs + v * with_.columns;
+                    for (int64_t f = 0; f < with_.columns; ++f) out[f] = times(out[f], with_.left[v]);
+                }
+            });
+        }
+    }
 
     const DagRows& rows_;
     const DagPlan& plan_;
     DagData<T, A> with_;
     Scratch<A> virtual_;
     Scratch<A> pieces_;
-    bool streams_;
+    bool streams_, scales_late_ = false;
+    int64_t ring_ = 1;  // a power of two
 };
 
 }  // namespace tgraph

@@ -92,8 +92,12 @@ template <class T>
 using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
 
 template <class T, class A>
-void evaluate(const DagPlan& plan, const DagRows& rows, In<Passed<T>> data, int64_t columns, std::string_view reduce, std::string_view edge, bool is_signed, A identity, Optional<A> weights,
-              bool of_outputs, Optional<A> left, Optional<A> right, Out<Passed<T>> out) {
+void evaluate(const DagPlan& plan, const DagRows& rows, In<Passed<T>> data, int64_t columns, std::string_view reduce,
+              std::string_view edge, bool is_signed, A identity, Optional<A> weights, bool of_outputs,
+              Optional<A> left, Optional<A> right, Out<Passed<T>> out) {
+    const auto numbers = static_cast<int64_t>(data.shape(0));
+    if (columns < 1 || numbers != rows.num_vertices * columns || data.shape(0) != out.shape(0))
+        throw std::invalid_argument("data, out: expected [n, columns]");
     const DagData<T, A> with{reinterpret_cast<const T*>(data.data()),
                              reinterpret_cast<T*>(out.data()),
                              columns,
@@ -118,5 +122,6 @@ void bind_dag_float32(nb::module_& module);
 void bind_dag_float64(nb::module_& module);
 void bind_dag_integers(nb::module_& module);
 void bind_dag_narrow(nb::module_& module);
+void bind_dag_affine(nb::module_& module);
 
 }  // namespace tgraph

@@ -60,7 +60,8 @@ public:
     std::vector<Range> chunks;  // of positions; whole tasks
     std::vector<DagPiece> pieces;
     std::vector<int64_t> position;  // of each row; empty where rows are in order, or no row needs an output
-    int64_t most_pieces = 0, largest_chunk = 0;
+    int64_t most_pieces = 0;
+    int64_t reach = 0;  // how far ahead of a row an output of its chunk stands that it needs, at most
     bool needs_outputs = false;      // some row needs an output
     bool needs_far_outputs = false;  // and one of another chunk
 
@@ -110,7 +111,6 @@ private:
             }
             if (work < grain && at < phase.end) continue;
             chunks.push_back({begin, at});
-            largest_chunk = std::max(largest_chunk, work);
             phases.back().work += work;
             begin = at;
             work = 0;
@@ -136,7 +136,12 @@ private:
                 const int64_t row = rows.row(at);
                 for (int64_t i = rows.offset[row]; i < rows.offset[row + 1]; ++i) {
                     const int64_t node = node_of(rows.child(i));
-                    if (node >= first && place(node - rows.num_vertices) < chunk.begin) needs_far_outputs = true;
+                    if (node < first) continue;
+                    const int64_t needed = place(node - rows.num_vertices);
+                    if (needed < chunk.begin)
+                        needs_far_outputs = true;
+                    else
+                        reach = std::max(reach, at - needed);
                 }
             }
     }
@@ -156,10 +161,9 @@ private:
 };
 
 // Runs the phases one after the other by one team. Phases of little work are left to its first member, with no meeting
-// of the others between them. `evaluator` reduces pieces and chunks; `columns` scales the work, and a chunk may be cut
-// into parts of columns, `parts` of them.
+// of the others between them. `evaluator` gives workers, which reduce pieces and chunks; `columns` scales the work.
 template <class Evaluator>
-void run_phases(const DagPlan& plan, int64_t columns, int64_t parts, Evaluator& evaluator) {
+void run_phases(const DagPlan& plan, int64_t columns, Evaluator& evaluator) {
     int64_t most = 0;
     for (const auto& phase : plan.phases) most = std::max(most, phase.work);
     std::vector<std::atomic<int64_t>> next_piece(plan.phases.size()), next_chunk(plan.phases.size());
@@ -176,9 +180,9 @@ void run_phases(const DagPlan& plan, int64_t columns, int64_t parts, Evaluator& 
             for (int64_t i; (i = next_piece[p].fetch_add(1, std::memory_order_relaxed)) < num_pieces;)
                 if (plan.pieces[phase.pieces.begin + i].ready) worker.piece(phase, phase.pieces.begin + i);
             if (num_pieces && !small) team.barrier();
-            const int64_t items = (phase.chunks.end - phase.chunks.begin) * parts;
-            for (int64_t i; (i = next_chunk[p].fetch_add(1, std::memory_order_relaxed)) < items;)
-                worker.chunk(phase, phase.chunks.begin + i / parts, static_cast<int>(i % parts));
+            const int64_t num_chunks = phase.chunks.end - phase.chunks.begin;
+            for (int64_t i; (i = next_chunk[p].fetch_add(1, std::memory_order_relaxed)) < num_chunks;)
+                worker.chunk(phase, phase.chunks.begin + i);
             if (!small) team.barrier();
         }
     });

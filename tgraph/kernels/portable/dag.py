@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from tgraph import csr
+from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.kernels.segments import reduce_segments
 from tgraph.rows import gather_rows
@@ -76,6 +78,26 @@ def _weighted(
     return torch.where(carries[:, None], EDGE_OPERATIONS[edge](messages, weights), messages)
 
 
+def affine_step(
+    dag: Dag,
+    coefficients: Coefficients,
+    heard: Tensor,
+    before: Tensor,
+    weights: Tensor | None,
+    alpha: Tensor | float,
+    beta: Tensor | float,
+    rescale: Tensor | float = 1.0,
+    spare: tuple[Tensor | None, Tensor | None] = (None, None),
+    wanted: Collection[str] = ("total", "unsent"),
+) -> Stepped:
+    """As that of `portable.linear`, over the rows of a DAG, with coefficients of one block, which need no `rescale`.
+
+    weights : those of the DAG, or None to take none."""
+    edge = "copy" if weights is None else "mul"
+    received = evaluate(dag, widened(heard)[:, None], "sum", edge).squeeze(1)
+    return stepped(coefficients, received, before, alpha, beta, wanted)
+
+
 # ---- rows -----------------------------------------------------------------------------------------------------------
 
 
@@ -92,7 +114,7 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         children = dag.children.index_select(0, arcs).long()
         slot, minus = slot.index_select(0, above), minus.index_select(0, above) ^ (children < 0)
         nodes = nodes_of(children)
-        if weight is not None:
+        if weight is not None and dag.weights is not None:
             carries = nodes < n if dag.weighted == "inputs" else row.index_select(0, above) >= dag.num_virtual
             weight = torch.where(carries, dag.weights.index_select(0, arcs), weight.index_select(0, above))
         leaf = nodes < n
