@@ -20,5 +20,6 @@ NB_MODULE(_native, module) {
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);
     tgraph::bind_pairs(module);
+    tgraph::bind_cbm(module);
     tgraph::bind_dag(module);
 }
