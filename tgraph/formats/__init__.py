@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
+from tgraph.formats.cbm import CBM
 from tgraph.formats.coo import COO
 from tgraph.formats.csc import CSC
 from tgraph.formats.csr import CSR
@@ -21,7 +22,7 @@ from tgraph.graph import Graph
 
 __all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
 
-_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, Virtual)
+_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, Virtual, CBM)
 LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
 
 

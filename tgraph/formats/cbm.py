@@ -16,10 +16,9 @@ from torch import Tensor
 
 from tgraph import build, csr, native
 from tgraph.errors import ArgumentError
-from tgraph.formats import branches, dag
+from tgraph.formats import branches
+from tgraph.formats.compressed import Compressed
 from tgraph.formats.dag import Dag
-from tgraph.formats.layout import Layout
-from tgraph.formats.transposing import transposed
 from tgraph.graph import Graph
 from tgraph.kernels.native import cbm as compiled
 from tgraph.kernels.portable import cbm as portable
@@ -31,14 +30,12 @@ if TYPE_CHECKING:
 # A row of ones that a parent saves costs an entry, and so does the parent itself.
 LEAST_SAVING = 2
 
-TENSORS = ("offset", "children", "order", "tasks")
 
-
-class CBM(Layout):
+class CBM(Compressed):
     """The arcs of a graph without weights or parallel arcs, rows compressed by each other; sums only.
 
-    dag : the rows as they are computed, a parent before the rows that refer to it.
-    num_arcs : the arcs that they stand for.
+    dag : the rows as they are computed, a parent before the rows that refer to it. num_arcs : the arcs that they stand
+    for.
 
     The transpose is A^T = Delta^T (I - T^T)^-1 where A = (I - T)^-1 Delta: the same deltas the other way round, which
     are a CBM as well, but for the virtual vertices in its DAG, and not compressed anew.
@@ -46,13 +43,9 @@ class CBM(Layout):
 
     name: ClassVar[str] = "cbm"
 
-    def __init__(self, dag: Dag, num_arcs: int):
-        self.dag, self.num_arcs = dag, num_arcs
-        self.num_vertices = dag.num_vertices
-
     @classmethod
-    def from_graph(  # type: ignore[override]
-        cls, graph: Graph, *, alpha: int = LEAST_SAVING, max_depth: int | None = None
+    def from_graph(
+        cls, graph: Graph, *, alpha: int = LEAST_SAVING, max_depth: int | None = None, **unknown: Any
     ) -> Self:
         """Compress the rows of a graph by parents that are a minimum spanning forest over candidates.
 
@@ -63,53 +56,14 @@ class CBM(Layout):
         The candidates come from counting, in memory and time linear in the arcs, which rows share columns; the result
         does not depend on the number of threads. The graph's transpose is derived if it is directed, and freed again.
 
-        Raises ArgumentError for parallel arcs, weights, rows that do not ascend, and options out of range.
+        Raises ArgumentError for parallel arcs, weights, rows that do not ascend, and options out of range or `unknown`.
         """
+        cls.refuse_options(unknown)
         alpha, depth = _check_options(alpha, max_depth)
         _check_binary(graph)
         rows = Matrix(graph.offset.cpu().contiguous(), graph.neighbors.cpu().contiguous())
         built = _compressed(rows, _columns(graph, rows), min(alpha, graph.num_vertices) - 1, depth)
         return cls(built.to(graph.device), graph.num_arcs)
-
-    def to_csr(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """(offset int64 [n + 1], neighbors [m], None): those of the graph that it was made from, or its transpose."""
-        return self.rows(torch.arange(self.num_vertices, device=self.device))
-
-    def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """See `Layout.rows`. Costs the deltas of these rows and of all above them."""
-        return dag.rows(self.dag, vertices)
-
-    def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
-        return dag.degrees(self.dag)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
-        return self.dag.tensors()
-
-    def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
-        return {"num_vertices": self.num_vertices, "num_arcs": self.num_arcs, "phases": list(self.dag.phases)}
-
-    @classmethod
-    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`."""
-        if missing := {"offset", "children"} - tensors.keys():
-            raise ArgumentError(f"tensors: {', '.join(sorted(missing))} missing; a CBM needs offset and children")
-        if unknown := tensors.keys() - set(TENSORS):
-            raise ArgumentError(f"tensors: a CBM has no {', '.join(sorted(unknown))}; it has {', '.join(TENSORS)}")
-        n, phases = int(options["num_vertices"]), tuple(int(bound) for bound in options["phases"])
-        stored = {name: tensors.get(name) for name in TENSORS}
-        built = Dag(num_vertices=n, weights=None, phases=phases, **stored)  # type: ignore[arg-type]
-        return cls(built.checked, int(options["num_arcs"]))
-
-    def to(self, device: torch.device) -> Self:
-        """The same layout on another device."""
-        return type(self)(self.dag.to(device), self.num_arcs)
-
-    def transposed(self) -> CBM:
-        """See `Layout.transposed`: of the same arcs, one entry more for each parent at most."""
-        return type(self)(transposed(self.dag), self.num_arcs)
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
         """Why `pull` cannot serve such a call, None where it can: deltas are subtracted, which is for sums alone."""
@@ -118,19 +72,6 @@ class CBM(Layout):
         if edge != "copy":
             return f"a CBM has no weights for {edge!r}; it serves edge='copy' alone"
         return None
-
-    def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
-        """See `Layout.pull`. Raises ArgumentError for what `refuses` names."""
-        if reason := self.refuses(reduce, edge, data.dtype):
-            raise ArgumentError(reason)
-        return dag.evaluate(self.dag, data, reduce, edge)
-
-    def multiply(self, data: Tensor, left: Tensor | None = None, right: Tensor | None = None) -> Tensor:
-        """diag(left) A diag(right) data in one pass, [n, F]: the products A D X and D A D X of section IV of the paper.
-
-        data : [n, F]. left, right : [n] of its dtype, or None for ones. Records no gradient.
-        """
-        return dag.evaluate(self.dag, data, "sum", "copy", left, right)
 
 
 class _Rows(NamedTuple):

@@ -11,23 +11,20 @@ from torch import Tensor
 from tgraph import build, csr, native
 from tgraph.errors import ArgumentError
 from tgraph.formats import dag
+from tgraph.formats.compressed import Compressed
 from tgraph.formats.dag import Dag
 from tgraph.formats.grammar import Grammar
-from tgraph.formats.layout import Layout
-from tgraph.formats.transposing import transposed
 from tgraph.graph import Graph
 from tgraph.kernels.native import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
-from tgraph.kernels.portable.linear import Coefficients, Stepped
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-TENSORS = ("offset", "children", "weights")
 DEEPEST = 255  # what the builders count in a byte
 
 
-class Virtual(Layout):
+class Virtual(Compressed):
     """Rows in which virtual vertices stand for sequences of neighbours that repeat, and for other virtual vertices.
 
     The sequences are found as in CompressGraph (Chen et al., "CompressGraph: efficient parallel graph analytics with
@@ -42,10 +39,6 @@ class Virtual(Layout):
     """
 
     name: ClassVar[str] = "virtual"
-
-    def __init__(self, dag: Dag, num_arcs: int):
-        self.dag, self.num_arcs = dag, num_arcs
-        self.num_vertices = dag.num_vertices
 
     @classmethod
     def from_graph(cls, graph: Graph, *, min_gain: int = 1, max_depth: int = 10, **unknown: Any) -> Self:
@@ -74,78 +67,20 @@ class Virtual(Layout):
         grammar = Grammar.by_depth(found[0], found[1], len(neighbors), found[2])
         return cls(_dag_of(grammar, min_gain, neighbors.cpu(), weights).to(graph.device), graph.num_arcs)
 
-    def to_csr(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """See `Layout.to_csr`."""
-        return self.rows(torch.arange(self.num_vertices, device=self.device))
-
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """See `Layout.rows`. Costs the arcs of these rows, and the virtual vertices that they pass."""
         compiled = vertices.device.type == "cpu" and native.load() is not None
         ordered = compiled or self.dag.weights is None
         return dag.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
 
-    def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
-        return dag.degrees(self.dag)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
-        return self.dag.tensors()
-
-    def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
-        return {
-            "num_vertices": self.num_vertices,
-            "num_arcs": self.num_arcs,
-            "phases": list(self.dag.phases),
-            "weighted": self.dag.weighted,
-        }
-
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """See `Layout.from_tensors`."""
-        if missing := {"offset", "children"} - tensors.keys():
-            raise ArgumentError(f"tensors: {', '.join(sorted(missing))} missing; 'virtual' needs offset and children")
-        if unknown := tensors.keys() - set(TENSORS):
-            raise ArgumentError(f"tensors: 'virtual' has no {', '.join(sorted(unknown))}; it has {', '.join(TENSORS)}")
-        stored = {name: tensors.get(name) for name in TENSORS}
-        built = Dag(
-            num_vertices=int(options["num_vertices"]),
-            order=None,
-            phases=tuple(int(bound) for bound in options["phases"]),
-            tasks=None,
-            weighted=options["weighted"],
-            **stored,  # type: ignore[arg-type]
-        ).checked
+        layout = super().from_tensors(tensors, options)
+        built = layout.dag
         if built.signed or bool((built.children >= built.num_rows).any()):
             raise ArgumentError("children: 'virtual' has vertices and virtual vertices alone, none of them subtracted")
-        layout = cls(built, int(options["num_arcs"]))
-        if (found := int(layout.out_degree().sum())) != layout.num_arcs:
-            raise ArgumentError(f"num_arcs: the rows stand for {found} arcs, not {layout.num_arcs}")
         return layout
-
-    def to(self, device: torch.device) -> Self:
-        """The same layout on another device."""
-        return type(self)(self.dag.to(device), self.num_arcs)
-
-    def transposed(self) -> Virtual:
-        """See `Layout.transposed`: the entries are the same ones, and not found anew."""
-        return type(self)(transposed(self.dag), self.num_arcs)
-
-    def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
-        """See `Layout.refuses`: the transpose of a weighted graph takes what distributes over the reduction."""
-        return dag.refuses(self.dag, reduce, edge)
-
-    def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
-        """See `Layout.pull`. Raises ArgumentError for what `refuses` names."""
-        return dag.evaluate(self.dag, data, reduce, edge)
-
-    def affine_step(
-        self, coefficients: Coefficients, heard: Tensor, before: Tensor, alpha: Any, beta: Any, spare: Any, wanted: Any
-    ) -> Stepped:
-        """See `Layout.affine_step`: in one pass with the evaluation."""
-        weights = self.dag.weights if coefficients.weighted else None
-        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, 1.0, spare, wanted)
 
 
 def _builder() -> ModuleType:
