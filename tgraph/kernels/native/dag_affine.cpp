@@ -21,7 +21,7 @@ struct AffineFinish {
 template <class Edge, bool is_signed, class Value, class Child>
 Sums step(const DagRows& rows, const Child* children, const DagPlan& plan, const Value* heard, const Value* weights,
           bool of_outputs, const Vectors<Value>& vectors, Value* sent) {
-    const Scratch<Value> state = state_of<Value>(heard, nullptr, rows.num_vertices, rows.num_rows + rows.num_vertices);
+    const Scratch<Value> state = state_of<Value>(heard, nullptr, rows, plan);
     AffineFinish<Value> finish{vectors, sent, {}};
     DagColumn<Plus, Edge, is_signed, Value, Child, AffineFinish<Value>> column(rows, children, plan, state.data(), 0,
                                                                               {weights, of_outputs}, finish);
@@ -38,6 +38,8 @@ void dag_affine_step(const DagPlan& plan, const DagRows& rows, bool is_signed, O
                      bool of_outputs, In<Value> heard, In<Value> before, Optional<Value> scale, Optional<Value> bias,
                      Optional<Value> measure, double alpha, double beta, double constant, bool wants_total,
                      bool wants_unsent, Out<Value> values, std::optional<Out<Value>> sent, Out<double> out) {
+    for (const std::size_t size : {heard.shape(0), before.shape(0), values.shape(0)})
+        if (static_cast<int64_t>(size) != rows.num_vertices) throw std::invalid_argument("expected [n]");
     const Vectors<Value> vectors{before.data(), data_of(scale), data_of(bias), data_of(measure), values.data(), alpha,
                                  beta,          constant,       1,             wants_total,      wants_unsent};
     const auto run = [&]<class Child>(const Child* children) {

@@ -36,10 +36,11 @@ struct Output {
     }
 };
 
-// The vector of all nodes, the inputs filled in.
+// The vector of all nodes, or all but the outputs where nobody asks for them, the inputs filled in.
 template <class T>
-Scratch<T> state_of(const T* inputs, const T* right, int64_t num_vertices, int64_t num_nodes) {
-    Scratch<T> state(num_nodes);
+Scratch<T> state_of(const T* inputs, const T* right, const DagRows& rows, const DagPlan& plan) {
+    const int64_t num_vertices = rows.num_vertices;
+    Scratch<T> state(rows.num_rows + (plan.keeps_outputs(rows) ? num_vertices : 0));
     const int parts = part_count(num_vertices);
     for_each_part(parts, [&](int part) {
         const Range range = part_of(num_vertices, part, parts);
@@ -53,8 +54,7 @@ template <class Reduce, class Edge, bool is_signed, class T, class A>
 void evaluate_as(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& with) {
     if constexpr (std::is_same_v<T, A>)
         if (with.columns == 1) {
-            const Scratch<A> state = state_of(with.inputs, with.right, rows.num_vertices,
-                                              rows.num_rows + rows.num_vertices);
+            const Scratch<A> state = state_of(with.inputs, with.right, rows, plan);
             Output<DagTotal<Reduce, A>, A> output{with.outputs, with.left};
             const auto run = [&]<class Child>(const Child* children) {
                 DagColumn<Reduce, Edge, is_signed, A, Child, decltype(output)>(

@@ -91,6 +91,9 @@ public:
         return {first, last};
     }
 
+    // Whether totals of outputs have to be kept for others, or until the rows are done in an order of their own.
+    bool keeps_outputs(const DagRows& rows) const { return needs_outputs || !rows.in_order(); }
+
 private:
     template <class Item>
     static int64_t size(const std::vector<Item>& items) {
@@ -172,7 +175,7 @@ void run_phases(const DagPlan& plan, int64_t columns, Evaluator& evaluator) {
         bool alone = false;  // the first member has gone on by itself
         for (std::size_t p = 0; p < plan.phases.size(); ++p) {
             const DagPlan::Phase& phase = plan.phases[p];
-            const bool small = phase.work * columns < items_per_part;
+            const bool small = part_count(phase.work * columns) == 1;
             if (alone && !small) team.barrier();
             alone = small;
             if (small && team.rank) continue;
