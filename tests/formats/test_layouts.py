@@ -25,6 +25,7 @@ REDUCES = ("sum", "prod", "min", "max")
 # Every layout, with the options that make a difference to small graphs.
 MADE = {
     "coo": ("coo", {}),
+    "virtual": ("virtual", {}),
     "coo-unsorted": ("coo", {"sorted": False}),
     "csr": ("csr", {}),
     "csr-narrow": ("csr", {"narrow": True}),
