@@ -34,16 +34,22 @@ def gather_rows(
     the stored position of each selected arc, int64 [e]. Costs O(k + e). `num_arcs`, where the caller knows e, spares
     a device-to-host read; `width` takes at most so many arcs of each row.
     """
+    selected, shift = row_shifts(offset, rows, width)
+    total = int(selected[-1]) if num_arcs is None else num_arcs
+    shift = torch.repeat_interleave(shift, selected.diff(), output_size=total)
+    return selected, shift + torch.arange(total, device=offset.device)
+
+
+def row_shifts(offset: Tensor, rows: Tensor | None, width: int | None) -> tuple[Tensor, Tensor]:
+    """The offsets of a selection as in `gather_rows`, int64 [k + 1], and how far from there its arcs are stored: arc j
+    of the selection, in row i, at j + shift[i], int64 [k]. O(k), and nothing is waited for."""
     first = offset[:-1] if rows is None else offset.index_select(0, rows)
     degree = (offset[1:] if rows is None else offset.index_select(0, rows + 1)) - first
     if width is not None:
         degree = degree.clamp(max=width)
     selected = torch.zeros(len(first) + 1, dtype=torch.int64, device=offset.device)
     torch.cumsum(degree, 0, out=selected[1:])
-    total = int(selected[-1]) if num_arcs is None else num_arcs
-    # arc j of the selection, in row i, is stored at first[i] + (j - selected[i])
-    shift = torch.repeat_interleave(first - selected[:-1], degree, output_size=total)
-    return selected, shift + torch.arange(total, device=offset.device)
+    return selected, first - selected[:-1]
 
 
 class Selection:
