@@ -11,6 +11,7 @@ import networkx as nx
 import torch
 from hypothesis import strategies as st
 
+import tgraph as tg
 from tgraph.graph import Graph
 
 MODES = ("auto", "push", "pull")
@@ -155,3 +156,19 @@ def on_threads(count):
         yield
     finally:
         torch.set_num_threads(before)
+
+
+class Any(tg.Relaxation):
+    """A relaxation of any semiring: from given values, from all vertices or those that `active` selects."""
+
+    def __init__(self, reduce, edge, values=None, weight=None, active=None, delta=None, rounds=None):
+        self.reduce, self.edge, self.values, self.weight, self.active = reduce, edge, values, weight, active
+        self.delta, self.rounds = delta, rounds
+
+    def init(self, graph):
+        return self.values.clone(), graph.everything() if self.active is None else graph.select(self.active)
+
+    def to(self, device):
+        """The same with its tensors on a device."""
+        moved = (part.to(device) if isinstance(part, torch.Tensor) else part for part in vars(self).values())
+        return type(self)(**dict(zip(vars(self), moved, strict=True)))

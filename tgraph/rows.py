@@ -34,21 +34,35 @@ def gather_rows(
     the stored position of each selected arc, int64 [e]. Costs O(k + e). `num_arcs`, where the caller knows e, spares
     a device-to-host read; `width` takes at most so many arcs of each row.
     """
-    first = offset[:-1] if rows is None else offset.index_select(0, rows)
-    degree = (offset[1:] if rows is None else offset.index_select(0, rows + 1)) - first
-    if width is not None:
-        degree = degree.clamp(max=width)
+    first, degree = _stretches(offset, rows, width)
     return gather_stretches(first, degree, num_arcs=num_arcs)
 
 
 def gather_stretches(first: Tensor, degree: Tensor, *, num_arcs: int | None = None) -> tuple[Tensor, Tensor]:
     """The same for rows [k] whose arcs are stored from `first` on, `degree` of each, integers [k]."""
+    selected, shift = _shifts(first, degree)
+    total = int(selected[-1]) if num_arcs is None else num_arcs
+    shift = torch.repeat_interleave(shift, degree, output_size=total)
+    return selected, shift + torch.arange(total, device=first.device)
+
+
+def row_shifts(offset: Tensor, rows: Tensor | None, width: int | None) -> tuple[Tensor, Tensor]:
+    """The offsets of a selection as in `gather_rows`, int64 [k + 1], and how far from there its arcs are stored: arc j
+    of the selection, in row i, at j + shift[i], int64 [k]. O(k), and nothing is waited for."""
+    return _shifts(*_stretches(offset, rows, width))
+
+
+def _stretches(offset: Tensor, rows: Tensor | None, width: int | None) -> tuple[Tensor, Tensor]:
+    """(where the arcs of each row begin, how many of them are selected)"""
+    first = offset[:-1] if rows is None else offset.index_select(0, rows)
+    degree = (offset[1:] if rows is None else offset.index_select(0, rows + 1)) - first
+    return first, degree if width is None else degree.clamp(max=width)
+
+
+def _shifts(first: Tensor, degree: Tensor) -> tuple[Tensor, Tensor]:
     selected = torch.zeros(len(first) + 1, dtype=torch.int64, device=first.device)
     torch.cumsum(degree, 0, out=selected[1:])
-    total = int(selected[-1]) if num_arcs is None else num_arcs
-    # arc j of the selection, in row i, is stored at first[i] + (j - selected[i])
-    shift = torch.repeat_interleave(first - selected[:-1], degree, output_size=total)
-    return selected, shift + torch.arange(total, device=first.device)
+    return selected, first - selected[:-1]
 
 
 class Selection:

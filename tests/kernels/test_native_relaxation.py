@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MODES, graphs, grid, on_threads, random_graph
+from strategies import MODES, Any, graphs, grid, on_threads, random_graph
 
 import tgraph as tg
 from tgraph import fused, native
@@ -25,17 +25,6 @@ PAIRS = [
     (torch.float64, torch.float64),
     (torch.float64, torch.int64),
 ]
-
-
-class Any(tg.Relaxation):
-    """A relaxation of any semiring from given values."""
-
-    def __init__(self, reduce, edge, values, weight=None, active=None, delta=None, rounds=None):
-        self.reduce, self.edge, self.values, self.weight, self.active = reduce, edge, values, weight, active
-        self.delta, self.rounds = delta, rounds
-
-    def init(self, graph):
-        return self.values.clone(), graph.everything() if self.active is None else graph.select(self.active)
 
 
 def drawn_values(data, graph, dtype, reduction, width):

@@ -186,8 +186,9 @@ def _products_fake(row_data: Tensor, data: Tensor, num_arcs: int, heads: int, *r
 
 
 def _winners(data: Tensor, weights: Tensor | None, best: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    *arcs, mode, edge, backend = rest
-    return _serving(backend, "winners", data)(_subgraph(mode, arcs, backend), data, edge, weights, best)
+    *arcs, mode, reduce, edge, backend = rest
+    run = _serving(backend, "winners", data)
+    return run(_subgraph(mode, arcs, backend), data, reduction_of(reduce), edge, weights, best)
 
 
 def _winners_fake(data: Tensor, weights: Tensor | None, best: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
@@ -288,7 +289,8 @@ def _to_winners(
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of a min or max, to the data and to the weight of the message that won."""
     fixed = None if weights is None else weights.detach()
-    sender, arc = winners(data.detach(), fixed, best.detach(), *arcs.held, mode, ctx.edge, ctx.backend)
+    how = (mode, ctx.reduce, ctx.edge, ctx.backend)
+    sender, arc = winners(data.detach(), fixed, best.detach(), *arcs.held, *how)
     if 0 in data.shape or (weights is not None and 0 in weights.shape):  # nobody sent
         return torch.zeros_like(data), None if weights is None else torch.zeros_like(weights)
     grad = torch.where(arc >= 0, grad, 0).flatten()
@@ -348,7 +350,8 @@ products = register(
     _products_backward,
 )
 winners = register(
-    f"winners(Tensor data, Tensor? weights, Tensor best, {_HELD}, str mode, str edge, str backend) -> (Tensor, Tensor)",
+    f"winners(Tensor data, Tensor? weights, Tensor best, {_HELD}, str mode, str reduce, str edge, str backend) "
+    "-> (Tensor, Tensor)",
     _winners,
     _winners_fake,
 )

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from tgraph import devices
 from tgraph.kernels.library import register, transformed
+from tgraph.kernels.products import product_gradient
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 # ---- take and add_at ------------------------------------------------------------------------------------------------
@@ -114,11 +115,11 @@ def _save_segments(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _segment_reduce_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     offset, *values = ctx.saved_tensors
+    if ctx.reduce == "prod":
+        return product_gradient(grad, values[0], offset), None, None
     segment = segment_of(offset, ctx.size)
     if ctx.reduce == "sum":
         return take(grad, segment), None, None
-    if ctx.reduce == "prod":
-        return take(grad, segment) * _product_of_others(values[0], offset, segment), None, None
     messages, best = values
     return take(grad, segment) * _is_first_best(messages, best, offset, segment), None, None
 
@@ -131,17 +132,6 @@ def _is_first_best(messages: Tensor, best: Tensor, offset: Tensor, segment: Tens
     equal = (messages == best) | (messages.isnan() & best.isnan())
     first = segment_reduce(torch.where(equal, number, len(messages)), offset, "min")
     return (take(first, segment) == number).to(messages.dtype)
-
-
-def _product_of_others(messages: Tensor, offset: Tensor, segment: Tensor) -> Tensor:
-    """For each message the product of the others of its segment, [e, ...]; exact where some of them are zero.
-
-    Its derivative is exact in segments without a zero."""
-    zero = messages == 0
-    present = torch.where(zero, 1, messages)
-    zeros = take(segment_reduce(zero.to(torch.int64), offset, "sum"), segment)
-    product = take(segment_reduce(present, offset, "prod"), segment)
-    return torch.where(zeros == 0, product / present, torch.where((zeros == 1) & zero, product, 0))
 
 
 segment_reduce = register(

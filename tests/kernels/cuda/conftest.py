@@ -1,12 +1,14 @@
 """Where the tests of CUDA kernels run them: on the host by the shim, and on a GPU where there is one."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 import torch
 from host import Host
+from pull_samples import SMALL
 
-from tgraph.kernels.cuda import runtime
+from tgraph.kernels.cuda import bins, joining, loop, runtime
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +28,25 @@ def device(request, monkeypatch):
         return torch.device("cpu")
     skip_without_gpu()
     return torch.device("cuda", 0)
+
+
+@pytest.fixture
+def launcher(request, device):
+    """Where kernels of frontiers and relaxations run: its `device`, and on the host its `seed`, which draws the order
+    of their threads."""
+    if device.type == "cuda":
+        return SimpleNamespace(device=device, seed=0)
+    host = request.getfixturevalue("host")
+    host.prepare([*loop.instantiations(), *joining.instantiations()])
+    host.device, host.seed = device, 0
+    return host
+
+
+@pytest.fixture
+def small_bins(monkeypatch):
+    """Bins whose borders small graphs pass."""
+    for name, value in SMALL.items():
+        monkeypatch.setattr(bins, name, value)
 
 
 def skip_without_gpu():

@@ -298,7 +298,11 @@ inline long long __double_as_longlong(double x) { return shim_bits<long long>(x)
 inline double __longlong_as_double(long long x) { return shim_bits<double>(x); }
 
 template <class T, class U>
-T atomicAdd(T* address, U value) { T old = *address; *address = static_cast<T>(old + static_cast<T>(value)); return old; }
+T atomicAdd(T* address, U value) {
+    T old = *address;
+    *address = static_cast<T>(old + static_cast<T>(value));
+    return old;
+}
 template <class T, class U>
 T atomicMin(T* address, U value) { T old = *address; *address = std::min(old, static_cast<T>(value)); return old; }
 template <class T, class U>

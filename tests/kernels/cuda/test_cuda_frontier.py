@@ -2,13 +2,10 @@
 
 import pytest
 import torch
-from shimmed import needs_compiler, shim  # noqa: F401  a fixture
 from strategies import random_graph
 
 import tgraph as tg
 from tgraph.kernels.cuda import frontier
-
-pytestmark = [needs_compiler, pytest.mark.usefixtures("shim")]
 
 SIZES = [0, 1, 31, 32, 33, 300, 8193, 20_000]
 
@@ -19,18 +16,18 @@ def random_mask(n, density, seed=0):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("density", [0, 0.01, 0.5, 1])
-def test_a_mask_comes_back_as_its_ids_in_order(shim, n, density):  # noqa: F811
-    mask = random_mask(n, density)
+def test_a_mask_comes_back_as_its_ids_in_order(launcher, n, density):
+    mask = random_mask(n, density).to(launcher.device)
     expected = mask.nonzero().flatten()
-    for shim.seed in (0, 7):
+    for launcher.seed in (0, 7):
         words = frontier.pack(mask)
         assert frontier.members(words, len(expected)).equal(expected)
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_ids_are_inserted_and_cleared(n):
-    ids = random_mask(n, 0.2).nonzero().flatten().flip(0)
-    words = torch.zeros(frontier.blocks(n, 32), dtype=torch.int32)
+def test_ids_are_inserted_and_cleared(launcher, n):
+    ids = random_mask(n, 0.2).nonzero().flatten().flip(0).to(launcher.device)
+    words = torch.zeros(frontier.blocks(n, 32), dtype=torch.int32, device=launcher.device)
     frontier.insert(ids, words)
     assert frontier.members(words, len(ids)).equal(ids.flip(0))
     frontier.clear(ids, words)
@@ -39,23 +36,24 @@ def test_ids_are_inserted_and_cleared(n):
 
 @pytest.mark.parametrize("dtype", frontier.TYPES)
 @pytest.mark.parametrize("count", [0, 1, 255, 257, 700])
-def test_a_split_keeps_the_order_on_either_side(shim, dtype, count):  # noqa: F811
-    graph = random_graph(900, 3000)
+def test_a_split_keeps_the_order_on_either_side(launcher, dtype, count):
+    graph = random_graph(900, 3000).to(launcher.device)
     random = torch.Generator().manual_seed(count)
-    values = torch.randint(-9, 9, (900,), generator=random).to(dtype)
-    ids = torch.randperm(900, generator=random)[:count]
+    values = torch.randint(-9, 9, (900,), generator=random).to(launcher.device, dtype)
+    ids = torch.randperm(900, generator=random)[:count].to(launcher.device)
     for threshold in (-20, 0, 3, 20):
         expected, others = tg.Frontier.split(graph, ids, values[ids] < threshold)
-        for shim.seed in (0, 3):
-            near, far = frontier.split(graph, ids, values, torch.tensor(threshold, dtype=dtype))
+        for launcher.seed in (0, 3):
+            near, far = frontier.split(graph, ids, values, torch.tensor(threshold, dtype=dtype, device=launcher.device))
             assert near.ids.equal(expected.ids) and far.equal(others)
             assert near.measure() == expected.measure()
 
 
 @pytest.mark.parametrize("width", [None, 0, 2])
-def test_rows_number_their_arcs_through(width):
-    graph = random_graph(300, 900)
+def test_rows_number_their_arcs_through(launcher, width):
+    graph = random_graph(300, 900).to(launcher.device)
     for ids in (None, torch.tensor([7, 0, 299, 7]), torch.empty(0, dtype=torch.int64)):
+        ids = None if ids is None else ids.to(launcher.device)
         selection = tg.neighbor_select(graph, ids, width=width)
         rows = frontier.Rows.of(selection)
         assert rows.before.equal(selection.offset) and rows.num_arcs == selection.num_arcs

@@ -1,13 +1,13 @@
-"""Whole relaxations by CUDA kernels on the host, run by the engine, against the portable backend."""
+"""Whole relaxations by CUDA kernels, run by the engine, against the portable backend."""
 
 from types import SimpleNamespace
 
 import pytest
 import torch
+from frontier_samples import awkward_graphs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shimmed import awkward_graphs, needs_compiler, shim  # noqa: F401  a fixture
-from strategies import MODES, graphs, grid, random_graph
+from strategies import MODES, Any, graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph import fused
@@ -16,7 +16,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import loop, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
-pytestmark = [needs_compiler, pytest.mark.usefixtures("shim", "registered")]
+pytestmark = pytest.mark.usefixtures("registered")
 
 DTYPES = [torch.int32, torch.int64, torch.float32, torch.float64]
 
@@ -25,7 +25,7 @@ DTYPES = [torch.int32, torch.int64, torch.float32, torch.float64]
 def registered(monkeypatch):
     """The kernels as a backend of their own."""
     served = {"fixpoint": loop.fixpoint, "relax": relaxation.relax}
-    monkeypatch.setitem(BACKENDS, "shim", SimpleNamespace(name="shim", refuses=loop.refuses, **served))
+    monkeypatch.setitem(BACKENDS, "kernels", SimpleNamespace(name="kernels", refuses=loop.refuses, **served))
 
 
 @pytest.fixture(params=["small", "large"])
@@ -37,15 +37,10 @@ def size(request, monkeypatch):
     return request.param
 
 
-class Any(tg.Relaxation):
-    """A relaxation of any semiring from given values."""
-
-    def __init__(self, reduce, edge, values, weight=None, active=None, delta=None, rounds=None):
-        self.reduce, self.edge, self.values, self.weight, self.active = reduce, edge, values, weight, active
-        self.delta, self.rounds = delta, rounds
-
-    def init(self, graph):
-        return self.values.clone(), graph.everything() if self.active is None else graph.select(self.active)
+def run_on(launcher, program, graph, **options):
+    """The program run by the kernels, its values brought back."""
+    found = tg.run(program.to(launcher.device), graph.to(launcher.device), backend="kernels", **options)
+    return SimpleNamespace(values=found.values.cpu(), iterations=found.iterations, trace=found.trace)
 
 
 def drawn_values(data, graph, dtype, reduce):
@@ -57,7 +52,7 @@ def drawn_values(data, graph, dtype, reduce):
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs(), st.sampled_from(["min", "max"]), st.sampled_from(list(EDGE_OPERATIONS)), st.data())
-def test_so_many_rounds_are_those_of_the_portable_backend(shim, size, graph, reduce, edge, data):  # noqa: F811
+def test_so_many_rounds_are_those_of_the_portable_backend(launcher, size, graph, reduce, edge, data):
     dtype, n, m = data.draw(st.sampled_from(DTYPES)), graph.num_vertices, graph.num_arcs
     weight = torch.tensor(data.draw(st.lists(st.integers(-2, 5), min_size=m, max_size=m)), dtype=dtype)
     graph = tg.Graph(graph.offset, graph.neighbors.to(data.draw(st.sampled_from([torch.int32, torch.int64]))), weight)
@@ -67,25 +62,25 @@ def test_so_many_rounds_are_those_of_the_portable_backend(shim, size, graph, red
     values = drawn_values(data, graph, dtype, reduce)
     program = Any(reduce, edge, values, form, active, rounds=data.draw(st.integers(0, 4)))
     expected = tg.run(program, graph, backend="portable", max_iterations=9)
-    for shim.seed, mode in enumerate(MODES):
-        found = tg.run(program, graph, mode=mode, backend="shim", max_iterations=9)
+    for launcher.seed, mode in enumerate(MODES):
+        found = run_on(launcher, program, graph, mode=mode, max_iterations=9)
         assert found.values.equal(expected.values) and found.iterations == expected.iterations, mode
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs(min_vertices=1, dtypes=(torch.int32, torch.int64, torch.float32, torch.float64)), st.data())
-def test_buckets_of_any_width(shim, size, graph, data):  # noqa: F811
+def test_buckets_of_any_width(launcher, size, graph, data):
     dtype = graph.weights.dtype if graph.weights.dtype.is_floating_point else torch.int64
     values, active = drawn_values(data, graph, dtype, "min"), torch.arange(graph.num_vertices)
     expected = tg.run(Any("min", "add", values, active=active, delta=torch.inf), graph, backend="portable").values
-    for shim.seed, delta in enumerate((None, 1e-3, 1, 7, 1e9)):
-        found = tg.run(Any("min", "add", values, active=active, delta=delta), graph, backend="shim").values
+    for launcher.seed, delta in enumerate((None, 1e-3, 1, 7, 1e9)):
+        found = run_on(launcher, Any("min", "add", values, active=active, delta=delta), graph).values
         assert found.equal(expected), delta
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["one", "loops", "isolated", "random", "undirected", "hub", "out-star", "in-star"])
-def test_searches_of_awkward_graphs(size, name, mode):
+def test_searches_of_awkward_graphs(launcher, size, name, mode):
     graph = awkward_graphs()[name]
     n = graph.num_vertices
     values = torch.full((n,), torch.inf)
@@ -93,25 +88,26 @@ def test_searches_of_awkward_graphs(size, name, mode):
     labels = torch.arange(n)
     for program in (Any("min", "add", values, 1, [0]), Any("min", "copy", labels), Any("max", "copy", labels)):
         expected = tg.run(program, graph, backend="portable")
-        found = tg.run(program, graph, backend="shim", mode=mode)
+        found = run_on(launcher, program, graph, mode=mode)
         assert found.values.equal(expected.values) and found.iterations == expected.iterations
 
 
 @pytest.mark.parametrize("delta", [None, 5.0, 40.0, torch.inf])
-def test_a_long_way_takes_few_launches(monkeypatch, delta):
+def test_a_long_way_takes_few_launches(launcher, monkeypatch, delta):
     graph = grid(3, 60, torch.float32)
     values = torch.full((graph.num_vertices,), torch.inf)
     values[0] = 0
     launched = []
     step = loop.Fixpoint._push_small
     monkeypatch.setattr(loop.Fixpoint, "_push_small", lambda self, limit: launched.append(1) or step(self, limit))
-    found = tg.run(Any("min", "add", values, active=[0], delta=delta), graph, mode="push", backend="shim", trace=True)
+    program = Any("min", "add", values, active=[0], delta=delta)
+    found = run_on(launcher, program, graph, mode="push", trace=True)
     assert found.values.equal(tg.run(Any("min", "add", values, active=[0]), graph, backend="portable").values)
     assert len(launched) == 1 and found.iterations > 20
     assert len(found.trace) == found.iterations
 
 
-def test_rounds_pass_from_one_block_to_many_and_back():
+def test_rounds_pass_from_one_block_to_many_and_back(launcher):
     """Out of a star of more vertices than one block takes, and on along a path."""
     n, length = 1500, 30
     path = torch.arange(n, n + length)
@@ -121,16 +117,16 @@ def test_rounds_pass_from_one_block_to_many_and_back():
     values = torch.full((graph.num_vertices,), torch.iinfo(torch.int32).max, dtype=torch.int32)
     values[0] = 0
     for mode in MODES:
-        found = tg.run(Any("min", "add", values, 1, [0]), graph, mode=mode, backend="shim", trace=True)
+        found = run_on(launcher, Any("min", "add", values, 1, [0]), graph, mode=mode, trace=True)
         assert found.values.equal(tg.run(Any("min", "add", values, 1, [0]), graph, backend="portable").values)
         assert found.iterations == length + 2
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_host_takes_a_bucket_from_a_far_pile(dtype):
-    values = torch.zeros(60, dtype=dtype)
-    values[[4, 9, 7]] = torch.tensor([5, 6, 20], dtype=dtype)
-    pile, ids = loop.FarPile(values, 3), torch.empty(60, dtype=torch.int64)
+def test_the_host_takes_a_bucket_from_a_far_pile(device, dtype):
+    values = torch.zeros(60, dtype=dtype, device=device)
+    values[[4, 9, 7]] = torch.tensor([5, 6, 20], dtype=dtype, device=device)
+    pile, ids = loop.FarPile(values, 3), torch.empty(60, dtype=torch.int64, device=device)
     pile.arguments[0][:3] = torch.tensor([4, 9, 7])
     pile.size = 3
     assert pile.take(ids).tolist() == [4, 9] and pile.size == 1
@@ -138,10 +134,10 @@ def test_the_host_takes_a_bucket_from_a_far_pile(dtype):
     assert pile.take(ids).tolist() == [] and pile.size == 0
 
 
-def test_one_block_and_many_do_the_same_rounds(monkeypatch):
+def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
     """Also in buckets, where none relaxes again what its bucket has relaxed."""
-    graph = random_graph(150, 900, 3, dtype=torch.float32)
-    values = torch.full((150,), torch.inf)
+    graph = random_graph(150, 900, 3, dtype=torch.float32).to(launcher.device)
+    values = torch.full((150,), torch.inf, device=launcher.device)
     values[0] = 0
     for delta in (1.0, 3.0, 9.0, torch.inf):
         program, rounds = Any("min", "add", values, active=[0], delta=delta), []
@@ -149,7 +145,7 @@ def test_one_block_and_many_do_the_same_rounds(monkeypatch):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
             run = fused.begin(
-                Choice(BACKENDS["shim"], Call("fixpoint", values)),
+                Choice(BACKENDS["kernels"], Call("fixpoint", values)),
                 program,
                 graph,
                 values.clone(),

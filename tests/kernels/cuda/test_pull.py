@@ -8,12 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pull_samples import BORDERS, pull, random_data, rows_of_degrees, subgraphs
 from strategies import graphs, random_graph
 
 import tgraph as tg
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import aggregation, bins, runtime
+from tgraph.kernels.cuda import aggregation, runtime
 from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import DegreeBins, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Layout, Rows, layout_of
@@ -26,15 +27,6 @@ FLOATS = (torch.float32, torch.float64)
 NARROW_INTEGERS = (torch.bool, torch.uint8, torch.int8, torch.int16)
 CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
 COLUMNS = ((), (1,), (3,), (4,), (8,), (33,))
-SMALL = {"BINS": ((2, 1), (6, 8), (40, 32)), "TILE": 64, "MAX_TILES": 5}
-BORDERS = (0, 1, 2, 3, 5, 6, 7, 31, 39, 40, 41, 63, 64, 65, 128, 129, 320, 321, 700)
-
-
-@pytest.fixture
-def small_bins(monkeypatch):
-    """Bins whose borders small graphs pass: a long row has more than 40 arcs, tiles of 64, and 5 of these at most."""
-    for name, value in SMALL.items():
-        monkeypatch.setattr(bins, name, value)
 
 
 def prepare(device, host, *dtypes):
@@ -42,16 +34,6 @@ def prepare(device, host, *dtypes):
     if device.type == "cpu":
         names = {TYPES[dtype] for dtype in dtypes}
         host.prepare(kernel for kernel in kernels.instantiations() if kernel.types[0] in names)
-
-
-def rows_of_degrees(degrees, dtype=None, seed=0):
-    """A graph whose vertex i receives degrees[i] arcs, from vertices drawn at random."""
-    random = torch.Generator().manual_seed(seed)
-    dst = torch.repeat_interleave(torch.arange(len(degrees)), torch.tensor(degrees))
-    dst = dst[torch.randperm(len(dst), generator=random)]
-    src = torch.randint(len(degrees), (len(dst),), generator=random)
-    weights = None if dtype is None else random_data((len(dst),), dtype, seed)
-    return tg.Graph.from_edges(src, dst, weights, num_vertices=len(degrees))
 
 
 def agree(sub, here, data, reduce, edge="copy", weights=None, dtype=None):
@@ -79,45 +61,6 @@ def agree_on(graph, device, *arguments, mode="pull"):
 def pairs(graph, device):
     """Subgraphs of every kind, on the CPU and on the device."""
     return list(zip(subgraphs(graph), subgraphs(graph.to(device)), strict=True))
-
-
-def subgraphs(graph):
-    """Whole and in part, with silent vertices, heads of rows, and a row twice."""
-    some = torch.arange(0, graph.num_vertices, 3, device=graph.device)
-    half = graph.select(torch.arange(0, graph.num_vertices, 2, device=graph.device))
-    everything = graph.everything()
-    return [
-        pull(graph, everything),
-        pull(graph, half),
-        pull(graph, graph.nothing()),
-        pull(graph, everything, some.flip(0)),
-        pull(graph, half, some, 3),
-        pull(graph, everything, None, 2),
-        pull(graph, everything, torch.cat((some, some))),
-        push(graph),
-        push(graph, some),
-        push(graph, None, 2),
-        push(graph, some).reverse(),
-    ]
-
-
-def pull(graph, active, rows=None, width=None):
-    selection = tg.neighbor_select(graph.transpose(), rows, width=width)
-    return tg.reconstruct(graph, active, rows, selection, "pull")
-
-
-def push(graph, rows=None, width=None):
-    active = graph.everything() if rows is None else graph.select(rows)
-    return tg.reconstruct(graph, active, rows, tg.neighbor_select(graph, rows, width=width))
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    if dtype == torch.bool:
-        return torch.randint(2, shape, generator=random).bool()
-    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)
 
 
 # ---- the same as the portable operators -----------------------------------------------------------------------------
@@ -311,12 +254,20 @@ def test_the_first_of_equal_messages_wins(device, host, small_bins, dtype, colum
         sub = pull(graph, graph.everything())
         weights = torch.ones(graph.num_arcs, dtype=dtype)
         there = pull(graph.to(device), graph.to(device).everything())
-        given = (values.to(device), REDUCTIONS[reduce], edge, weights.to(device))
-        best, arcs = aggregation.best_arcs(there, *given)
+        best, arcs = best_arcs(there, values.to(device), reduce, edge, weights.to(device))
         expected = portable.aggregate(sub, values, REDUCTIONS[reduce], edge, weights).values
         assert torch.equal(best.cpu().nan_to_num(7.0), expected.nan_to_num(7.0))
         messages = values[sub.neighbors] + (edge == "add")
         assert torch.equal(arcs.cpu(), first_winners(sub.offset, messages, expected))
+
+
+def best_arcs(sub, data, reduce, edge="copy", weights=None):
+    """The min or max, and which message won: (values, arcs), both of the shape of the data."""
+    rows, worst = aggregation.rows_of(sub, None)[0], REDUCTIONS[reduce].identity(data.dtype)
+    weights = None if edge == "copy" else weights[:, None]
+    columns = data if data.dim() > 1 else data[:, None]
+    best, arcs = kernels.pull(rows, columns, reduce, edge, weights, identity=worst, winners=True)
+    return best.view(data.shape), arcs.view(data.shape)
 
 
 def first_winners(offset, messages, best):
@@ -335,12 +286,10 @@ def test_who_is_not_heard_does_not_win(device, host, small_bins):
     graph = rows_of_degrees(BORDERS).to(device)
     heard = torch.arange(len(BORDERS), device=device) % 3 == 0
     sub = pull(graph, graph.select(heard))
-    arcs = aggregation.best_arcs(sub, torch.zeros(len(BORDERS), device=device), REDUCTIONS["min"], "copy", None)[1]
+    arcs = best_arcs(sub, torch.zeros(len(BORDERS), device=device), "min")[1]
     assert bool(heard[sub.neighbors[arcs[arcs >= 0]]].all())
     silent = pull(graph, graph.nothing())
-    best, arcs = aggregation.best_arcs(
-        silent, torch.zeros(len(BORDERS), device=device), REDUCTIONS["max"], "copy", None
-    )
+    best, arcs = best_arcs(silent, torch.zeros(len(BORDERS), device=device), "max")
     assert bool((arcs == -1).all()) and bool((best == -torch.inf).all())
 
 
@@ -403,15 +352,15 @@ def test_threads_read_16_bytes_where_they_can():
 def test_bins_are_found_once_for_each_graph():
     graph = rows_of_degrees([3, 0, 700, 5, 9000])
     sub, reverse = whole(graph, graph.everything(), "pull"), graph.transpose()
-    found = aggregation._rows(sub, None)[0].bins
-    assert found is aggregation._rows(sub, None)[0].bins
+    found = aggregation.rows_of(sub, None)[0].bins
+    assert found is aggregation.rows_of(sub, None)[0].bins
     assert reverse.caches["cuda_degree_bins"] == found.nbytes > 0
     assert found.rows.tolist() == [0, 1, 3] and found.counts == (2, 1, 0)
     assert found.tiles.tolist()[0] == [2, 3, 703, -1] and found.hubs.tolist() == [[4, 0, 5, 9000]]
     assert found.num_slots == 5 and len(found.tiles) == 6
     assert found.tiles[1:, 1].tolist() == [708 + 2048 * i for i in range(5)] and found.tiles[-1, 2] == 9708
     backwards = whole(graph, graph.everything(), "push")
-    assert aggregation._rows(backwards, None)[0].bins is found
+    assert aggregation.rows_of(backwards, None)[0].bins is found
     assert find_bins(reverse.offset[:1], torch.int32).num_rows == 0
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import aggregation, joining, linear, loop, relaxation
+from tgraph.kernels.cuda import adjoints, aggregation, joining, linear, loop, relaxation
+from tgraph.kernels.cuda.adjoints import products, push_rows, winners
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.joining import join, outside
 from tgraph.kernels.cuda.linear import affine_step
@@ -13,7 +14,20 @@ from tgraph.kernels.cuda.loop import fixpoint
 from tgraph.kernels.cuda.relaxation import relax
 from tgraph.kernels.cuda.runtime import unavailable
 
-__all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "outside", "refuses", "relax", "unavailable"]
+__all__ = [
+    "affine_step",
+    "aggregate",
+    "fixpoint",
+    "join",
+    "name",
+    "outside",
+    "products",
+    "push_rows",
+    "refuses",
+    "relax",
+    "unavailable",
+    "winners",
+]
 
 name = "cuda"
 
@@ -32,5 +46,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "fixpoint": loop.refuses,
     "join": joining.refuses,
     "outside": joining.refuses,
+    "products": adjoints.refuses,
+    "push_rows": adjoints.refuses,
     "relax": relaxation.refuses,
+    "winners": adjoints.refuses,
 }

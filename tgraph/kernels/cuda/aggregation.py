@@ -15,7 +15,9 @@ from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.arcs import Arcs
+from tgraph.kernels.portable.aggregation import receivers_of
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
+from tgraph.rows import row_shifts
 from tgraph.subgraph import Received, Subgraph
 
 # Integers that the kernels do not hold are compared, not added, and that as int32.
@@ -53,58 +55,54 @@ def aggregate(
     """As the portable `aggregate`, with the same result whenever it is called.
 
     Floating sums add in an order of their own, which depends on the graph and the number of columns alone. A push from
-    all vertices is a pull along the transpose. A push from some of them is left to the portable operators.
+    all vertices is a pull along the transpose, and one from some of them a pull along their arcs sorted by receiver,
+    where a sum has to add in a fixed order. Another push from some of them is left to the portable operators.
     """
-    rows, held_weights = _rows(sub, weights)
+    rows, held_weights = rows_of(sub, weights)
+    vertices = sub.rows if sub.mode == "pull" else None
     if rows is None:
-        return portable.aggregate(sub, data, reduction, edge, weights, dtype)
+        if reduction.name not in ("sum", "mean", "prod") or not data.is_floating_point():
+            return portable.aggregate(sub, data, reduction, edge, weights, dtype)
+        vertices, slot, size = receivers_of(sub)
+        rows, order = by_receiver(sub, slot, size)
+        held_weights = weights.index_select(0, order) if is_per_arc(weights) else weights
+        data = data if sub.rows is None else data.index_select(0, sub.rows)
     messages = _messages(data, reduction, edge, held_weights, dtype)
-    if reduction.name == "mean" and rows.heard is not None:
-        values = _mean_of_heard(rows, messages)
-    else:
-        values = _reduced(rows, messages, reduction)
+    values = reduced(rows, messages, reduction)
     if reduction.logical:
         values = values != 0
-    return Received(values.view(len(values), *messages.shape), sub.rows if sub.mode == "pull" else None)
+    return Received(values.view(len(values), *messages.shape), vertices)
 
 
-def best_arcs(
-    sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
-) -> tuple[Tensor, Tensor]:
-    """The min or max of floating numbers in a pull, and which message won: (values, arcs), both [k, ...].
-
-    sub, data, reduction, edge, weights : as `aggregate` takes them.
-    An arc is counted from 0 in the order of the arcs that `sub` holds, int64; -1 where nothing was sent. Of equal
-    messages the first wins, and NaN against any number.
-    """
-    rows, weights = _rows(sub, weights)
-    messages = _messages(data, reduction, edge, weights)
-    values, arcs = kernels.pull(
-        cast(Rows, rows),
-        messages.data,
-        reduction.name,
-        messages.edge,
-        messages.weights,
-        identity=reduction.identity(messages.data.dtype),
-        winners=True,
-    )
-    return values.view(len(values), *messages.shape), cast(Tensor, arcs).view(len(values), *messages.shape)
-
-
-def _rows(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, Tensor | float | None]:
+def rows_of(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None, Tensor | float | None]:
     """The rows that pull what `sub` sends, and the weights in the order of their arcs; None where there are none."""
     held = sub.selection
     if sub.mode == "pull":
-        heard = sub.active.mask if sub.sends_partly else None
-        offset, dtype = held.offset, held.stored_neighbors.dtype
-        bins = bins_of(sub.graph, offset, dtype) if held.is_whole else find_bins(offset, dtype)
-        return Rows(offset, held.neighbors, bins, heard), weights
+        heard, dtype = sub.active.mask if sub.sends_partly else None, held.stored_neighbors.dtype
+        if held.is_whole:
+            bins = bins_of(sub.graph, held.stored_offset, dtype)
+            return Rows(held.stored_offset, held.stored_neighbors, bins, heard), weights
+        offset, shift = row_shifts(held.stored_offset, held.rows, held.width)
+        return Rows(offset, held.stored_neighbors, find_bins(offset, dtype), heard, shift), weights
     if not held.is_whole:
         return None, weights
     arcs = Arcs.of(sub)
     weights = arcs.weights_of_opposite(weights) if is_per_arc(weights) else weights
     arcs = arcs.opposite()
     return Rows(arcs.offset, arcs.neighbors, bins_of(sub.graph, arcs.offset, arcs.neighbors.dtype)), weights
+
+
+def by_receiver(sub: Subgraph, slot: Tensor, size: int) -> tuple[Rows, Tensor]:
+    """The arcs of a push as rows of those who receive, and the number of each arc among those that `sub` holds.
+
+    slot : which of `size` receivers each arc leads to, [e].
+    The senders are numbered as the rows held are. The arcs of a receiver keep their order.
+    """
+    slot, order = torch.sort(slot, stable=True)
+    offset = torch.searchsorted(slot, torch.arange(size + 1, dtype=slot.dtype, device=slot.device))
+    dtype = sub.selection.stored_neighbors.dtype
+    senders = sub.row_of_arc.index_select(0, order).to(dtype)
+    return Rows(offset, senders, find_bins(offset, dtype)), order
 
 
 def _messages(
@@ -119,8 +117,10 @@ def _messages(
     return messages_of(data, reduction, edge, weights, dtype)
 
 
-def _reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
-    """What the rows receive, [k, columns], flags as bytes."""
+def reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
+    """What the rows receive, [k, columns], flags as numbers."""
+    if reduction.name == "mean" and rows.heard is not None:
+        return _mean_of_heard(rows, messages)
     data = messages.data
     return kernels.pull(
         rows,
@@ -138,6 +138,6 @@ def _mean_of_heard(rows: Rows, messages: Messages) -> Tensor:
     data, weights = messages.data, messages.weights
     wide = torch.promote_types(data.dtype, torch.float32)
     weights = None if weights is None else weights.to(wide)
-    total = _reduced(rows, replace(messages, data=data.to(wide), weights=weights), REDUCTIONS["sum"])
+    total = reduced(rows, replace(messages, data=data.to(wide), weights=weights), REDUCTIONS["sum"])
     count = kernels.pull(rows._replace(heard=None), cast(Tensor, rows.heard)[:, None].to(torch.int32), "sum")[0]
     return (total / count.clamp(min=1)).to(data.dtype)

@@ -41,7 +41,8 @@ __device__ int64_t improve(int64_t* address, int64_t message, bool lowest) {
 }
 
 __device__ float improve(float* address, float message, bool lowest) {
-    if (message >= 0) return __int_as_float(improve(reinterpret_cast<int32_t*>(address), __float_as_int(message), lowest));
+    if (message >= 0)
+        return __int_as_float(improve(reinterpret_cast<int32_t*>(address), __float_as_int(message), lowest));
     unsigned* place = reinterpret_cast<unsigned*>(address);
     const unsigned bits = __float_as_uint(message);
     return __uint_as_float(lowest ? atomicMax(place, bits) : atomicMin(place, bits));

@@ -74,8 +74,9 @@ __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* val
     return size;
 }
 
-// Rounds of pushing from `size` vertices in `ids`, at most `max_rounds`, while they and their arcs are few. Leaves there
-// the frontier that comes next. log[3 r ...]: vertices and arcs of the frontier of round r, and how many it changed.
+// Rounds of pushing from `size` vertices in `ids`, at most `max_rounds`, while they and their arcs are few. Leaves
+// there the frontier that comes next. log[3 r ...]: vertices and arcs of the frontier of round r, and how many it
+// changed.
 // state: vertices of the frontier, their arcs, rounds done, vertices in the far pile.
 template <class V, class Neighbor>
 __global__ void __launch_bounds__(small_size, 1) push_small(
@@ -136,8 +137,8 @@ __global__ void __launch_bounds__(small_size, 1) push_small(
 // far_size before.
 template <class V>
 __global__ void put_off(
-    const int64_t* changed, const int64_t* sums, const V* values, const int64_t* offset, uint32_t* reached, int64_t* ids,
-    int64_t* far_list, uint32_t* far_bits, V* border, int64_t far_size, int64_t* state) {
+    const int64_t* changed, const int64_t* sums, const V* values, const int64_t* offset, uint32_t* reached,
+    int64_t* ids, int64_t* far_list, uint32_t* far_bits, V* border, int64_t far_size, int64_t* state) {
     const FarPile<V> far{far_list, far_bits, border, V{}};
     const int64_t i = global_thread();
     const int64_t v = i < sums[0] ? changed[i] : 0;

@@ -79,18 +79,24 @@ __device__ int64_t row_of_arc(const Count* before, int64_t low, int64_t high, in
 // A block takes so many arcs, whosoever they are: those of a hub are shared by many blocks.
 constexpr int arcs_per_block = 1024;
 
-// The rows that the arcs of this block belong to, from `first` up to but without `end`.
+// Rows from `first` up to but without `end`.
 struct RowRange {
     int64_t first, end;
 };
 
-__device__ RowRange rows_of_block(const int64_t* before, int64_t num_rows, int64_t num_arcs) {
+// The rows that the arcs first..last belong to; all threads of the block take part.
+__device__ RowRange rows_of_arcs(const int64_t* before, int64_t num_rows, int64_t first, int64_t last) {
     __shared__ int64_t ends[2];
-    const int64_t first = static_cast<int64_t>(blockIdx.x) * arcs_per_block;
-    const int64_t last = (first + arcs_per_block < num_arcs ? first + arcs_per_block : num_arcs) - 1;
     if (threadIdx.x < 2) ends[threadIdx.x] = row_of_arc(before, 0, num_rows, threadIdx.x == 0 ? first : last);
     __syncthreads();
     return {ends[0], ends[1] + 1};
+}
+
+// The rows that the arcs of this block belong to.
+__device__ RowRange rows_of_block(const int64_t* before, int64_t num_rows, int64_t num_arcs) {
+    const int64_t first = static_cast<int64_t>(blockIdx.x) * arcs_per_block;
+    const int64_t last = (first + arcs_per_block < num_arcs ? first + arcs_per_block : num_arcs) - 1;
+    return rows_of_arcs(before, num_rows, first, last);
 }
 
 }  // namespace tgraph

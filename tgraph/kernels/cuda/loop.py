@@ -38,6 +38,8 @@ def instantiations() -> Iterator[Kernel]:
 
 def refuses(call: Call) -> str | None:
     """Why the kernels do not run such a relaxation, None where they do."""
+    if call.data.dim() != 1:
+        return "its loop relaxes one value for each vertex"
     return relaxation.refuses(call)
 
 
@@ -226,7 +228,8 @@ class Fixpoint:
         rows = self._rows()
         sent = values.clone() if rows.ids is None else values.index_select(0, rows.ids)
         sums = frontier.new_sums(values.device, 4)
-        given = (*rows.arguments, True, sent, *self._sent("push"), graph.offset, values, self._reached, self._changed)
+        one = (True, 1, 1)  # stored weights, a column, and a thread for it
+        given = (*rows.arguments, *one, sent, *self._sent("push"), graph.offset, values, self._reached, self._changed)
         if rows.num_arcs:
             runtime.launch(Kernel("relax.cu", "push_arcs", self._types(graph)), rows.grid, BLOCK, *given, sums)
         self._forget_front()

@@ -12,6 +12,13 @@ namespace tgraph {
 constexpr int row_threads = 128;
 constexpr int tile_threads = 256;
 
+// Where the neighbours of the arcs of a row are found. Arcs are counted in the order of the rows, which need not be
+// that in which they are stored: shift says how far from its number each arc of a row lies, null that it lies there.
+template <class I>
+__device__ __forceinline__ const I* of_row(const I* neighbors, const int64_t* shift, int64_t row) {
+    return shift == nullptr ? neighbors : neighbors + shift[row];
+}
+
 // A team of lanes * parts lanes for each of the rows rows[first_row], .. rows[end_row - 1] (null: first_row, ..).
 //
 // `greatest` says which is the Best. `identity` is what a row without messages gets. `mean` divides by the number of
@@ -19,12 +26,11 @@ constexpr int tile_threads = 256;
 // take the columns from first_column on.
 template <class T, class I, class Reduction, int count>
 __global__ void __launch_bounds__(row_threads, resident(count) / row_threads) pull_rows(
-    const I* rows, int64_t first_row, int64_t end_row, const int64_t* offset, const I* neighbors, const uint8_t* heard,
-    const T* data, int64_t columns, const T* weights, int64_t heads, int64_t edge, int64_t first_column, int64_t lanes,
-    int64_t parts, int64_t greatest, typename Arithmetic<T>::Argument identity, int64_t mean,
-    typename Reduction::template Result<T>* result, int64_t* winners) {
+    const I* rows, int64_t first_row, int64_t end_row, const int64_t* offset, const int64_t* shift, const I* neighbors,
+    const uint8_t* heard, const T* data, int64_t columns, const T* weights, int64_t heads, int64_t edge,
+    int64_t first_column, int64_t lanes, int64_t parts, int64_t greatest, typename Arithmetic<T>::Argument identity,
+    int64_t mean, typename Reduction::template Result<T>* result, int64_t* winners) {
     using Number = typename Reduction::template Number<T>;
-    const Messages<T, I> messages{neighbors, heard, data, columns, weights, heads, edge};
     const Lane lane(static_cast<int>(lanes), static_cast<int>(parts));
     const int64_t warp = (int64_t{blockIdx.x} * row_threads + threadIdx.x) / 32;
     const int64_t number = first_row + warp * (32 / (lane.lanes * lane.parts)) + lane.team;
@@ -32,6 +38,8 @@ __global__ void __launch_bounds__(row_threads, resident(count) / row_threads) pu
     const bool works = number < end_row && column < columns;
     const int64_t row = !works ? 0 : rows == nullptr ? number : int64_t{rows[number]};
     const int64_t begin = works ? offset[row] : 0, end = works ? offset[row + 1] : 0;
+    const I* own = works ? of_row(neighbors, shift, row) : neighbors;
+    const Messages<T, I> messages{own, heard, data, columns, weights, heads, edge};
     Partial<Reduction, Number, count> partial(Reduction(greatest), static_cast<Number>(identity));
     take_all(partial, messages, begin + lane.part, end, lane.parts, column);
     join_parts(partial, lane);
@@ -42,16 +50,17 @@ __global__ void __launch_bounds__(row_threads, resident(count) / row_threads) pu
 // result; another tile is written to its slot of partial_values [slots, columns] and partial_winners.
 template <class T, class I, class Reduction, int count>
 __global__ void __launch_bounds__(tile_threads, resident(count) / tile_threads) pull_tiles(
-    const int64_t* tiles, const I* neighbors, const uint8_t* heard, const T* data, int64_t columns, const T* weights,
-    int64_t heads, int64_t edge, int64_t first_column, int64_t lanes, int64_t greatest,
-    typename Arithmetic<T>::Argument identity, int64_t mean, typename Reduction::template Result<T>* result,
-    int64_t* winners, typename Reduction::template Number<T>* partial_values, int64_t* partial_winners) {
+    const int64_t* tiles, const int64_t* shift, const I* neighbors, const uint8_t* heard, const T* data,
+    int64_t columns, const T* weights, int64_t heads, int64_t edge, int64_t first_column, int64_t lanes,
+    int64_t greatest, typename Arithmetic<T>::Argument identity, int64_t mean,
+    typename Reduction::template Result<T>* result, int64_t* winners,
+    typename Reduction::template Number<T>* partial_values, int64_t* partial_winners) {
     using Number = typename Reduction::template Number<T>;
     constexpr int warps = tile_threads / 32;
-    const Messages<T, I> messages{neighbors, heard, data, columns, weights, heads, edge};
     const Lane lane(static_cast<int>(lanes), 32 / static_cast<int>(lanes));
     const int64_t* tile = tiles + int64_t{blockIdx.x} * 4;
-    const int64_t begin = tile[1], end = tile[2];
+    const int64_t row = tile[0], begin = tile[1], end = tile[2], slot = tile[3];
+    const Messages<T, I> messages{of_row(neighbors, shift, row), heard, data, columns, weights, heads, edge};
     const int64_t column = first_column + (blockIdx.y * lanes + lane.column) * count;
     Partial<Reduction, Number, count> partial(Reduction(greatest), static_cast<Number>(identity));
     if (column < columns) {
@@ -61,7 +70,6 @@ __global__ void __launch_bounds__(tile_threads, resident(count) / tile_threads) 
     join_parts(partial, lane);
     join_warps<warps>(partial, lane);
     if (threadIdx.x >= lanes || column >= columns) return;
-    const int64_t row = tile[0], slot = tile[3];
     if (slot < 0) {
         finish(partial, end - begin, mean, result, winners, row * columns + column);
     } else {

@@ -39,12 +39,15 @@ class Rows(NamedTuple):
     offset, neighbors : the CSR structure, int64 [k + 1] and int32/int64 [arcs].
     bins : the rows by their number of arcs.
     heard : which vertices send, bool [n], or None for all.
+    shift : for rows that are not stored one after the other, how far behind its number in `offset` each arc of a row
+        lies in `neighbors`, int64 [k]; None where they are.
     """
 
     offset: Tensor
     neighbors: Tensor
     bins: DegreeBins
     heard: Tensor | None = None
+    shift: Tensor | None = None
 
 
 class Layout(NamedTuple):
@@ -84,7 +87,7 @@ def pull(
     identity : what a row without messages gets; no message loses against it.
     mean : divides a sum of floating numbers by the number of arcs of the row.
     winners : of a min or max of floating numbers, the first of the arcs that brought it, counted from 0 in the order of
-        `neighbors`; -1 where there is none. NaN wins against any number.
+        the rows; -1 where there is none. NaN wins against any number.
 
     The result does not depend on the order in which the device does things. int32 is added and multiplied in int64,
     which the result has; 16-bit floating numbers are in float32, and rounded at the end.
@@ -119,7 +122,7 @@ def layout_of(data: Tensor, weights: Tensor | None, reduce: str) -> Layout:
     elif fits and weights is not None:
         fits = (columns // weights.shape[1]) % most == 0
     wide = most if fits else 1
-    return Layout(wide, _lanes(_ceil(columns, wide)))
+    return Layout(wide, least_lanes(_ceil(columns, wide)))
 
 
 def instantiations() -> Iterator[Kernel]:
@@ -141,7 +144,7 @@ def types_of(dtype: torch.dtype, index: torch.dtype, reduce: str, winners: bool,
     return TYPES[dtype], INDICES[index], reduction, str(count)
 
 
-def _lanes(wanted: int) -> int:
+def least_lanes(wanted: int) -> int:
     """The least power of two that is as large, but no more than a warp."""
     return min(32, 1 << (wanted - 1).bit_length())
 
@@ -157,8 +160,8 @@ def _pull_rows(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tup
         each = ROW_THREADS // (layout.lanes * parts)
         for first, (column, side_by_side) in product(range(0, size, each * MAX_GRID[0]), layout.grids(messages[3])):
             grid = (min(_ceil(size - first, each), MAX_GRID[0]), side_by_side)
-            where = (column, layout.lanes, parts)
-            runtime.launch(kernel, grid, ROW_THREADS, some, first, size, offset, *messages, *where, *outcome)
+            which, where = (some, first, size, offset, rows.shift), (column, layout.lanes, parts)
+            runtime.launch(kernel, grid, ROW_THREADS, *which, *messages, *where, *outcome)
 
 
 def _pull_tiles(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tuple, outcome: tuple) -> None:
@@ -173,9 +176,18 @@ def _pull_tiles(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tu
     for first, side_by_side in layout.grids(columns):
         where = (first, layout.lanes)
         runtime.launch(
-            kernel, (len(tiles), side_by_side), TILE_THREADS, tiles, *messages, *where, *outcome, values, winners
+            kernel,
+            (len(tiles), side_by_side),
+            TILE_THREADS,
+            tiles,
+            rows.shift,
+            *messages,
+            *where,
+            *outcome,
+            values,
+            winners,
         )
-    kernel, layout = Kernel(SOURCE, "join_tiles", (types[0], types[2])), Layout(1, _lanes(columns))
+    kernel, layout = Kernel(SOURCE, "join_tiles", (types[0], types[2])), Layout(1, least_lanes(columns))
     for first, side_by_side in layout.grids(columns) if len(hubs) else ():
         sizes = (columns, first, layout.lanes)
         runtime.launch(kernel, (len(hubs), side_by_side), TILE_THREADS, hubs, values, winners, *sizes, *outcome)

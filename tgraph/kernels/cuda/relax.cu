@@ -9,15 +9,16 @@ namespace tgraph {
 
 // sums[0], sums[1]: how many vertices have changed, and how many arcs leave them.
 
-// Sends along the arcs of `num_rows` rows. sent[i] is the value that row i sends. Weights come in the order of the arcs
+// Sends along the arcs of `num_rows` rows. sent[i, column] is the value that row i sends; values is [n, columns], and
+// `lanes` adjacent threads take so many columns of an arc. Weights come in the order of the arcs
 // sent along, or where `stored` in that of all arcs. `reached` is an empty bitmap; whoever is first to improve a vertex
 // marks it there and lists it in `changed`.
 template <class V, class Neighbor>
 __global__ void push_arcs(
     const int64_t* offset, const Neighbor* neighbors, const int64_t* rows, const int64_t* before, int64_t num_rows,
-    int64_t num_arcs, int64_t stored, const V* sent, const void* weights, int64_t weight_type, int64_t weight_step,
-    int64_t edge, int64_t lowest, const int64_t* out_offset, V* values, uint32_t* reached, int64_t* changed,
-    int64_t* sums) {
+    int64_t num_arcs, int64_t stored, int64_t columns, int64_t lanes, const V* sent, const void* weights,
+    int64_t weight_type, int64_t weight_step, int64_t edge, int64_t lowest, const int64_t* out_offset, V* values,
+    uint32_t* reached, int64_t* changed, int64_t* sums) {
     __shared__ int64_t found[arcs_per_block];
     __shared__ int num_found;
     __shared__ int64_t place;
@@ -25,14 +26,19 @@ __global__ void push_arcs(
     const Messages<V> messages{weights, weight_type, weight_step, edge, lowest != 0};
     const RowRange range = rows_of_block(before, num_rows, num_arcs);
     int64_t arcs = 0;
+    const int width = static_cast<int>(lanes), at_once = block_size / width, thread = static_cast<int>(threadIdx.x);
     const int64_t first = static_cast<int64_t>(blockIdx.x) * arcs_per_block;
-    for (int64_t arc = first + threadIdx.x; arc < first + arcs_per_block && arc < num_arcs; arc += block_size) {
+    const int64_t last = first + arcs_per_block < num_arcs ? first + arcs_per_block : num_arcs;
+    const int64_t column = static_cast<int64_t>(blockIdx.y) * width + thread % width;
+    for (int64_t arc = first + thread / width; arc < last && column < columns; arc += at_once) {
         const int64_t i = row_of_arc(before, range.first, range.end, arc);
-        if (!messages.is_sent(sent[i])) continue;
+        const V value = sent[i * columns + column];
+        if (!messages.is_sent(value)) continue;
         const int64_t position = offset[rows ? rows[i] : i] + (arc - before[i]), v = neighbors[position];
-        const V message = messages(sent[i], stored ? position : arc);
-        if (!messages.improves(message, values[v])) continue;
-        if (!messages.improves(message, improve(values + v, message, messages.lowest))) continue;
+        const V message = messages(value, stored ? position : arc);
+        V* to = values + v * columns + column;
+        if (!messages.improves(message, *to)) continue;
+        if (!messages.improves(message, improve(to, message, messages.lowest))) continue;
         if (!insert(reached, v)) continue;
         found[atomicAdd(&num_found, 1)] = v;
         arcs += out_offset[v + 1] - out_offset[v];

@@ -10,7 +10,9 @@ from torch import Tensor
 from tgraph.frontier import Frontier
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, runtime
+from tgraph.kernels.cuda.bins import bins_of
 from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, TYPES, Rows, blocks
+from tgraph.kernels.cuda.pull import least_lanes
 from tgraph.kernels.cuda.runtime import Argument, Kernel
 from tgraph.kernels.portable import relaxation as portable
 from tgraph.kernels.portable.aggregation import scratch_of
@@ -19,6 +21,9 @@ from tgraph.subgraph import Subgraph
 
 # As in relax.cu: longer rows are cut into tiles of so many arcs, each for one warp of so many blocks.
 ARCS_PER_TILE, TILE_BLOCKS = 1024, 1024
+
+# As many columns as blocks side by side can take.
+MAX_COLUMNS = 32 * 65535
 
 # Where a frontier holds this part of the vertices, to list a bitmap in order is cheaper than to sort ids.
 DENSE = 64
@@ -31,6 +36,7 @@ def instantiations() -> Iterator[Kernel]:
         for index in INDEX_TYPES.values():
             for name in ("push_arcs", "pull_rows", "pull_tiles"):
                 yield Kernel("relax.cu", name, (value, index))
+            yield Kernel("relax_columns.cu", "pull_columns", (value, index))
 
 
 def refuses(call: Call) -> str | None:
@@ -40,8 +46,10 @@ def refuses(call: Call) -> str | None:
         return "it overwrites values, whose gradient would be lost"
     if values.dtype not in TYPES:
         return f"it has no relaxation of {values.dtype} values"
-    if values.dim() != 1 or not values.is_contiguous():
-        return "it relaxes one value for each vertex, which lie side by side"
+    if not values.is_contiguous():
+        return "it relaxes values that lie side by side, these are a strided view"
+    if values.dim() == 0 or not 0 < values.shape[1:].numel() <= MAX_COLUMNS:
+        return f"it relaxes 1 to {MAX_COLUMNS} values for each vertex"
     if weights is not None and torch.result_type(values, weights) != values.dtype:
         return f"it has no relaxation of {values.dtype} values with such weights"
     if isinstance(weights, Tensor) and weights.dim() > 0 and (weights.dim() > 1 or weights.dtype not in TYPES):
@@ -65,7 +73,8 @@ def relax(
     if sub.mode == "push":
         return _push(sub, values, messages, sums)
     per_arc = isinstance(weights, Tensor) and weights.dim() > 0  # then hardly a row meets the bound
-    return _pull(sub, values, messages, None if per_arc else bound(), sums)
+    pulled = _pull if values.dim() == 1 else _pull_columns
+    return pulled(sub, values, messages, None if per_arc else bound(), sums)
 
 
 def messages_of(values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None) -> list[Argument]:
@@ -88,12 +97,15 @@ def _push(sub: Subgraph, values: Tensor, messages: list[Argument], sums: Tensor)
     sent = values.clone() if rows.ids is None else values.index_select(0, rows.ids)
     reached = scratch_of(sub).bitmap(values.device)
     changed = torch.empty(min(n, rows.num_arcs), dtype=torch.int64, device=values.device)
+    columns, lanes, side_by_side = _columns(values)
     runtime.launch(
         Kernel("relax.cu", "push_arcs", (TYPES[values.dtype], INDEX_TYPES[rows.neighbors.dtype])),
-        rows.grid,
+        (rows.grid, side_by_side),
         BLOCK,
         *rows.arguments,
         False,
+        columns,
+        lanes,
         sent,
         *messages,
         sub.graph.offset.contiguous(),
@@ -110,6 +122,33 @@ def _push(sub: Subgraph, values: Tensor, messages: list[Argument], sums: Tensor)
         ids = frontier.members(reached, size)
         reached.zero_()
     return Frontier(sub.graph, ids=ids, count=(size, arcs))
+
+
+def _columns(values: Tensor) -> tuple[int, int, int]:
+    """How many values a vertex has, how many threads take a column each, and how many blocks side by side take all."""
+    columns = values.shape[1:].numel()
+    lanes = least_lanes(columns)
+    return columns, lanes, blocks(columns, lanes)
+
+
+def _pull_columns(
+    sub: Subgraph, values: Tensor, messages: list[Argument], limit: Tensor | None, sums: Tensor
+) -> Frontier:
+    n, (columns, lanes, side_by_side) = len(values), _columns(values)
+    if not n:
+        return sub.graph.nothing()
+    front = frontier.pack(sub.active.mask) if sub.sends_partly else None
+    limit = None if limit is None else limit.to(values.dtype).expand(values.shape[1:]).contiguous()
+    bins = bins_of(sub.graph, sub.offset, sub.neighbors.dtype)
+    reached = torch.zeros(blocks(n, 32), dtype=torch.int32, device=values.device)
+    kernel = Kernel("relax_columns.cu", "pull_columns", (TYPES[values.dtype], INDEX_TYPES[sub.neighbors.dtype]))
+    common = (sub.offset.contiguous(), sub.neighbors.contiguous(), columns, lanes, front, values.clone(), *messages)
+    outcome = (limit, sub.graph.offset.contiguous(), values, reached, sums)
+    size = n if bins.rows is None else len(bins.rows)
+    runtime.launch(kernel, (blocks(size, BLOCK // 32), side_by_side), BLOCK, bins.rows, size, None, *common, *outcome)
+    runtime.launch(kernel, (len(bins.tiles), side_by_side), BLOCK, None, 0, bins.tiles, *common, *outcome)
+    size, arcs, _ = sums.tolist()
+    return Frontier(sub.graph, ids=frontier.members(reached, size), count=(size, arcs))
 
 
 def _pull(sub: Subgraph, values: Tensor, messages: list[Argument], limit: Tensor | None, sums: Tensor) -> Frontier:

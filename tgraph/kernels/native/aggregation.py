@@ -140,7 +140,9 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return kernels.products(Arcs.of(sub), row_data, data, heads)
 
 
-def winners(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, best: Tensor) -> tuple[Tensor, Tensor]:
+def winners(
+    sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
+) -> tuple[Tensor, Tensor]:
     """As the portable `winners`."""
     if data.dtype in NARROW:
         data, weights, best = data.float(), None if weights is None else weights.float(), best.float()

@@ -1,7 +1,8 @@
 // Shortest paths in the order of buckets: vertices whose distance lies in [k * delta, (k + 1) * delta) are relaxed
 // before those of later buckets (delta-stepping: Meyer and Sanders, J. Algorithms 2003). Each thread keeps its own
-// buckets and, while the next one is small, goes on in the same bucket without meeting the others (bucket fusion: Zhang,
-// Brahmakshatriya, Chen, Dhulipala, Kamil, Amarasinghe, Shun, "Optimizing ordered graph algorithms with GraphIt", 2020).
+// buckets and, while the next one is small, goes on in the same bucket without meeting the others (bucket fusion:
+// Zhang, Brahmakshatriya, Chen, Dhulipala, Kamil, Amarasinghe, Shun, "Optimizing ordered graph algorithms with
+// GraphIt", 2020).
 //
 // The order decides how much is done in vain, and never what comes out: the least fixpoint is one.
 #pragma once
@@ -33,7 +34,8 @@ public:
         base_ = highest<V>();
         for (int64_t i = 0; i < count; ++i) base_ = std::min(base_, values_[ids[i]]);
         for (int64_t i = 0; i < count; ++i)
-            if (const V value = values_[ids[i]]; value < highest<V>()) put(static_cast<int32_t>(ids[i]), value, workers_[0]);
+            if (const V value = values_[ids[i]]; value < highest<V>())
+                put(static_cast<int32_t>(ids[i]), value, workers_[0]);
         if (open_next(first_open())) fill_frontier(Team{0, 1});
     }
 

@@ -52,8 +52,8 @@ public:
     Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
            bool bounded, bool one_weight, DirectionPolicy::Mode mode)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), queue_(num_vertices + 1), next_(num_vertices + 1), front_(num_vertices), reached_(num_vertices),
-          found_(thread_count()), policy_{mode, num_vertices, out.offset[num_vertices], false} {
+          bounded_(bounded), queue_(num_vertices + 1), next_(num_vertices + 1), front_(num_vertices),
+          reached_(num_vertices), found_(thread_count()), policy_{mode, num_vertices, out.offset[num_vertices], false} {
         uniform_ = single && one_weight;
     }
 

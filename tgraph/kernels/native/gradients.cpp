@@ -1,4 +1,5 @@
-// What the gradients of `aggregate` need beyond `aggregate`: a product for each arc, and the arcs that won.
+// What the gradients of `aggregate` need beyond `aggregate`: a product for each arc, the arcs that won, and the
+// products of all messages but one.
 #include "pull.hpp"
 
 namespace tgraph {
@@ -147,6 +148,52 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     });
 }
 
+// out[i] = grad times the product of the messages but message i, by column: of those before it and those after it.
+template <class A>
+TGRAPH_MULTIVERSION void times_others(const A* messages, const A* grad, int64_t size, int64_t columns, A* product,
+                                      A* out) {
+    std::copy_n(grad, columns, product);
+    for (int64_t i = 0; i < size; ++i)
+        for (int64_t f = 0; f < columns; ++f) {
+            out[i * columns + f] = product[f];
+            product[f] *= messages[i * columns + f];
+        }
+    std::fill_n(product, columns, A{1});
+    for (int64_t i = size - 1; i >= 0; --i)
+        for (int64_t f = 0; f < columns; ++f) {
+            out[i * columns + f] *= product[f];
+            product[f] *= messages[i * columns + f];
+        }
+}
+
+// The gradient of the products of segments, for each message [e, columns]; grad is [segments, columns].
+template <class A>
+void product_gradient(In<int64_t> offset, In<A> messages, In<A> grad, int64_t columns, Out<A> out) {
+    const int64_t segments = static_cast<int64_t>(offset.shape(0)) - 1, size = static_cast<int64_t>(out.shape(0));
+    const int64_t* begin = offset.data();
+    if (columns < 1 || segments < 0 || begin[0] != 0 || begin[segments] != size / columns ||
+        !std::is_sorted(begin, begin + segments + 1))
+        throw std::invalid_argument("offset: expected [segments + 1], ascending from 0 to the number of messages");
+    if (size % columns || static_cast<int64_t>(messages.shape(0)) != size ||
+        static_cast<int64_t>(grad.shape(0)) != segments * columns)
+        throw std::invalid_argument("messages, out or grad: expected [e, columns] and [segments, columns]");
+    const RowChunks chunks{begin, segments, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
+    for_each_chunk(chunks.size(), part_count(size), [&](int64_t chunk) {
+        std::vector<A> product(columns);
+        for (int64_t s = chunks[chunk].begin; s < chunks[chunk].end; ++s)
+            times_others(messages.data() + begin[s] * columns, grad.data() + s * columns, begin[s + 1] - begin[s],
+                         columns, product.data(), out.data() + begin[s] * columns);
+    });
+}
+
+template <class A>
+void bind_product_gradient(nb::module_& module) {
+    using nb::arg;
+    module.def("product_gradient", &product_gradient<A>, arg("offset").noconvert(), arg("messages").noconvert(),
+               arg("grad").noconvert(), arg("columns"), arg("out").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
 template <class A, class Neighbor>
 void bind_gradients_of(nb::module_& module) {
     using nb::arg;
@@ -168,6 +215,8 @@ void bind_gradients(nb::module_& module) {
     bind_gradients_of<float, int64_t>(module);
     bind_gradients_of<double, int32_t>(module);
     bind_gradients_of<double, int64_t>(module);
+    bind_product_gradient<float>(module);
+    bind_product_gradient<double>(module);
 }
 
 }  // namespace tgraph

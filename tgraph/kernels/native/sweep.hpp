@@ -39,8 +39,8 @@ struct Logarithms {
 // What the sweep of one search reads and writes.
 //
 // values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v in the level before. Sums are added in
-// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still zero: both
-// ways give the same bits, and so does any number of threads.
+// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still zero:
+// both ways give the same bits, and so does any number of threads.
 template <class Kind, class Neighbor, class Item>
 struct Sweep {
     Adjacency<Neighbor> pull, push;  // the neighbours that are summed, and the transpose

@@ -42,7 +42,9 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return product
 
 
-def winners(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, best: Tensor) -> tuple[Tensor, Tensor]:
+def winners(
+    sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
+) -> tuple[Tensor, Tensor]:
     """Which message each receiver took, by column: (sender, arc), int64 and of the shape of `best`, what was received.
 
     The first of equal ones; -1 where there was none. The senders are vertices in a pull and rows in a push.

@@ -1,27 +1,9 @@
-"""What the tests of the frontier kernels share: a launcher on the host, subgraphs, and graphs of awkward shapes."""
+"""What the tests of the frontier kernels share: subgraphs, and graphs of awkward shapes."""
 
-import shutil
-
-import pytest
 import torch
-from host import Host
 from strategies import grid, random_graph
 
 import tgraph as tg
-from tgraph.kernels.cuda import joining, loop, runtime
-
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="the shim needs g++")
-
-HOST = Host()
-
-
-@pytest.fixture
-def shim(monkeypatch):
-    """Kernels run on the host, each compiled once for all tests; `shim.seed` draws the order of their threads."""
-    HOST.prepare([*loop.instantiations(), *joining.instantiations()])
-    HOST.seed = 0
-    monkeypatch.setattr(runtime, "launch", HOST.launch)
-    return HOST
 
 
 def star(n, outwards):

@@ -1,0 +1,58 @@
+"""What the tests of pulls and of their gradients share: rows of every length, data, and subgraphs of every kind."""
+
+import torch
+
+import tgraph as tg
+
+# For bins whose borders small graphs pass: a long row has more than 40 arcs, tiles of 64, and 5 of these at most.
+SMALL = {"BINS": ((2, 1), (6, 8), (40, 32)), "TILE": 64, "MAX_TILES": 5}
+BORDERS = (0, 1, 2, 3, 5, 6, 7, 31, 39, 40, 41, 63, 64, 65, 128, 129, 320, 321, 700)
+
+
+def rows_of_degrees(degrees, dtype=None, seed=0):
+    """A graph whose vertex i receives degrees[i] arcs, from vertices drawn at random."""
+    random = torch.Generator().manual_seed(seed)
+    dst = torch.repeat_interleave(torch.arange(len(degrees)), torch.tensor(degrees))
+    dst = dst[torch.randperm(len(dst), generator=random)]
+    src = torch.randint(len(degrees), (len(dst),), generator=random)
+    weights = None if dtype is None else random_data((len(dst),), dtype, seed)
+    return tg.Graph.from_edges(src, dst, weights, num_vertices=len(degrees))
+
+
+def subgraphs(graph):
+    """Whole and in part, with silent vertices, heads of rows, and a row twice."""
+    some = torch.arange(0, graph.num_vertices, 3, device=graph.device)
+    half = graph.select(torch.arange(0, graph.num_vertices, 2, device=graph.device))
+    everything = graph.everything()
+    return [
+        pull(graph, everything),
+        pull(graph, half),
+        pull(graph, graph.nothing()),
+        pull(graph, everything, some.flip(0)),
+        pull(graph, half, some, 3),
+        pull(graph, everything, None, 2),
+        pull(graph, everything, torch.cat((some, some))),
+        push(graph),
+        push(graph, some),
+        push(graph, None, 2),
+        push(graph, some).reverse(),
+    ]
+
+
+def pull(graph, active, rows=None, width=None):
+    selection = tg.neighbor_select(graph.transpose(), rows, width=width)
+    return tg.reconstruct(graph, active, rows, selection, "pull")
+
+
+def push(graph, rows=None, width=None):
+    active = graph.everything() if rows is None else graph.select(rows)
+    return tg.reconstruct(graph, active, rows, tg.neighbor_select(graph, rows, width=width))
+
+
+def random_data(shape, dtype, seed=0):
+    random = torch.Generator().manual_seed(seed)
+    if dtype.is_floating_point:
+        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
+    if dtype == torch.bool:
+        return torch.randint(2, shape, generator=random).bool()
+    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)
