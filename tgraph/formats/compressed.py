@@ -116,4 +116,4 @@ class Compressed(Layout):
     ) -> Stepped:
         """See `Layout.affine_step`: in one pass with the evaluation."""
         weights = self.dag.weights if coefficients.weighted else None
-        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, 1.0, spare, wanted)
+        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)

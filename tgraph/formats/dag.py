@@ -225,7 +225,6 @@ def affine_step(
     weights: Tensor | None,
     alpha: Tensor | float,
     beta: Tensor | float,
-    rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
@@ -244,7 +243,7 @@ def affine_step(
     )
     compiled = heard.device.type == "cpu" and native.load() is not None and len(heard) > 0 and same
     backend = native_dag if compiled and heard.dtype in (torch.float32, torch.float64) else portable_dag
-    return backend.affine_step(dag.checked, coefficients, heard, before, weights, alpha, beta, rescale, spare, wanted)
+    return backend.affine_step(dag.checked, coefficients, heard, before, weights, alpha, beta, spare, wanted)
 
 
 def degrees(dag: Dag) -> Tensor:
