@@ -125,6 +125,11 @@ class Dag:
         return self.offset.long().contiguous()
 
     @computed_once
+    def arrays(self) -> tuple[Any, tuple[Any, ...]]:
+        """The tensors as the compiled kernels take them, and their memory."""
+        return native_dag.arrays(self)
+
+    @computed_once
     def plan(self) -> Any:
         """How the compiled kernels cut the work."""
         return native_dag.plan(self.checked)

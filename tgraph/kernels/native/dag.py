@@ -50,18 +50,20 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
 def plan(dag: Dag) -> Any:
     """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
     phases, tasks = array(torch.tensor(dag.phases)), None if dag.tasks is None else array(dag.tasks)
-    return native.load().dag_plan(arrays(dag), phases, tasks)  # type: ignore[union-attr]
+    return native.load().dag_plan(dag.arrays[0], phases, tasks)  # type: ignore[union-attr]
 
 
-def arrays(dag: Dag) -> Any:
-    """The tensors of a DAG as the kernels take them; it has to stay alive as long."""
+def arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
+    """The tensors of a DAG as the kernels take them, and what has to stay alive as long: their memory."""
     named = {"children": dag.children, "order": dag.order}
     split = {
         f"{width}_{name}": array(tensor) if tensor is not None and tensor.dtype == dtype else None
         for name, tensor in named.items()
         for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
     }
-    return native.load().dag_rows(dag.num_vertices, array(dag.wide_offset), **split)  # type: ignore[union-attr]
+    offset = array(dag.wide_offset)
+    rows = native.load().dag_rows(dag.num_vertices, offset, **split)  # type: ignore[union-attr]
+    return rows, (offset, *split.values())
 
 
 def evaluate(
@@ -79,7 +81,7 @@ def evaluate(
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
         dag.plan,
-        arrays(dag),
+        dag.arrays[0],
         flat(data),
         data.shape[1],
         reduce,
@@ -113,7 +115,7 @@ def affine_step(
     sums = torch.empty(3, dtype=torch.float64, device="cpu")
     native.load().dag_affine_step(  # type: ignore[union-attr]
         dag.plan,
-        arrays(dag),
+        dag.arrays[0],
         dag.signed,
         None if weights is None else array(weights.to(values.dtype)),
         dag.weighted == "outputs",
@@ -136,7 +138,7 @@ def affine_step(
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable twin."""
-    kernels, held, of_outputs = native.load(), arrays(dag), dag.weighted == "outputs"
+    kernels, held, of_outputs = native.load(), dag.arrays[0], dag.weighted == "outputs"
     offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
     kernels.dag_count_rows(held, of_outputs, array(vertices), array(offset[1:]))  # type: ignore[union-attr]
     torch.cumsum(offset[1:], 0, out=offset[1:])
