@@ -64,9 +64,7 @@ class Compressed(Layout):
         check_names(cls.name, tensors, ("offset", "children"), cls.OPTIONAL)
         if options.get("weighted") not in ("inputs", "outputs") or "phases" not in options:
             raise ArgumentError(f"options: a layout {cls.name!r} has phases, and is weighted at 'inputs' or 'outputs'")
-        stored: dict[str, Any] = {
-            name: tensors.get(name) for name in ("offset", "children", "weights", "order", "tasks")
-        }
+        held: dict[str, Any] = {"weights": None, "order": None, "tasks": None, **tensors}
         built = Dag(
             num_vertices=count_option(options, "num_vertices"),
             phases=tuple(int(bound) for bound in options["phases"]),
