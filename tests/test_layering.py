@@ -19,6 +19,7 @@ LAYERS = (
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.several",),
     ("tgraph.advice",),
+    ("tgraph.stream",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
@@ -40,6 +41,7 @@ EXCEPTIONS = {
     ("tgraph.graph", "tgraph.formats"),  # Graph.to_format
     ("tgraph.io.tg", "tgraph.formats"),  # files of graphs in a layout
     ("tgraph.graph", "tgraph.reordering"),  # Graph.reorder
+    ("tgraph.engine", "tgraph.stream.opening"),  # run(memory=)
     ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
 }
 

@@ -43,17 +43,29 @@ class Iteration:
     backend: str = ""
 
 
+@dataclass(frozen=True)
+class Visit:
+    """One visit to a block of a streamed graph: its number, the bytes that were loaded for it (0 where it was still in
+    memory), and when loading and computing on it began and ended, by `time.perf_counter`."""
+
+    block: int
+    nbytes: int
+    loading: tuple[float, float] | None
+    computing: tuple[float, float]
+
+
 class Trace:
     """The iterations of one run, in order.
 
     iterations : what each did. choices : for each kind of call that was made, which backend served it, and why those
-    that are preferred to it did not.
+    that are preferred to it did not. visits : of a streamed graph, every visit to a block.
     """
 
     def __init__(self, graph: Graph, name: str = ""):
         self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
         self.iterations: list[Iteration] = []
         self.choices: list[str] = []
+        self.visits: list[Visit] = []
         self._device = graph.device
 
     def clock(self) -> float:
