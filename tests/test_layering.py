@@ -19,6 +19,7 @@ LAYERS = (
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.several",),
     ("tgraph.advice",),
+    ("tgraph.stream",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
@@ -39,6 +40,7 @@ EXCEPTIONS = {
     ("tgraph.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
     ("tgraph.graph", "tgraph.formats"),  # Graph.to_format
     ("tgraph.io.tg", "tgraph.formats"),  # files of graphs in a layout
+    ("tgraph.io.tg", "tgraph.stream.blocks"),  # partitioned files
     ("tgraph.graph", "tgraph.reordering"),  # Graph.reorder
     ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
 }
