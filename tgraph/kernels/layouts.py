@@ -167,6 +167,10 @@ def _refuses_relax(call: Call, sub: Subgraph) -> str | None:
         return "it records no gradient"
     if not sub.selection.is_whole:
         return None  # rows that are decoded, or read, one by one
+    return None if cast(Any, sub.graph.layout).streams else _refuses_relaxed_pull(call, sub)
+
+
+def _refuses_relaxed_pull(call: Call, sub: Subgraph) -> str | None:
     reduction = cast(Reduction, call.reduction)
     if call.weights_in_layout:
         if call.edge != "add":
@@ -196,11 +200,11 @@ def relax(
 ) -> Frontier:
     """As the portable `relax`. A pull reads all arcs; a push from some vertices decodes their rows, or reads those of a
     layout that streams."""
-    if not sub.selection.is_whole:
-        if _reads_rows(sub):
-            return cast(Any, sub.graph.layout).relax_rows(sub, values, reduction, edge, weights)
-        return portable.relax(sub, values, reduction, edge, weights, bound)
     call = Call("relax", values, reduction, edge, weights, sub=sub)
+    if _reads_rows(call, sub):
+        return cast(Any, sub.graph.layout).relax_rows(sub, values, reduction, edge, weights)
+    if not sub.selection.is_whole:
+        return portable.relax(sub, values, reduction, edge, weights, bound)
     identity = reduction.identity(values.dtype)
     silent = values == identity
     if not sub.active.is_everything:
@@ -218,10 +222,14 @@ def relax(
     return Frontier(sub.graph, mask=better if better.dim() == 1 else better.flatten(1).any(1))
 
 
-def _reads_rows(sub: Subgraph) -> bool:
-    """True where some rows of a graph that streams push along all of their arcs."""
-    streams = sub.graph.layout is not None and sub.graph.layout.streams
-    return streams and sub.mode == "push" and not sub.mirrored and sub.selection.width is None
+def _reads_rows(call: Call, sub: Subgraph) -> bool:
+    """True for a graph that streams, where the rows of the active vertices push along all of their arcs; so does what
+    is a pull by name, but is none that its layout serves."""
+    if not cast(Any, sub.graph.layout).streams or sub.selection.width is not None:
+        return False
+    if sub.mode == "push":
+        return not sub.mirrored
+    return sub.mirrored and sub.is_whole and _refuses_relaxed_pull(call, sub) is not None
 
 
 def _silent(reduction: Reduction, dtype: torch.dtype, grows: bool) -> float | int | bool:

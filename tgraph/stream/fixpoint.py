@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
 
+from tgraph import devices, native
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels.reductions import Reduction
+from tgraph.kernels.native.arcs import number_of
+from tgraph.kernels.native.relaxation import DTYPES
+from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 from tgraph.rows import Scratch
 from tgraph.stream.blocks import Block
 from tgraph.stream.relaxing import block_pairs, push
@@ -62,6 +65,7 @@ class Fixpoint:
         self._shift = torch.tensor(first, dtype=torch.int64, device=values.device)
         self._active = torch.zeros(rows[-1], dtype=torch.bool, device=values.device)
         self._work = torch.zeros(len(extents), dtype=torch.int64, device=values.device)
+        self._local = _Compiled(self, layout) if _is_compiled(values) else None
         self._done: list[Round] = []
         self._deadline = 0.0
         self._mark(active.ids)
@@ -104,9 +108,12 @@ class Fixpoint:
         begun, place = time.perf_counter(), self._place[block.number]
         stretch = self._active[self._start[place] : self._start[place + 1]]
         local = stretch.nonzero().flatten()
-        size, arcs, changed = len(local), int(self._work[place]), 0
+        size, arcs, changed = len(local), int(self._work[place]), 0  # changes, counted as often as a vertex does
         self._work[place] = 0
-        while len(local):
+        if self._local is not None:
+            improved, changed = self._local.run(block, stretch)
+            self._mark(improved)
+        while self._local is None and len(local):
             stretch[local] = False
             values, weights = self._values, self._weights
             improved = push(
@@ -115,6 +122,11 @@ class Fixpoint:
             changed += len(improved)
             local = self._mark(improved, place)
         self._done.append((False, size, arcs, changed, (time.perf_counter() - begun) * 1e3))
+
+    @property
+    def problem(self) -> tuple[Tensor, Reduction, str, Tensor | float | None]:
+        """(values, reduction, edge, weights), as they were given."""
+        return self._values, self._reduction, self._edge, self._weights
 
     def _mark(self, vertices: Tensor, here: int = -1) -> Tensor:
         """Make the rows of vertices active in the blocks that hold them; those in the block `here`, from its first row
@@ -129,3 +141,41 @@ class Fixpoint:
         inside = place == here
         self._work.index_add_(0, place, degree * ~inside)
         return position[inside] - (self._start[here] if here >= 0 else 0)
+
+
+def _is_compiled(values: Tensor) -> bool:
+    compiled = devices.kind(values) == "cpu" and native.load() is not None and values.dtype in DTYPES
+    return compiled and values.is_contiguous()
+
+
+class _Compiled:
+    """The compiled loop inside a block, with its working memory."""
+
+    def __init__(self, fixpoint: Fixpoint, layout: Streamed):
+        self._values, self._reduction, self._edge, self._weights = fixpoint.problem
+        self._splits = layout.splits
+        n = len(self._values)
+        self._marked = torch.zeros(n, dtype=torch.bool, device="cpu")
+        longest = max((layout.index[block].end_arc - layout.index[block].first_arc for block in layout.blocks), default=0)
+        self._reached = torch.empty(min(n, longest), dtype=torch.int64, device="cpu")
+
+    def run(self, block: Block, active: Tensor) -> tuple[Tensor, int]:
+        """Relax until none of the rows is active, bool [rows]: the vertices improved that have arcs in other blocks,
+        and how often values improved."""
+        per_arc = self._edge != "copy" and self._weights is None and block.weights is not None
+        count, improved = cast(Any, native.load()).relax_block(
+            block.offset,
+            block.neighbors,
+            block.weights.to(self._values.dtype) if per_arc else None,  # type: ignore[union-attr]
+            number_of(0 if self._weights is None else self._weights, self._values.dtype),
+            block.first_row,
+            self._splits[block.number],
+            self._reduction.name == "min",
+            list(EDGE_OPERATIONS).index(self._edge),
+            self._values.view(-1),
+            self._values[:1].numel(),
+            active,
+            self._marked,
+            self._reached,
+        )
+        return self._reached[:count], improved

@@ -15,6 +15,7 @@ from tgraph.stream.blocks import BlockFile
 from tgraph.stream.host import HostBlocks
 from tgraph.stream.memory import PAGE, parse_memory
 from tgraph.stream.streamed import Streamed, vertex_bytes
+from tgraph.stream.writing import balanced_bounds
 
 # A graph in memory is cut so that this many of its blocks fit the budget: one is computed on while two are under way,
 # and the rest are there for those that are visited again.
@@ -72,7 +73,7 @@ def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
         raise MemoryBudgetError("the data of the vertices", vertex_bytes(whole) + PAGE, budget, "give more")
     total = max(extent.nbytes for extent in whole.index)
     blocks = min(max(-(-total * BLOCKS_IN_MEMORY // room), BLOCKS_IN_MEMORY), max(graph.num_arcs, 1))
-    return HostBlocks(graph, torch.arange(blocks + 1, device="cpu") * graph.num_arcs // blocks)
+    return HostBlocks(graph, balanced_bounds(graph.offset, blocks))
 
 
 def _graph_of(source: BlockFile, budget: int, device: torch.device) -> Graph:

@@ -67,9 +67,9 @@ def push(
 def relax_rows(
     layout: Streamed, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> Frontier:
-    """A round along the rows of `sub`, some rows of the graph: none but the blocks that hold them are read."""
-    rows = torch.arange(layout.num_vertices, device=values.device) if sub.rows is None else sub.rows.to(torch.int64)
-    rows = rows.sort().values
+    """A round along the rows of the vertices that send, in `sub`: none but the blocks that hold them are read."""
+    rows = sub.active.ids if sub.rows is None else sub.rows
+    rows = rows.to(torch.int64).sort().values
     before, changed = values.clone(), torch.zeros(len(values), dtype=torch.bool, device=values.device)
 
     def relax(block: Block) -> None:
