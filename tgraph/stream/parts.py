@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tgraph import csr
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 
@@ -122,8 +121,3 @@ def structure(graph: Graph) -> Graph:
 def both_ways(graph: Graph) -> Graph:
     """The neighbours of every vertex, whichever way their arcs point, each once and never itself."""
     return structure(graph).to_undirected("first").without_self_loops()
-
-
-def expand(graph: Graph) -> tuple[Tensor, Tensor]:
-    """(source, target) of every arc, of the dtype of the neighbours [m]."""
-    return csr.expand_rows(graph.offset, graph.neighbors.dtype), graph.neighbors

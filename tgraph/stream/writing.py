@@ -181,13 +181,15 @@ class BlockWriter:
         self._index.append(Extent(section, *stretch, self._position, at.nbytes, signed(hashed.intdigest())))
         self._position += at.nbytes
 
-    def finish(self, resident: dict[str, Tensor]) -> None:
-        """Write the index, the resident tensors and the header."""
+    def finish(self, resident: dict[str, Tensor], num_arcs: int | None = None) -> None:
+        """Write the index, the resident tensors and the header, and cut off what was reserved beyond. `num_arcs`, where
+        there turned out to be fewer."""
         index = torch.tensor(self._index, dtype=torch.int64, device="cpu")
         tensors = {"index": index.view(-1, len(Extent._fields))} | resident
         for tensor in tensors.values():
             self._file.write(as_bytes(tensor.view(-1)))
-        facts = self._facts
+        self._file.truncate()
+        facts = self._facts if num_arcs is None else self._facts._replace(num_arcs=num_arcs)
         notes = {
             "format": "tgraph",
             "version": str(VERSION),
@@ -223,12 +225,13 @@ def reserve(file: int, nbytes: int) -> None:
 
 
 @contextmanager
-def room_for(path: PathLike, nbytes: int) -> Iterator[None]:
+def room_for(path: PathLike, nbytes: int | str) -> Iterator[None]:
     """What the system says of a full disk, with the path and the bytes that are needed."""
     try:
         yield
     except OSError as fault:
-        if fault.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        said = fault.filename == os.fspath(path)
+        if said or fault.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         free = shutil.disk_usage(Path(path).absolute().parent).free
         what = f"{fault.strerror}: {nbytes} bytes are needed, {free} are free; make room, or write to another disk"
