@@ -22,7 +22,8 @@ class WCC(tg.Program):
     SAMPLE = 2
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
-        self.sampling, self.mirrored = True, False
+        # What is streamed is read once either way: a sample would read all of it, too.
+        self.sampling, self.mirrored = not (graph.layout is not None and graph.layout.streams), False
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device), graph.everything()
 

@@ -18,7 +18,9 @@ LAYERS = (
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.several",),
+    ("tgraph.stream",),
     ("tgraph.advice",),
+    ("tgraph.stream",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),
@@ -39,7 +41,9 @@ EXCEPTIONS = {
     ("tgraph.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
     ("tgraph.graph", "tgraph.formats"),  # Graph.to_format
     ("tgraph.io.tg", "tgraph.formats"),  # files of graphs in a layout
+    ("tgraph.io.tg", "tgraph.stream.blocks"),  # partitioned files
     ("tgraph.graph", "tgraph.reordering"),  # Graph.reorder
+    ("tgraph.engine", "tgraph.stream.opening"),  # run(memory=)
     ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
 }
 

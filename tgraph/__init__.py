@@ -12,6 +12,7 @@ from tgraph.io import read, write
 from tgraph.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.program import Program, Relaxation
 from tgraph.several import run_each
+from tgraph.stream.opening import open
 from tgraph.subgraph import Received, Subgraph
 from tgraph.trace import Trace
 from tgraph.tuning import Tuned, tune
@@ -40,6 +41,7 @@ __all__ = [
     "from_scipy",
     "generators",
     "neighbor_select",
+    "open",
     "primitives",
     "read",
     "reconstruct",

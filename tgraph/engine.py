@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
+import torch
 from torch import Tensor
 
 from tgraph import fused
@@ -15,7 +16,7 @@ from tgraph.direction import DirectionPolicy
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import Choice, check_backend, watched
+from tgraph.kernels import Choice, check_backend, layouts, watched
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
 from tgraph.schedule import NearFar
@@ -50,6 +51,8 @@ def run(
     trace: bool = False,
     progress: bool = False,
     max_iterations: int | None = None,
+    device: torch.device | str | None = None,
+    memory: str | int | None = None,
 ) -> Run:
     """Run a program on a graph until no vertex is active.
 
@@ -62,11 +65,20 @@ def run(
     max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
         own limit, and for a Relaxation n + 1 (2n + 1 where reduce and edge are alike), which only a cycle that improves
         without end exceeds.
+    device : where to run, by default where the graph is.
+    memory : what the arcs and the data of the vertices may take there, such as "4GB" or bytes as an int. A graph that
+        is larger is read block by block (`tgraph.stream`); see `tgraph.open` for one in a file. By default no limit.
 
-    Raises ArgumentError where `init` or `compute` return something else than vertex data and a Frontier.
+    With `memory` a Relaxation may visit blocks in an order of its own, until nothing is active: to count or limit its
+    rounds, or to fix their direction, set `rounds`, `max_iterations` or mode="pull".
+    Raises MemoryBudgetError where `memory` does not hold the data of the vertices; ArgumentError where `init` or `compute` return something else than vertex data and a Frontier.
     """
     check_choice(mode, "mode", ("auto", "push", "pull"))
     check_backend(backend)
+    if device is not None or memory is not None:
+        from tgraph.stream.opening import within
+
+        graph = within(graph, memory, device)
     values, active = _first(program, graph)
     if isinstance(program, Relaxation):
         program.check(graph, values)
@@ -74,8 +86,11 @@ def run(
     order = _order(program, graph, values, scratch)
     limit = _limit(program, graph, max_iterations, ordered=order is not None)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
-    loop = fused.find_loop(program, graph, values, active, backend)
-    with _bar(progress, type(program).__name__) as advance:
+    in_rounds = mode == "pull" or (max_iterations is not None or program.max_iterations is not None)
+    loop = fused.find_loop(program, graph, values, active, backend, in_rounds)
+    if loop is not None and loop.backend is layouts:
+        limit = None  # blocks are visited as often as it takes
+    with _bar(progress, program, graph) as advance, _recording(graph, result.trace):
         if loop is not None and loop.backend is not None:
             remaining = _run_loop(loop, cast(Relaxation, program), graph, active, mode, limit, result, advance)
         else:
@@ -251,17 +266,34 @@ def _not_converged(program: Program, limit: int | None, residual: float | None, 
 
 
 @contextmanager
-def _bar(show: bool, name: str):
-    """A function to call after each iteration, which counts it on a tqdm bar."""
+def _recording(graph: Graph, trace: Trace | None) -> Iterator[None]:
+    """What a graph reads from outside of memory goes to the trace."""
+    if trace is None or graph.layout is None:
+        yield
+        return
+    with graph.layout.recording() as trace.visits:
+        yield
+
+
+@contextmanager
+def _bar(show: bool, program: Program, graph: Graph):
+    """A function to call after each iteration, which counts it on a tqdm bar; for a graph that streams with what was
+    read in it."""
     if not show:
         yield lambda steps, active: None
         return
     from tqdm import tqdm
 
-    with tqdm(desc=name, unit=" iterations") as bar:
+    counts = getattr(graph.layout, "counts", None)
+    with tqdm(desc=type(program).__name__, unit=" iterations") as bar:
 
         def advance(steps: int, active: int) -> None:
-            bar.set_postfix_str(f"{active:,} active", refresh=False)
+            nonlocal counts
+            read = ""
+            if counts is not None:
+                before, counts = counts, graph.layout.counts  # type: ignore[union-attr]
+                read = f", {counts.since(before)}"
+            bar.set_postfix_str(f"{active:,} active{read}", refresh=False)
             bar.update(steps)
 
         yield advance

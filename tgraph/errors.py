@@ -60,3 +60,12 @@ class NotConvergedError(TGraphError, RuntimeError):
     def __init__(self, message: str, run: Run, residual: float | None = None):
         self.run, self.residual = run, residual
         super().__init__(message)
+
+
+class MemoryBudgetError(TGraphError, MemoryError):
+    """A budget of memory that the call cannot keep to. `needed` is the least that would do, in bytes, `budget` what was
+    given."""
+
+    def __init__(self, what: str, needed: int, budget: int, remedy: str):
+        self.needed, self.budget = needed, budget
+        super().__init__(f"memory: {what} needs at least {needed:,} bytes, the budget is {budget:,}; {remedy}")

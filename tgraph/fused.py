@@ -30,10 +30,13 @@ HOOKS = {
 }
 
 
-def find_loop(program: Program, graph: Graph, values: Any, active: Frontier, backend: str) -> Choice | None:
+def find_loop(
+    program: Program, graph: Graph, values: Any, active: Frontier, backend: str, in_rounds: bool = False
+) -> Choice | None:
     """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
 
-    None for a program that is not a Relaxation, or one that brings its own steps. Raises ArgumentError where a
+    None for a program that is not a Relaxation, or one that brings its own steps. `in_rounds` says that the rounds are
+    the user's concern: their direction or number. Raises ArgumentError where a
     backend asked for by name has neither the loop nor its rounds.
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
@@ -43,17 +46,23 @@ def find_loop(program: Program, graph: Graph, values: Any, active: Frontier, bac
     if program.delta is not None and program.rounds is not None:
         return None  # rounds in the order of buckets depend on the threads
     if graph.layout is not None and backend in ("auto", layouts.name):
-        return None  # the loops walk the rows of a CSR
+        if in_rounds or program.rounds is not None or not graph.layout.streams:
+            return None  # the loops walk the rows of a CSR; that of a graph that streams has no rounds
+        backend = layouts.name
     held = whole(graph, active, "push")
     weights = arc_weights(held, values, program.edge, program.weight)
     check_dtype(graph, values, weights, program.edge)
-    call = Call("fixpoint", values, program.reduction, program.edge, weights, graph, sub=held).decoded()
+    call = Call("fixpoint", values, program.reduction, program.edge, weights, graph, sub=held)
+    call = call if backend == layouts.name else call.decoded()
     rounds_will_do = backend == "auto" or hasattr(BACKENDS[backend], "relax")
     return find(backend, call) if rounds_will_do else choose(backend, call)
 
 
 def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
     """The loop at its start; `values` are contiguous and will be overwritten."""
+
+    if loop.backend is layouts:
+        return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
     def weights(direction: str) -> Tensor | float | None:
         held = whole(graph, active, "pull" if direction == "pull" else "push")

@@ -200,7 +200,8 @@ def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float 
         return None
     in_layout = sub.graph.layout is not None
     if weights is None or (not in_layout and weights is sub.graph.weights):
-        if in_layout and sub.selection.is_whole and sub.graph.weight_dtype is not None:
+        layout = sub.graph.layout
+        if layout is not None and sub.graph.weight_dtype is not None and (sub.selection.is_whole or layout.streams):
             return None
         held = sub.weights()
         if held is None:

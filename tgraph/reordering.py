@@ -53,18 +53,30 @@ def _matrix(graph: Graph) -> Any:
 
 
 def by_metis(graph: Graph) -> Tensor:
-    """Part by part of a partition that cuts few edges (Karypis, Kumar 1998). Recursive bisection numbers parts so that
-    those beside each other are near."""
+    """Part by part of a partition that cuts few edges. Recursive bisection numbers parts so that those beside each
+    other are near."""
+    plain = graph.to_undirected("first").without_self_loops()
+    parts = min(-(-plain.num_vertices // PART), 1024)
+    return metis_parts(plain, max(parts, 1), "reorder('metis')", recursive=True).argsort(stable=True)
+
+
+def metis_parts(
+    graph: Graph, parts: int, purpose: str, weight: Tensor | None = None, *, recursive: bool = False
+) -> Tensor:
+    """The part of each vertex, int64 [n] on the CPU, of a partition that cuts few edges (Karypis, Kumar 1998).
+
+    graph : undirected, without self-loops and parallel edges. weight : what each vertex adds to its part, int64 [n];
+    1 where None. recursive : by bisection. Raises MissingDependencyError, for the `purpose`, without pymetis.
+    """
     try:
         import pymetis
     except ImportError as missing:
-        raise MissingDependencyError("pymetis", "reorder('metis')", "metis") from missing
-    plain = graph.to_undirected("first").without_self_loops()
-    parts = min(-(-plain.num_vertices // PART), 1024)
+        raise MissingDependencyError("pymetis", purpose, "metis") from missing
     if parts < 2:
-        return torch.arange(plain.num_vertices)
-    adjacency = pymetis.CSRAdjacency(plain.offset.cpu().numpy(), plain.neighbors.cpu().numpy())
-    return torch.tensor(pymetis.part_graph(parts, adjacency, recursive=True)[1]).argsort(stable=True)
+        return torch.zeros(graph.num_vertices, dtype=torch.int64)
+    adjacency = pymetis.CSRAdjacency(graph.offset.cpu().numpy(), graph.neighbors.cpu().numpy())
+    weights = None if weight is None else weight.cpu().numpy()
+    return torch.tensor(pymetis.part_graph(parts, adjacency, vweights=weights, recursive=recursive)[1])
 
 
 def by_community(graph: Graph) -> Tensor:

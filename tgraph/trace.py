@@ -26,6 +26,7 @@ SERIES: dict[str, dict[str, Any]] = {
     "active_vertices": {"color": "#0072b2", "linewidth": 1.4},
     "changed_vertices": {"color": "#d55e00", "linewidth": 1.4, "linestyle": "--"},
 }
+STAGES = {"loading": "#009e73", "computing": "#cc79a7"}
 LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
 
 
@@ -43,17 +44,29 @@ class Iteration:
     backend: str = ""
 
 
+@dataclass(frozen=True)
+class Visit:
+    """One visit to a block of a streamed graph: its number, the bytes that were loaded for it (0 where it was still in
+    memory), and when loading and computing on it began and ended, by `time.perf_counter`."""
+
+    block: int
+    nbytes: int
+    loading: tuple[float, float] | None
+    computing: tuple[float, float]
+
+
 class Trace:
     """The iterations of one run, in order.
 
     iterations : what each did. choices : for each kind of call that was made, which backend served it, and why those
-    that are preferred to it did not.
+    that are preferred to it did not. visits : of a streamed graph, every visit to a block.
     """
 
     def __init__(self, graph: Graph, name: str = ""):
         self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
         self.iterations: list[Iteration] = []
         self.choices: list[str] = []
+        self.visits: list[Visit] = []
         self._device = graph.device
 
     def clock(self) -> float:
@@ -119,32 +132,42 @@ class Trace:
 
 
 def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
-    """Draw several runs into one picture file, a row for each: frontier and changes on the left, time on the right.
+    """Draw several runs into one picture file, a row for each: frontier and changes on the left, time on the right. A
+    run on a streamed graph has a second row: when each block was loaded and computed on (Gantt 1910).
 
     `traces` maps the name of each row to its trace, `path` names a .png, .svg or .pdf file, `title` stands on top.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 1.3 + 2.2 * len(traces)), layout="constrained")
+    streamed = [name for name, trace in traces.items() if trace.visits]
+    figure = Figure(figsize=(12, 1.3 + 2.2 * len(traces) + 1.6 * len(streamed)), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(len(traces), 2, squeeze=False, width_ratios=(3, 2))
-    for (name, trace), (left, right) in zip(traces.items(), axes, strict=True):
+    heights = [height for trace in traces.values() for height in ((2.2, 1.6) if trace.visits else (2.2,))]
+    rows = iter(figure.add_gridspec(len(heights), 2, width_ratios=(3, 2), height_ratios=heights))
+    rows = iter(zip(rows, rows, strict=True))
+    for name, trace in traces.items():
+        left, right = (figure.add_subplot(place) for place in next(rows))
         _draw_frontier(left, name, trace)
         _draw_time(right, trace)
-    for axis in axes[-1]:
-        axis.set_xlabel("iteration")
-    figure.legend(handles=_legend(), title=title, loc="outside upper center", ncols=6, frameon=False, title_fontsize=12)
+        if trace.visits:
+            place = next(rows)[0]
+            _draw_pipeline(figure.add_subplot(place.get_gridspec()[place.rowspan.start, :]), trace)
+        elif trace is list(traces.values())[-1]:
+            for axis in (left, right):
+                axis.set_xlabel("iteration")
+    figure.legend(handles=_legend(bool(streamed)), title=title, loc="outside upper center", ncols=8, frameon=False, title_fontsize=12)
     figure.savefig(path, dpi=130)
 
 
-def _legend() -> list[Any]:
+def _legend(streamed: bool) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     lines = [Line2D([], [], **style, label=name.replace("_", " ")) for name, style in SERIES.items()]
     limit = Line2D([], [], **LIMIT, label="all edges")
-    return [*lines, limit, *(Patch(color=colour, alpha=0.6, label=name) for name, colour in COLOURS.items())]
+    colours = COLOURS | (STAGES if streamed else {})
+    return [*lines, limit, *(Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items())]
 
 
 def _draw_frontier(axis: Axes, name: str, trace: Trace) -> None:
@@ -172,6 +195,26 @@ def _draw_time(axis: Axes, trace: Trace) -> None:
     axis.set_ylim(bottom=0)
     axis.set_ylabel("milliseconds", fontsize=9)
     _finish(axis, steps, f"{trace.milliseconds:,.1f} ms in all")
+
+
+def _draw_pipeline(axis: Axes, trace: Trace) -> None:
+    """When blocks were loaded, above, and computed on, below; their numbers where there is room for them."""
+    begin = min(visit.computing[0] if visit.loading is None else visit.loading[0] for visit in trace.visits)
+    for height, (stage, colour) in zip((1, 0), STAGES.items(), strict=True):
+        times = [(visit.block, getattr(visit, stage)) for visit in trace.visits if getattr(visit, stage)]
+        bars = [(1e3 * (first - begin), 1e3 * (last - first)) for _, (first, last) in times]
+        axis.broken_barh(bars, (height - 0.4, 0.8), color=colour, alpha=0.6, edgecolor="white", linewidth=0.5)
+        if len(trace.visits) <= 60:
+            for (block, _), (start, width) in zip(times, bars, strict=True):
+                axis.text(start + width / 2, height, str(block), fontsize=7, ha="center", va="center", clip_on=True)
+    loads = [visit for visit in trace.visits if visit.loading]
+    counted = f"{_counted(len(trace.visits), 'visit')} to blocks, {len(loads):,} of them loaded"
+    axis.set_title(f"{counted}, {sum(visit.nbytes for visit in loads) / 1e6:,.1f} MB", fontsize=10, loc="left")
+    axis.set_yticks([1, 0], ["load", "compute"])
+    axis.set_xlim(left=0)
+    axis.set_xlabel("milliseconds", fontsize=9)
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
 
 
 def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:

@@ -71,36 +71,26 @@ class FormattedGraph(Graph):
         return self.transpose_detached().out_degree
 
     @derived
-    def weight_range(self) -> tuple[float, float]:
+    def weight_statistics(self) -> tuple[float, float, float]:
+        """(smallest, largest, mean) weight; (1, 1, 1) without weights or arcs."""
+        return self.layout.weight_statistics() or (1, 1, 1.0)
+
+    @property
+    def weight_range(self) -> tuple[float, float]:  # type: ignore[override]
         """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs."""
-        weights = self._weights_for_now()
-        if weights is None or not len(weights):
-            return (1, 1)
-        smallest, largest = torch.aminmax(weights)
-        return smallest.item(), largest.item()
+        return self.weight_statistics[:2]
 
-    @derived
-    def mean_weight(self) -> float:
+    @property
+    def mean_weight(self) -> float:  # type: ignore[override]
         """The mean weight; 1 without weights or arcs."""
-        weights = self._weights_for_now()
-        if weights is None or not len(weights):
-            return 1.0
-        return float(weights.mean(dtype=devices.widest_float(weights)))
-
-    def _weights_for_now(self) -> Tensor | None:
-        """The weights [m] or None, decoded for one question."""
-        if self.weight_dtype is None:
-            return None
-        return self.weights if "arcs" in self._cache else self.layout.to_csr()[2]
+        return self.weight_statistics[2]
 
     # ---- decoded when asked for --------------------------------------------------------------------------------------
 
     @derived
     def offset(self) -> Tensor:
         """int64 [n + 1], as of the graph in CSR."""
-        offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
-        torch.cumsum(self.out_degree, 0, out=offset[1:])
-        return offset
+        return self.layout.offset()
 
     @property
     def neighbors(self) -> Tensor:  # type: ignore[override]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
@@ -27,9 +29,12 @@ class Layout(ABC):
 
     name : what `Graph.to_format` calls it.
     num_vertices, num_arcs : n and m, as of the graph that it was made from.
+
+    streams : whether the arcs are read from outside of memory, part by part, whenever they are needed.
     """
 
     name: ClassVar[str]
+    streams: ClassVar[bool] = False
     num_vertices: int
     num_arcs: int
 
@@ -62,6 +67,25 @@ class Layout(ABC):
     @abstractmethod
     def out_degree(self) -> Tensor:
         """Arcs of each row, int64 [n]; computed anew by every call."""
+
+    def offset(self) -> Tensor:
+        """Where the arcs of each row begin in CSR, int64 [n + 1]."""
+        offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
+        torch.cumsum(self.out_degree(), 0, out=offset[1:])
+        return offset
+
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """(smallest, largest, mean) weight, the first two NaN where one is NaN; None without weights or arcs."""
+        weights = None if self.weight_dtype is None else self.to_csr()[2]
+        if weights is None or not len(weights):
+            return None
+        smallest, largest = torch.aminmax(weights)
+        return smallest.item(), largest.item(), float(weights.mean(dtype=devices.widest_float(weights)))
+
+    def recording(self) -> AbstractContextManager[list[Any]]:
+        """A list that is added to while a `with` block lasts: what is read from outside of memory, a `trace.Visit`
+        each. It stays empty for a layout that is in memory."""
+        return nullcontext([])
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:

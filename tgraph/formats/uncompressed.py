@@ -44,10 +44,11 @@ class Uncompressed(Layout):
             return f"{edge!r} is not one of {', '.join(map(repr, EDGE_OPERATIONS))}"
         if dtype not in FLOATS and dtype not in INTEGERS:
             return f"it has no arithmetic of {dtype}"
-        if edge != "copy" and self.weights is None:
+        if edge != "copy" and self.weight_dtype is None:
             return f"edge={edge!r} needs weights, which it has not"
-        if edge != "copy" and dtype in INTEGERS and self.weights is not None and self.weights.is_floating_point():
-            return f"weights of {self.weights.dtype} cross no data of {dtype}; convert the data to floating numbers"
+        weighs = None if edge == "copy" else self.weight_dtype
+        if weighs is not None and dtype in INTEGERS and weighs.is_floating_point:
+            return f"weights of {weighs} cross no data of {dtype}; convert the data to floating numbers"
         return None
 
     def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from tgraph.io.stream import BYTE_ORDER_MARK, PathLike, blocks, lines, open_byte
 
 if TYPE_CHECKING:
     import pyarrow
+
+T = TypeVar("T")
 
 BLANKS = " "  # as a delimiter: any run of blanks and tabs
 
@@ -118,6 +121,51 @@ def read_columns(path: PathLike, layout: Layout, progress: bool = False) -> list
     that fails too, `explain` walks through the lines to say which one is at fault.
     Raises FileFormatError.
     """
+    from pyarrow import csv
+
+    def parse(attempt: Layout, straight: bool) -> list[Any]:
+        with _source(path, attempt, straight, progress) as source:
+            return _arrays(path, csv.read_csv(source, **_options(attempt, straight)), attempt)
+
+    return _attempted(path, layout, parse, lambda: _arrays(path, _no_rows(layout), layout))
+
+
+def fold_columns(path: PathLike, layout: Layout, fold: Callable[[Iterator[list[Any]]], T], progress: bool = False) -> T:
+    """What `fold` makes of the file, which it gets piece by piece, for files that no memory holds.
+
+    A piece is what `read_columns` returns of a few megabytes of text. Where the file turns out not to be as it was
+    taken to be, such as integers followed by a fraction, `fold` is called anew from the first piece.
+    Raises FileFormatError.
+    """
+    from pyarrow import csv
+
+    wide = frozenset(i for i, kind in enumerate(layout.fields) if kind == "id")  # no second pass for the sake of these
+    layout = replace(layout, wide=layout.wide | wide)
+
+    def parse(attempt: Layout, straight: bool) -> T:
+        with (
+            _source(path, attempt, straight, progress) as source,
+            csv.open_csv(source, **_options(attempt, straight)) as reader,
+        ):
+            return fold(_arrays(path, _table(batch), attempt) for batch in reader)
+
+    return _attempted(path, layout, parse, lambda: fold(iter(())))
+
+
+def _table(batch: pyarrow.RecordBatch) -> pyarrow.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _no_rows(layout: Layout) -> pyarrow.Table:
+    import pyarrow as pa
+
+    return pa.schema(layout.types().items()).empty_table()
+
+
+def _attempted(path: PathLike, layout: Layout, parse: Callable[[Layout, bool], T], empty: Callable[[], T]) -> T:
+    """What `parse` makes of the file as it is or straightened, with the first types that all fields fit."""
     import pyarrow as pa
 
     # labels take any text, so nothing would fail where a comment stands between them
@@ -127,45 +175,48 @@ def read_columns(path: PathLike, layout: Layout, progress: bool = False) -> list
         attempt: Layout | None = layout
         while attempt is not None:
             try:
-                table = _parse(path, attempt, straight, progress)
+                return parse(attempt, straight)
             except pa.ArrowInvalid as fault:
                 message = str(fault)
                 attempt = attempt.widened(message)
-            else:
-                return _arrays(path, table, attempt)
     if "Empty CSV file" in message:
-        return _arrays(path, pa.schema(layout.types().items()).empty_table(), layout)
+        return empty()
     from tgraph.io.explain import explain
 
     explain(path, layout)
     raise FileFormatError(path, message, "correct the file")
 
 
-def _parse(path: PathLike, layout: Layout, straight: bool, progress: bool) -> pyarrow.Table:
+@contextmanager
+def _source(path: PathLike, layout: Layout, straight: bool, progress: bool) -> Iterator[Any]:
     import pyarrow as pa
+
+    with open_bytes(path, progress) as stream:
+        yield pa.PythonFile(Straightened(stream, layout), "r") if straight else stream
+
+
+def _options(layout: Layout, straight: bool) -> dict[str, Any]:
+    """What pyarrow has to know of the layout."""
     from pyarrow import csv
 
     types = layout.types()
     delimiter = layout.blank if layout.delimiter == BLANKS and not straight else layout.delimiter
     marks = [kind[1:] for kind in layout.fields if kind.startswith("=")]
-    with open_bytes(path, progress) as stream:
-        source = pa.PythonFile(Straightened(stream, layout), "r") if straight else stream
-        return csv.read_csv(
-            source,
-            csv.ReadOptions(
-                column_names=[str(i) for i in range(len(layout.fields))],
-                skip_rows=0 if straight else layout.skip,
-                block_size=1 << 22,
-            ),
-            csv.ParseOptions(delimiter=delimiter, quote_char='"' if layout.quoted else False),
-            csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=[],  # an empty field is a fault, not a missing value
-                true_values=marks,
-                false_values=[],
-            ),
-        )
+    return {
+        "read_options": csv.ReadOptions(
+            column_names=[str(i) for i in range(len(layout.fields))],
+            skip_rows=0 if straight else layout.skip,
+            block_size=1 << 22,
+        ),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, quote_char='"' if layout.quoted else False),
+        "convert_options": csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[],  # an empty field is a fault, not a missing value
+            true_values=marks,
+            false_values=[],
+        ),
+    }
 
 
 def _arrays(path: PathLike, table: pyarrow.Table, layout: Layout) -> list[Any]:

@@ -39,6 +39,27 @@ def read(
     A first line with a number in it is no header: the file is then read as an edge list, columns 1 and 2.
     Fields may be quoted with ". Raises FileFormatError, ArgumentError for a column that is not there.
     """
+    found = plan(path, source, target, weight, directed, weights, multi, self_loops, ids, delimiter, skip)
+    if found.layout is None:
+        return found.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+    return found.build(read_columns(path, found.layout, progress))
+
+
+def plan(
+    path: PathLike,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    directed: bool | None = None,
+    weights: bool | int | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+    delimiter: str | None = None,
+    skip: int = 0,
+) -> edgelist.Plan:
+    """What the first lines of a file, and the options of `read`, say of the rest. Raises FileFormatError and
+    ArgumentError."""
     check_delimiter(delimiter)
     _, data = first_lines(path, edgelist.COMMENTS, skip)
     if not data:
@@ -49,24 +70,21 @@ def read(
     header = split(line)
     named = source is not None or target is not None or weight is not None
     if not named and any(map(_NUMBER.fullmatch, header)):
-        return edgelist.read(
-            path, directed=directed, weights=weights, multi=multi, self_loops=self_loops, ids=ids,
-            delimiter=delimiter, skip=skip, quoted=True, progress=progress,
-        )  # fmt: skip
+        return edgelist.plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted=True)
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
     names = [field.decode("utf-8", "replace") for field in header]
     found = find_columns(path, names, source, target, weight, weights is not False)
     rules = Rules(directed is not False, multi, self_loops, ids)
     if len(data) == 1:
-        return rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+        return edgelist.Plan(rules, None)
     row = split(data[1][1])
     ends = [row[names.index(name)] if names.index(name) < len(row) else b"" for name in found[:2]]
     kind = edgelist.id_kind(path, [(data[1][0], ends)], ids)
     kinds = {found[0]: kind, found[1]: kind} | ({found[2]: "number"} if found[2] else {})
     layout = Layout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
-    arrays = dict(zip(names, read_columns(path, layout, progress), strict=True))
-    return rules.build(arrays[found[0]], arrays[found[1]], arrays[found[2]] if found[2] else None)
+    column = names.index(found[2]) if found[2] else None
+    return edgelist.Plan(rules, layout, column, names.index(found[0]), names.index(found[1]))
 
 
 def write(graph: Graph, path: PathLike) -> None:

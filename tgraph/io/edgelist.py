@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -43,12 +44,51 @@ def read(
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
     Raises FileFormatError.
     """
+    found = plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted)
+    if found.layout is None:
+        return found.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+    arrays = read_columns(path, found.layout, progress)
+    return found.build(arrays)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to read a list of edges. `layout` is None for one that says that it has no edges; `source`, `target` and
+    `weight` (or None) are 0-based columns."""
+
+    rules: Rules
+    layout: Layout | None
+    weight: int | None = None
+    source: int = 0
+    target: int = 1
+
+    def columns(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
+        """(sources, targets, weights or None) among the arrays of the layout's fields."""
+        return arrays[self.source], arrays[self.target], None if self.weight is None else arrays[self.weight]
+
+    def build(self, arrays: list[Any]) -> Graph:
+        """The graph of the arrays of the layout's fields."""
+        return self.rules.build(*self.columns(arrays))
+
+
+def plan(
+    path: PathLike,
+    directed: bool | None = None,
+    weights: bool | int | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+    delimiter: str | None = None,
+    skip: int = 0,
+    quoted: bool = False,
+) -> Plan:
+    """What the first lines of a file, and the options of `read`, say of the rest. Raises FileFormatError."""
     check_delimiter(delimiter)
     notes, data = first_lines(path, COMMENTS, skip)
     rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
     if not data:
         if any(map(_EMPTY.match, notes)):
-            return rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+            return Plan(rules, None)
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
@@ -67,8 +107,7 @@ def read(
     column = weight_column(path, width, weights, rows[0][0])
     if column is not None:
         fields[column] = "number"
-    arrays = read_columns(path, replace(layout, fields=tuple(fields)), progress)
-    return rules.build(arrays[0], arrays[1], None if column is None else arrays[column])
+    return Plan(rules, replace(layout, fields=tuple(fields)), column)
 
 
 def guess_delimiter(line: bytes) -> str:

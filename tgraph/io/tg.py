@@ -4,7 +4,8 @@ Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph
 int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
 graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
 tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
-options. The data begin at a page boundary, so any safetensors reader can map them too.
+options. The data begin at a page boundary, so any safetensors reader can map them too. A file of version 3 is
+partitioned into blocks, as `tgraph.stream.container` says.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
 
     Only the header and both ends of `offset` are checked; `graph.validate()` checks every entry. A layout checks its
-    own. Labels are decoded at once. `weights=False` leaves the weights out, for which a layout is decoded. `directed`
-    overrules the file, at the price of checking that an undirected graph holds both arcs of every edge.
+    own. A partitioned file is read into memory, and its checksums are verified. Labels are decoded at once.
+    `weights=False` leaves the weights out, for which a layout is decoded. `directed` overrules the file, at the price
+    of checking that an undirected graph holds both arcs of every edge.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
     """
     from safetensors import SafetensorError, safe_open
@@ -44,6 +46,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     try:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
+            if notes.get("format") == "tgraph" and "blocks" in file.keys():  # noqa: SIM118
+                return _in_memory(path, directed, weights is not False)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
     except (SafetensorError, RuntimeError) as fault:
         raise FileFormatError(path, f"not a whole safetensors file ({fault})", _REMEDY) from fault
@@ -63,6 +67,18 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     if weights is False and graph.weight_dtype is not None:
         graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
     return graph.validate() if directed is False and notes["directed"] == "true" else graph
+
+
+def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
+    """The graph of a partitioned file."""
+    from tgraph.stream.blocks import BlockFile
+
+    with BlockFile(path) as file:
+        graph = file.graph(weights=weights)
+    if directed is None or directed == graph.directed:
+        return graph
+    other = Graph(graph.offset, graph.neighbors, graph.weights, graph.vertices, directed).with_order(graph.order)
+    return other if directed else other.validate()
 
 
 def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool) -> Graph:

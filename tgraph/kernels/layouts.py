@@ -1,7 +1,8 @@
 """The layout backend: operators on graphs whose arcs are in a layout of their own (`tgraph.formats`), computed there.
 
 A layout offers one thing, a pull over all of its rows. What needs rows one by one, or arcs in their stored order, is
-left to the backends after this one, for which the graph decodes them.
+left to the backends after this one, for which the graph decodes them. A layout that streams offers relaxations and
+union-find of its own too, since what it decodes has to fit a budget.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.subgraph import Received, Subgraph
 
-__all__ = ["affine_step", "aggregate", "name", "refuses", "relax", "serves"]
+__all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "refuses", "relax", "serves"]
 
 name = "layout"
 
@@ -165,7 +166,11 @@ def _refuses_relax(call: Call, sub: Subgraph) -> str | None:
     if call.needs_gradient:
         return "it records no gradient"
     if not sub.selection.is_whole:
-        return None  # rows that are decoded one by one
+        return None  # rows that are decoded, or read, one by one
+    return None if cast(Any, sub.graph.layout).streams else _refuses_relaxed_pull(call, sub)
+
+
+def _refuses_relaxed_pull(call: Call, sub: Subgraph) -> str | None:
     reduction = cast(Reduction, call.reduction)
     if call.weights_in_layout:
         if call.edge != "add":
@@ -193,10 +198,13 @@ def relax(
     weights: Tensor | float | None,
     bound: Callable[[], Tensor | None],
 ) -> Frontier:
-    """As the portable `relax`. A pull reads all arcs; a push from some vertices decodes their rows."""
+    """As the portable `relax`. A pull reads all arcs; a push from some vertices decodes their rows, or reads those of a
+    layout that streams."""
+    call = Call("relax", values, reduction, edge, weights, sub=sub)
+    if _reads_rows(call, sub):
+        return cast(Any, sub.graph.layout).relax_rows(sub, values, reduction, edge, weights)
     if not sub.selection.is_whole:
         return portable.relax(sub, values, reduction, edge, weights, bound)
-    call = Call("relax", values, reduction, edge, weights, sub=sub)
     identity = reduction.identity(values.dtype)
     silent = values == identity
     if not sub.active.is_everything:
@@ -212,6 +220,16 @@ def relax(
     better = reduction.better(best, values)
     values.copy_(torch.where(better, best, values))
     return Frontier(sub.graph, mask=better if better.dim() == 1 else better.flatten(1).any(1))
+
+
+def _reads_rows(call: Call, sub: Subgraph) -> bool:
+    """True for a graph that streams, where the rows of the active vertices push along all of their arcs; so does what
+    is a pull by name, but is none that its layout serves."""
+    if not cast(Any, sub.graph.layout).streams or sub.selection.width is not None:
+        return False
+    if sub.mode == "push":
+        return not sub.mirrored
+    return sub.mirrored and sub.is_whole and _refuses_relaxed_pull(call, sub) is not None
 
 
 def _silent(reduction: Reduction, dtype: torch.dtype, grows: bool) -> float | int | bool:
@@ -248,8 +266,51 @@ def affine_step(
     return _layout(sub).affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
 
 
+# ---- what layouts that stream offer besides -------------------------------------------------------------------------
+
+
+def _streams(call: Call, sub: Subgraph) -> str | None:
+    return None if cast(Any, sub.graph.layout).streams else "the loops walk the rows of a CSR"
+
+
+def _refuses_fixpoint(call: Call, sub: Subgraph) -> str | None:
+    if why := _streams(call, sub):
+        return why
+    if call.data.requires_grad:
+        return "it overwrites values, whose gradient would be lost"
+    if call.edge == "mul":
+        return "products may improve without end along a cycle, which only a limit of rounds would tell"
+    if call.edge == "add" and sub.graph.num_arcs:
+        reduction = cast(Reduction, call.reduction)
+        weights = sub.graph.weight_range if call.weights is None else (call.weights, call.weights)
+        if not (weights[0] >= 0 if reduction.name == "min" else weights[1] <= 0):
+            return "a cycle may improve without end, which only a limit of rounds would tell"
+    return None
+
+
+def fixpoint(
+    graph: Graph, values: Tensor, active: Frontier, reduction: Reduction, edge: str, weights: Tensor | float | None
+) -> Any:
+    """A relaxation at its start, in whatever order suits the blocks that a layout reads; see `fused`."""
+    return cast(Any, graph.layout).fixpoint(graph, values, active, reduction, edge, weights)
+
+
+def _refuses_join(call: Call, sub: Subgraph) -> str | None:
+    if not sub.selection.is_whole:
+        return "it joins along all arcs at once"
+    return _streams(call, sub)
+
+
+def join(sub: Subgraph, label: Tensor) -> bool:
+    """See `tgraph.primitives.joining.join`."""
+    stored = sub.graph.transpose_detached() if sub.mirrored else sub.graph
+    return cast(Any, stored.layout).join(stored, label)
+
+
 _REFUSALS: dict[str, Callable[[Call, Subgraph], str | None]] = {
     "aggregate": _refuses_aggregate,
     "relax": _refuses_relax,
     "affine_step": _refuses_step,
+    "fixpoint": _refuses_fixpoint,
+    "join": _refuses_join,
 }

@@ -30,7 +30,7 @@ def join(sub: Subgraph, label: Tensor) -> Tensor:
     """
     _check_label(sub.graph, label)
     _check_rows(sub)
-    if not choose(sub.backend, Call("join", label)).run(sub, label):
+    if not choose(sub.backend, Call("join", label, sub=sub)).run(sub, label):
         vertex = torch.arange(len(label), device=label.device)
         bad = int(((label < 0) | (label > vertex)).nonzero()[0, 0])
         raise ArgumentError(
@@ -51,7 +51,7 @@ def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
     _check_label(sub.graph, label)
     if not len(label):
         return sub.graph.nothing()
-    return choose(sub.backend, Call("outside", label)).run(sub, label, frequent(label), -1 if width is None else width)
+    return choose(sub.backend, Call("outside", label, sub=sub)).run(sub, label, frequent(label), -1 if width is None else width)
 
 
 def frequent(label: Tensor) -> int:

@@ -25,6 +25,35 @@ bool join(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int64_t>>
     return true;
 }
 
+// Joins along the rows of a block, the first of which is that of the vertex `first`; labels are left in trees that
+// `flatten_labels` flattens once all blocks have been seen. The caller answers for the labels and neighbours.
+template <class Neighbor, class Label>
+void join_block(In<int64_t> offset, In<Neighbor> neighbors, int64_t first, Out<Label> label) {
+    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
+    const int64_t* const offsets = offset.data();
+    const Neighbor* const others = neighbors.data();
+    Label* const labels = label.data();
+    for_each_range(offsets[num_rows], 1 << 16, [=](Range arcs) {
+        const Forest<Label> forest(labels);
+        each_row(offsets, num_rows, arcs, [=](int64_t row, Range held) {
+            for (int64_t j = held.begin; j < held.end; ++j)
+                forest.join(static_cast<Label>(first + row), static_cast<Label>(others[j]));
+        });
+    });
+}
+
+// Lets every vertex point at its root. False where the labels are no forest.
+template <class Label>
+bool flatten_labels(Out<Label> label) {
+    const auto num_vertices = static_cast<int64_t>(label.shape(0));
+    if (!check_forest(label.data(), num_vertices).fits) return false;
+    const Forest<Label> forest(label.data());
+    for_each_range(num_vertices, vertices_per_chunk, [=](Range range) {
+        for (int64_t v = range.begin; v < range.end; ++v) forest.flatten(static_cast<Label>(v));
+    });
+    return true;
+}
+
 // Whether a vertex is in another tree than that of `root` and has more than `width` arcs.
 template <class Label>
 struct Outside {
@@ -77,11 +106,15 @@ void bind_join_of(nb::module_& module) {
     module.def("join", &join<Neighbor, Label>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("rows").noconvert().none(), arg("width"), arg("label").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
+    module.def("join_block", &join_block<Neighbor, Label>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("first"), arg("label").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 template <class Label>
 void bind_outside(nb::module_& module) {
     using nb::arg;
+    module.def("flatten_labels", &flatten_labels<Label>, arg("label").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
     module.def("count_outside", &count_outside<Label>, arg("offset").noconvert(), arg("label").noconvert(),
                arg("root"), arg("width"), arg("starts").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     module.def("list_outside", &list_outside<Label>, arg("offset").noconvert(), arg("label").noconvert(), arg("root"),

@@ -13,6 +13,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_relax(module);
     tgraph::bind_power(module);
     tgraph::bind_join(module);
+    tgraph::bind_local_relax(module);
     tgraph::bind_sweep(module);
     tgraph::bind_intersect(module);
     tgraph::bind_peel(module);

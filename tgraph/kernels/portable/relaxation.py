@@ -32,7 +32,7 @@ def relax(
     have reached it, and ends the scan of a row that does. Returns the frontier of improved vertices.
     """
     if sub.mode == "push":
-        return _relax_push(sub, values, reduction, edge, weights)
+        return Frontier.compact(sub.graph, *push_marked(sub, values, values, reduction, edge, weights))
     sent = values
     if sub.sends_partly:
         heard = column(sub.active.mask, values)
@@ -66,10 +66,20 @@ def _any_column(flags: Tensor) -> Tensor:
     return flags if flags.dim() == 1 else flags.flatten(1).any(1)
 
 
-def _relax_push(
-    sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
-) -> Frontier:
-    messages = _send(sent_data(sub, values), edge, weights, reduction)
+def relax_push(
+    sub: Subgraph, values: Tensor, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+) -> Tensor:
+    """A push whose rows send `sent` [n, ...], which may be the `values` that are improved: the vertices improved, int64,
+    distinct."""
+    reached, first = push_marked(sub, values, sent, reduction, edge, weights)
+    return reached[first]
+
+
+def push_marked(
+    sub: Subgraph, values: Tensor, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+) -> tuple[Tensor, Tensor]:
+    """The same with its result as (vertices, which of them are the first of equals and improved), both [c]."""
+    messages = _send(sent_data(sub, sent), edge, weights, reduction)
     reached = sub.neighbors
     better = _any_column(reduction.better(messages, values.index_select(0, reached)))
     if waits_are_free(values):
@@ -79,7 +89,7 @@ def _relax_push(
     reached = reached.to(torch.int64)
     index = column(reached, messages).expand_as(messages)
     values.scatter_reduce_(0, index, messages, reduction.scatter)
-    return Frontier.compact(sub.graph, reached, scratch_of(sub).first_marked(reached, better))
+    return reached, scratch_of(sub).first_marked(reached, better)
 
 
 def _relax_unsettled(

@@ -1,0 +1,40 @@
+"""Graphs that stream from memory or a file, for the tests of streaming."""
+
+import torch
+
+from tgraph.formats import FormattedGraph
+from tgraph.stream.host import HostBlocks
+from tgraph.stream.streamed import Streamed, vertex_bytes
+
+CPU = torch.device("cpu")
+
+
+def equal_bounds(graph, blocks):
+    """Blocks that end wherever so many equal shares of the arcs do, inside of rows too."""
+    return torch.arange(blocks + 1) * graph.num_arcs // blocks
+
+
+def streamed(graph, blocks=7, buffers=1, source=None, slack=0):
+    """The graph in so many blocks, with memory for so many of them beside the data of the vertices."""
+    source = source or HostBlocks(graph, equal_bounds(graph, blocks), equal_bounds(graph, blocks))
+    size = max(extent.nbytes for extent in source.index)
+    layout = Streamed(source, vertex_bytes(source) + buffers * size + slack, CPU)
+    return FormattedGraph(layout, graph.vertices, graph.directed, graph.order)
+
+
+def loads(graph):
+    """How many blocks have been loaded."""
+    return graph.layout.counts.loads
+
+
+class Faulty(HostBlocks):
+    """Blocks of which one cannot be read."""
+
+    def __init__(self, graph, blocks, fault, bad):
+        super().__init__(graph, equal_bounds(graph, blocks))
+        self.fault, self.bad = fault, bad
+
+    def read(self, block, memory):
+        if block == self.bad:
+            raise self.fault
+        return super().read(block, memory)

@@ -1,0 +1,276 @@
+"""Reading a partitioned .tg file, one aligned stretch per block, and never computing on a damaged one."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.graph import Graph
+from tgraph.io import labels
+from tgraph.io.stream import PathLike
+from tgraph.stream.container import (
+    DTYPES,
+    REMEDY,
+    SECTIONS,
+    Extent,
+    Places,
+    as_bytes,
+    checksum,
+    places,
+    read_fully,
+    unpack_header,
+)
+from tgraph.stream.memory import PAGE, page_aligned
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive arcs of one section, as views of the buffer that they were read into.
+
+    `number` is that of the block in its file. The arcs are those from `first_arc` on, of the rows from `first_row` to
+    before `end_row`: row `first_row + i` has the neighbours `neighbors[offset[i]:offset[i + 1]]`. Only the first and
+    the last row may have more of them in other blocks. `offset` is int64 [rows + 1] from 0, `neighbors` int32 or int64
+    [e], `weights` [e] or None.
+    """
+
+    number: int
+    first_row: int
+    end_row: int
+    first_arc: int
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+
+
+class BlockFile:
+    """A partitioned .tg file that is open: its header and index, and its blocks when they are asked for.
+
+    Parameters
+    ----------
+    path : the file.
+    direct : True reads past the page cache (O_DIRECT), False through it, dropping pages once they are read. None
+        reads past it where the file system allows that, which is found out by trying.
+
+    Close it, or use it in `with`. Blocks are numbered 0..num_blocks-1 over all sections. `read` may be called from
+    several threads at once.
+    Raises FileFormatError for a file that is damaged, truncated or not partitioned, OSError where it cannot be opened.
+    """
+
+    num_vertices: int
+    num_arcs: int
+    directed: bool
+    neighbor_dtype: torch.dtype
+    weight_dtype: torch.dtype | None
+    direct: bool
+    index: list[Extent]
+
+    def __init__(self, path: PathLike, *, direct: bool | None = None):
+        self.path = os.fspath(path)
+        self._resident: dict[str, Tensor] = {}
+        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self._direct_file = -1
+        try:
+            head = bytearray(PAGE)
+            filled = read_fully(self._file, memoryview(head), 0)
+            header = unpack_header(self.path, bytes(head[:filled]), os.fstat(self._file).st_size)
+            self._notes: dict[str, str] = header.pop("__metadata__")
+            self._tensors: dict[str, Any] = header
+            self._sums: dict[str, int] = json.loads(self._notes["sums"])
+            self.num_vertices, self.num_arcs = int(self._notes["num_vertices"]), int(self._notes["num_arcs"])
+            self.directed = self._notes["directed"] == "true"
+            self.neighbor_dtype = DTYPES[self._notes["neighbor_dtype"]]
+            self.weight_dtype = DTYPES.get(self._notes["weight_dtype"])
+            self.index = [Extent(*entry) for entry in self._tensor("index").tolist()]
+            self._direct_file = _open_direct(self.path) if direct is not False else -1
+            self.direct = self._direct_file >= 0
+            if direct and not self.direct:
+                raise ArgumentError(f"direct: the file system of {self.path} allows no direct reads; leave it None")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> BlockFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; blocks that were read stay whole."""
+        for file in (self._file, self._direct_file):
+            if file >= 0:
+                os.close(file)
+        self._file = self._direct_file = -1
+
+    # ---- what is resident ------------------------------------------------------------------------------------------
+
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks there are in all sections."""
+        return len(self.index)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """("rows",), or ("rows", "transpose") for a directed graph."""
+        return SECTIONS if self.directed else SECTIONS[:1]
+
+    def blocks(self, section: str = "rows") -> range:
+        """The numbers of the blocks of a section, in the order of their arcs."""
+        held = [number for number, extent in enumerate(self.index) if extent.section == self._section(section)]
+        return range(held[0], held[-1] + 1)
+
+    def bounds(self, section: str = "rows") -> Tensor:
+        """The arc where each block of a section begins, and the number of arcs: int64 [blocks + 1]."""
+        firsts = [self.index[number].first_arc for number in self.blocks(section)]
+        return torch.tensor([*firsts, self.num_arcs], dtype=torch.int64, device="cpu")
+
+    def offset(self, section: str = "rows") -> Tensor:
+        """Where the arcs of each vertex begin in the section, int64 [n + 1]; read at the first call and kept. Its
+        differences are the degrees."""
+        return self._kept(f"{SECTIONS[self._section(section)]}.offset")
+
+    @property
+    def order(self) -> Tensor | None:
+        """int64 [n], which vertex of the graph that was partitioned each vertex is; None where all are the same."""
+        return self._kept("order") if "order" in self._tensors else None
+
+    @property
+    def vertices(self) -> Any:
+        """Original ids: int64 [n], an object array of labels [n], or None."""
+        if "vertex_text" not in self._tensors:
+            return self._kept("vertices") if "vertices" in self._tensors else None
+        text, offset = self._tensor("vertex_text"), self._tensor("vertex_text_offset")
+        return labels.unpack(text.numpy(), offset.numpy())
+
+    def _section(self, name: str) -> int:
+        if name not in self.sections:
+            has = " and ".join(map(repr, self.sections))
+            raise ArgumentError(f"section: {name!r} is none of {self.path}, which has {has}")
+        return SECTIONS.index(name)
+
+    def _kept(self, name: str) -> Tensor:
+        if name not in self._resident:
+            self._resident[name] = self._tensor(name)
+        return self._resident[name]
+
+    def _tensor(self, name: str) -> Tensor:
+        """A tensor other than the blocks, checked; through the page cache, as it need not begin at a page."""
+        entry = self._tensors[name]
+        tensor = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]], device="cpu")
+        position, data = PAGE + entry["data_offsets"][0], as_bytes(tensor.view(-1))
+        if read_fully(self._file, data, position) < len(data):
+            raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
+        if checksum(data) != self._sums[name]:
+            raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
+        _forget(self._file, position, len(data))
+        return tensor
+
+    # ---- blocks ----------------------------------------------------------------------------------------------------
+
+    def places(self, block: int) -> Places:
+        """Where the parts of a block stand in its bytes."""
+        extent = self.index[block]
+        arcs = extent.end_arc - extent.first_arc
+        return places(extent.end_row - extent.first_row, arcs, self.neighbor_dtype, self.weight_dtype)
+
+    def read(self, block: int, memory: Tensor) -> Block:
+        """Read a block by one sequential read into `memory`, verify its checksum, and give views of it.
+
+        `memory` is a buffer, uint8 [at least `index[block].nbytes`], that begins at a page (see `page_aligned`); it
+        must stay as it is for as long as the block is in use. Without the GIL for all but a few microseconds.
+        Raises FileFormatError, naming file, section and block, for one that is damaged or truncated; ArgumentError
+        for a number that is no block and a buffer that cannot take it; OSError where the disk fails.
+        """
+        if not 0 <= block < self.num_blocks:
+            raise ArgumentError(f"block: {block} is none of the {self.num_blocks} blocks of {self.path}")
+        extent = self.index[block]
+        _check_memory(memory, extent.nbytes)
+        target = as_bytes(memory[: extent.nbytes])
+        filled = self._read_stretch(target, extent.position)
+        if filled < extent.nbytes:
+            raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
+        if checksum(target) != extent.checksum:
+            raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        return self.views(block, memory)
+
+    def views(self, block: int, memory: Tensor) -> Block:
+        """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on
+        any device. Nothing is checked."""
+        extent = self.index[block]
+        at = self.places(block)
+        rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+        offset = memory[: 8 * (rows + 1)].view(torch.int64)
+        neighbors = memory[at.neighbors : at.neighbors + arcs * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
+        weights = None
+        if self.weight_dtype is not None:
+            weights = memory[at.weights : at.weights + arcs * self.weight_dtype.itemsize].view(self.weight_dtype)
+        return Block(block, extent.first_row, extent.end_row, extent.first_arc, offset, neighbors, weights)
+
+    def _read_stretch(self, target: memoryview, position: int) -> int:
+        try:
+            if self.direct:
+                return read_fully(self._direct_file, target, position)
+            filled = read_fully(self._file, target, position)
+        except OSError as fault:
+            raise OSError(fault.errno, fault.strerror, self.path) from fault
+        _forget(self._file, position, len(target))
+        return filled
+
+    def _damaged(self, block: int, what: str) -> FileFormatError:
+        section = SECTIONS[self.index[block].section]
+        return FileFormatError(self.path, f"block {block} (section {section!r}) {what}", REMEDY)
+
+    def graph(self, *, weights: bool = True) -> Graph:
+        """The whole graph in memory, from the blocks of section "rows"; `weights=False` leaves those out."""
+        blocks = self.blocks()
+        memory = page_aligned(max(self.index[block].nbytes for block in blocks))
+        neighbors = torch.empty(self.num_arcs, dtype=self.neighbor_dtype, device="cpu")
+        values = None
+        if weights and self.weight_dtype is not None:
+            values = torch.empty(self.num_arcs, dtype=self.weight_dtype, device="cpu")
+        for number in blocks:
+            block = self.read(number, memory)
+            arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
+            neighbors[arcs] = block.neighbors
+            if values is not None and block.weights is not None:
+                values[arcs] = block.weights
+        return Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
+
+
+def _check_memory(memory: Tensor, nbytes: int) -> None:
+    if memory.dtype != torch.uint8 or memory.dim() != 1 or memory.device.type != "cpu" or not memory.is_contiguous():
+        got = f"{memory.dtype} {list(memory.shape)} on {memory.device}"
+        raise ArgumentError(f"memory: expected contiguous uint8 [bytes] on the CPU, got {got}; use page_aligned(bytes)")
+    if len(memory) < nbytes or memory.data_ptr() % PAGE:
+        raise ArgumentError(
+            f"memory: {len(memory)} bytes at {memory.data_ptr():#x} cannot take the {nbytes} bytes of the block at a "
+            f"page boundary; use page_aligned({nbytes})"
+        )
+
+
+def _open_direct(path: str) -> int:
+    """The file opened for direct reads, or -1 where the system or the file system has none."""
+    if not hasattr(os, "O_DIRECT"):
+        return -1
+    file = -1
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+        os.preadv(file, [as_bytes(page_aligned(PAGE))], 0)
+    except OSError:
+        if file >= 0:
+            os.close(file)
+        return -1
+    return file
+
+
+def _forget(file: int, position: int, nbytes: int) -> None:
+    """Give back the pages of the cache, so that what passes through once displaces nothing."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)

@@ -1,0 +1,47 @@
+"""Amounts of memory as people write them, and buffers that begin at a page."""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+
+PAGE = 4096
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+
+
+def parse_memory(memory: str | int, name: str = "memory") -> int:
+    """Bytes of an amount such as "500MB" or "1.5GiB" (kB, MB, GB, TB by thousands, KiB and so on by 1024), or of an
+    int. `name` is that of the argument in the message.
+
+    Raises ArgumentError for anything else, and for less than one byte.
+    """
+    if isinstance(memory, str):
+        found = _AMOUNT.fullmatch(memory)
+        if found is None or (found[3] and not found[2]):
+            raise ArgumentError(f'{name}: {memory!r} is no amount of memory; write "500MB", "4GiB" or bytes as an int')
+        unit = _UNITS[found[2].lower()] if not found[3] else 1024 ** ("kmgt".index(found[2].lower()) + 1)
+        nbytes = int(float(found[1]) * unit)
+    elif isinstance(memory, int) and not isinstance(memory, bool):
+        nbytes = memory
+    else:
+        raise ArgumentError(f'{name}: expected an amount such as "500MB", or bytes as an int, got {memory!r}')
+    if nbytes < 1:
+        raise ArgumentError(f"{name}: {memory!r} is no room at all; give the bytes that may be used")
+    return nbytes
+
+
+def aligned(nbytes: int, step: int = PAGE) -> int:
+    """The least multiple of `step` that is not below `nbytes`."""
+    return -(-nbytes // step) * step
+
+
+def page_aligned(nbytes: int) -> Tensor:
+    """An uninitialised buffer, uint8 [nbytes], that begins at a page, as direct reads demand."""
+    buffer = torch.empty(nbytes + PAGE, dtype=torch.uint8, device="cpu")
+    skip = -buffer.data_ptr() % PAGE
+    return buffer[skip : skip + nbytes]

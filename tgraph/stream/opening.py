@@ -1,0 +1,81 @@
+"""Graphs within a budget of memory: `tgraph.open`, and what `tgraph.run` does with `memory`."""
+
+from __future__ import annotations
+
+import weakref
+
+import torch
+
+from tgraph import devices
+from tgraph.errors import MemoryBudgetError
+from tgraph.formats.graph import FormattedGraph
+from tgraph.graph import Graph
+from tgraph.io.stream import PathLike
+from tgraph.stream.blocks import BlockFile
+from tgraph.stream.host import HostBlocks
+from tgraph.stream.memory import PAGE, parse_memory
+from tgraph.stream.streamed import Streamed, vertex_bytes
+from tgraph.stream.writing import balanced_bounds
+
+# A graph in memory is cut so that this many of its blocks fit the budget: one is computed on while two are under way,
+# and the rest are there for those that are visited again.
+BLOCKS_IN_MEMORY = 8
+
+
+def open(path: PathLike, memory: str | int, device: torch.device | str | None = None) -> Graph:
+    """The graph in a partitioned .tg file, read block by block whenever a program needs its arcs.
+
+    Parameters
+    ----------
+    path : a file that `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition` wrote.
+    memory : what may be used, such as "500MB", or bytes as an int: for data of the vertices, which stays there, and for
+        blocks of arcs.
+    device : where blocks are computed on, by default the CPU.
+
+    Every program runs on it. Aggregates over all arcs, relaxations and components go block by block; what needs single
+    arcs (triangles, cores, communities) decodes the graph, and raises MemoryBudgetError where that does not fit.
+    Raises MemoryBudgetError where not one block fits beside the data of the vertices, FileFormatError for a file that
+    is damaged or not partitioned, ArgumentError for another `memory` or `device`.
+    """
+    budget, target = parse_memory(memory), devices.available(device or "cpu")
+    source = BlockFile(path)
+    try:
+        graph = _graph_of(source, budget, target)
+    except BaseException:
+        source.close()
+        raise
+    weakref.finalize(graph.layout.pipeline, source.close)  # type: ignore[union-attr]
+    return graph
+
+
+def within(graph: Graph, memory: str | int | None, device: torch.device | str | None) -> Graph:
+    """The graph on a device and within a budget: as it is where it fits, else streamed from where it is.
+
+    Raises MemoryBudgetError where the data of its vertices does not fit, ArgumentError for a `memory` or `device` that
+    is none.
+    """
+    target = graph.device if device is None else devices.available(device)
+    if memory is None:
+        return graph.to(target)
+    budget = parse_memory(memory)
+    if isinstance(graph.layout, Streamed):
+        return _graph_of(graph.layout.source, budget, target)
+    if graph.nbytes <= budget:
+        return graph.to(target)
+    return _graph_of(_blocks_of(graph.to("cpu").to_csr() if graph.layout else graph.to("cpu"), budget), budget, target)
+
+
+def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
+    """A graph in memory as blocks of equal size, so many that the budget holds `BLOCKS_IN_MEMORY` of them."""
+    whole = HostBlocks(graph, torch.tensor([0, graph.num_arcs], device="cpu"))
+    room = budget - vertex_bytes(whole)
+    if room < PAGE:
+        raise MemoryBudgetError("the data of the vertices", vertex_bytes(whole) + PAGE, budget, "give more")
+    total = max(extent.nbytes for extent in whole.index)
+    blocks = min(max(-(-total * BLOCKS_IN_MEMORY // room), BLOCKS_IN_MEMORY), max(graph.num_arcs, 1))
+    return HostBlocks(graph, balanced_bounds(graph.offset, blocks))
+
+
+def _graph_of(source: BlockFile, budget: int, device: torch.device) -> Graph:
+    order = None if source.order is None else source.order.to(device)
+    return FormattedGraph(Streamed(source, budget, device), source.vertices, source.directed, order)
