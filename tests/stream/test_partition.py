@@ -183,6 +183,12 @@ def test_communities_are_found():
     assert parts.balance < 1.06
 
 
+def test_self_loops_alone_are_shared_out():
+    graph = tg.Graph.from_edges(range(20), range(20), num_vertices=25)
+    parts = well_connected(graph, 4)
+    assert parts.sizes.tolist() == [5, 5, 5, 5] and parts.cut(parts.apply(graph)) == (0, 0)
+
+
 def test_components_smaller_than_a_part_are_not_cut():
     rings = torch.arange(64).view(16, 4)
     graph = shuffled(tg.Graph.from_edges(rings.flatten(), rings.roll(1, 1).flatten(), directed=False))

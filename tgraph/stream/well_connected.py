@@ -66,7 +66,11 @@ class Cut:
 
 def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor:
     """The vertices block by block, int64 [n], each from its source outwards, so that where a block is cut in two at
-    least the first half is connected."""
+    least the first half is connected; last those without neighbours, that no search need look for."""
+    linked = plain.out_degree > 0
+    if not bool(linked.all()):
+        order = order_by_blocks(plain.subgraph(linked), size[linked], parts, seed)
+        return torch.cat((linked.nonzero().flatten()[order], (~linked).nonzero().flatten()))
     random = torch.Generator().manual_seed(seed)
     cap = max(int(size.sum()) // (parts * BLOCKS), 1)
     block, level = grow(plain, size, cap, random)
