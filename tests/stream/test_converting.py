@@ -148,6 +148,14 @@ def test_blocks_are_as_few_as_can_be_sorted(tmp_path):
     assert blocks[0] == 1 and blocks[1] in range(2, 6)
 
 
+def test_progress(tmp_path, capsys):
+    path = tmp_path / "some.txt"
+    path.write_text(random_lines(100, 500))
+    convert(path, tmp_path / "some.tg", progress=True)
+    shown = capsys.readouterr().err
+    assert all(step in shown for step in ("some.txt", "scatter rows", "sort rows", "scatter transpose"))
+
+
 # ---- faults ---------------------------------------------------------------------------------------------------------
 
 
@@ -228,11 +236,11 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 
 @pytest.mark.slow
 def test_memory_stays_bounded(tmp_path):
-    """A list of 12 million edges, which take 192 MB as an array."""
+    """A list of 8 million edges, which take 128 MB as an array."""
     (tmp_path / "small.txt").write_text(random_lines(100, 500))
     lines = random_lines(200_000, 1_000_000, hub=100)
     with open(tmp_path / "large.txt", "w") as file:
-        for _ in range(12):
+        for _ in range(8):
             file.write(lines)
     command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -74,7 +74,7 @@ class Layout:
 
     def widened(self, message: str) -> Layout | None:
         """The layout after a failed conversion: its field gets a wider type. None where there is none."""
-        failed = re.search(r"column #(\d+): CSV conversion error to int", message)
+        failed = re.search(r"column #(\d+): (?:Row #\d+: )?CSV conversion error to int", message)
         column = int(failed[1]) if failed else -1
         if failed is None or column in self.wide or self.fields[column] not in ("id", "number"):
             return None
@@ -133,7 +133,7 @@ def read_columns(path: PathLike, layout: Layout, progress: bool = False) -> list
 def fold_columns(path: PathLike, layout: Layout, fold: Callable[[Iterator[list[Any]]], T], progress: bool = False) -> T:
     """What `fold` makes of the file, which it gets piece by piece, for files that no memory holds.
 
-    A piece is what `read_columns` returns of a few megabytes of text. Where the file turns out not to be as it was
+    A piece is what `read_columns` returns of a megabyte of text. Where the file turns out not to be as it was
     taken to be, such as integers followed by a fraction, `fold` is called anew from the first piece.
     Raises FileFormatError.
     """
@@ -143,10 +143,10 @@ def fold_columns(path: PathLike, layout: Layout, fold: Callable[[Iterator[list[A
     layout = replace(layout, wide=layout.wide | wide)
 
     def parse(attempt: Layout, straight: bool) -> T:
-        with (
-            _source(path, attempt, straight, progress) as source,
-            csv.open_csv(source, **_options(attempt, straight)) as reader,
-        ):
+        options = _options(attempt, straight)
+        # threads read ahead, which takes twice the memory and saves a sixth of the time
+        options["read_options"].use_threads, options["read_options"].block_size = False, 1 << 20
+        with _source(path, attempt, straight, progress) as source, csv.open_csv(source, **options) as reader:
             return fold(_arrays(path, _table(batch), attempt) for batch in reader)
 
     return _attempted(path, layout, parse, lambda: fold(iter(())))

@@ -51,7 +51,7 @@ from tgraph.stream.writing import (
 # Bytes at the height of each step: for an edge that is noted or scattered, and for an arc that is sorted.
 _PER_EDGE = 192
 _PER_ARC = {False: 48, True: 96}  # without and with weights
-_READING = 48 << 20  # of pyarrow, whatever the file
+_READING = 112 << 20  # of pyarrow, whatever the file
 
 
 def convert(

@@ -100,7 +100,8 @@ class Buckets:
 
     def scatter(self, bucket: Tensor, edges: Edges) -> None:
         """Add the edges [k], each to its bucket [k], which is an integer of any dtype."""
-        order = bucket.argsort(stable=True)
+        narrow = np.uint16 if len(self._sizes) <= 2**16 else np.int64  # numpy sorts 16 bits by radix
+        order = torch.from_numpy(np.argsort(bucket.numpy().astype(narrow), kind="stable"))
         columns = [column.index_select(0, order) for column in edges if column is not None]
         numbers, counts = torch.unique_consecutive(bucket.index_select(0, order), return_counts=True)
         end = 0
