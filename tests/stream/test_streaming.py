@@ -91,11 +91,11 @@ def test_answers_on_any_graph(graph, blocks, buffers):
     reduce=st.sampled_from(["min", "max"]),
     edge=st.sampled_from(["copy", "add", "mul", "min", "max"]),
     mode=st.sampled_from(["auto", "push", "pull"]),
-    rounds=st.sampled_from([None, 3]),
+    rounds=st.sampled_from([None, 2]),
 )
 def test_any_relaxation(graph, blocks, reduce, edge, mode, rounds):
     if rounds is None and (edge == "mul" or (edge == "add" and reduce == "max")):
-        rounds = 4  # cycles improve without end
+        rounds = 2  # cycles improve without end
     values = torch.arange(graph.num_vertices).to(graph.weight_dtype)
     program = Any(reduce, edge, values, rounds=rounds)
     found = tg.run(program, streamed(graph, blocks), mode=mode).values
@@ -146,7 +146,7 @@ def test_rows_are_those_of_the_graph_and_only_their_blocks_are_read():
         assert all(torch.equal(a, b.to(a.dtype)) for a, b in zip(found, wanted, strict=True))
     before = loads(held)
     held.layout.rows(torch.tensor([0, 1]))
-    assert loads(held) - before <= 2
+    assert loads(held) - before == -(-int(graph.offset[2]) // 50)  # those with 50 arcs each that the two rows touch
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
