@@ -211,6 +211,43 @@ def test_help_and_version():
     assert "--source" in tgraph("bfs", "--help") and "--source" not in tgraph("wcc", "--help")
 
 
+# ---- partitions ---------------------------------------------------------------------------------------------------
+
+
+def test_partition_prints_every_part_and_draws_them(file, tmp_path):
+    picture = tmp_path / "parts.png"
+    shown = tgraph("partition", file, "--parts", "2", "--directed", "--picture", picture)
+    assert re.search(r"ebp: 2 parts in [\d.]+ m?s\n", shown)
+    assert "part  vertices  arcs  arcs inside  arcs out\n0            1     2            0         2\n" in shown
+    assert "1            5     3            3         0\nbalance 1.200, cut 2 of 5 arcs (40.00%)\n" in shown
+    assert f"picture: {picture}\n" in shown and picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("method", ["ebp", "wcp", "metis"])
+def test_partition_by_every_method(method, tmp_path):
+    path = tmp_path / "grid.tg"
+    tg.write(tg.generators.grid2d(20, 20), path)
+    shown = tgraph("partition", path, "--parts", "4", "--method", method, "--seed", "3")
+    rows = [[int(cell.replace(",", "")) for cell in row.split()] for row in re.findall(r"(?m)^\d .*$", shown)]
+    part, vertices, arcs, inside, outside = zip(*rows, strict=True)
+    assert part == (0, 1, 2, 3) and sum(vertices) == 400 and sum(arcs) == 1520
+    assert f"cut {sum(outside)} of 1,520 arcs" in shown and sum(inside) + sum(outside) == 1520
+    assert f"balance {max(arcs) / 380:.3f}" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--parts", "0"), "Invalid value for '--parts'"),
+        (("--parts", "2", "--method", "best"), "method: 'best' is not one of 'ebp', 'wcp', 'metis'"),
+        (("--parts", "2", "--picture", "parts.txt"), "none of the extensions of a picture"),
+        ((), "Missing option '--parts'"),
+    ],
+)
+def test_partition_mistakes(file, options, message):
+    assert message in fails("partition", file, *options)
+
+
 # ---- mistakes -----------------------------------------------------------------------------------------------------
 
 

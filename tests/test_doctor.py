@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import ModuleType
@@ -69,7 +70,8 @@ def test_a_user_without_a_home_is_told_the_variable(monkeypatch):
 def test_a_backend_tells_why_it_does_not_serve_a_device(monkeypatch):
     monkeypatch.setattr(doctor, "devices", lambda: ["cpu", "meta"])
     monkeypatch.setattr(doctor, "model", str)
-    monkeypatch.setattr(doctor, "plain_call", lambda device: Call("aggregate", torch.ones(2, device=device)))
+    call = Call("aggregate", torch.ones(2))
+    monkeypatch.setattr(doctor, "plain_call", lambda device, layout: replace(call, data=call.data.to(device)))
     backends = [
         backend_named("both", lambda call: None),
         backend_named("one", lambda call: "it needs memory" if call.data.is_meta else None),

@@ -29,6 +29,8 @@ from tgraph.errors import ArgumentError, TGraphError
 from tgraph.formats import LAYOUTS
 from tgraph.io.stream import replacing
 from tgraph.reordering import ORDERS
+from tgraph.stream.partition import METHODS, partition
+from tgraph.stream.picture import draw
 
 TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
 PICTURES = (".png", ".svg", ".pdf")
@@ -357,6 +359,29 @@ def recommend(
     typer.echo(str(advice))
 
 
+def parts(
+    graph: tg.Graph,
+    /,
+    *,
+    parts: Annotated[int, typer.Option(min=1, help="How many parts.", show_default=False)],
+    method: Annotated[str, typer.Option(help=f"How to find them: {', '.join(METHODS)}.")] = "ebp",
+    seed: Annotated[int, typer.Option(help="Another seed gives other parts by wcp.")] = 0,
+    picture: Annotated[Path | None, typer.Option(callback=_picture, help="Draw the parts.")] = None,
+) -> None:
+    """Cut the graph into parts and say how large they are and how many arcs lead from one to another."""
+    start = time.perf_counter()
+    found = partition(graph, parts, method, seed)
+    took = report.duration(time.perf_counter() - start)
+    held = found.apply(graph)
+    between = found.arcs_between(held)
+    counted = f"{parts:,} {'part' if parts == 1 else 'parts'}"
+    typer.echo(f"{method}: {counted} in {took}")
+    typer.echo(report.partition(found, held, between))
+    if picture is not None:
+        draw(between, picture, title=f"{method}, {counted}: {report.partition_total(found, held)}")
+        typer.echo(f"picture: {picture}")
+
+
 def save(
     graph: tg.Graph,
     /,
@@ -426,6 +451,7 @@ chain(app, "pagerank", "PageRank of every vertex.", read, pagerank, execute)
 chain(app, "hits", "Hub and authority scores of every vertex.", read, hits, execute)
 chain(app, "info", "What a graph is like.", read, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
+chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
 chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
 chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)
 chain(app, "doctor", "What is installed, and which backend serves which device.", doctor)

@@ -13,6 +13,7 @@ import torch
 import tgraph as tg
 from tgraph import cache, kernels, report
 from tgraph.errors import TGraphError
+from tgraph.kernels import layouts
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 from tgraph.kernels.reductions import reduction_of
@@ -73,7 +74,8 @@ def served(backend: ModuleType) -> str:
     serves = [device for device, reason in refusals.items() if reason is None]
     reasons = [f"not {device}: {reason}" for device, reason in refusals.items() if reason is not None]
     if serves:
-        return "; ".join([", ".join(serves), *reasons])
+        only = ["graphs in a layout of their own alone"] if backend is layouts else []
+        return "; ".join([", ".join(serves), *only, *reasons])
     missing = getattr(backend, "unavailable", lambda: None)()
     return f"nothing here: {missing}" if missing else "; ".join(reasons)
 
@@ -81,14 +83,17 @@ def served(backend: ModuleType) -> str:
 def refusal(backend: ModuleType, device: str) -> str | None:
     """Why a backend does not serve a plain call on a device, None where it does."""
     try:
-        return kernels.find(backend.name, plain_call(device)).refused.get(backend.name)
+        call = plain_call(device, layout=backend is layouts)
+        return kernels.find(backend.name, call).refused.get(backend.name)
     except (TGraphError, RuntimeError, AssertionError) as fault:  # what torch says of a device it cannot use
         return str(fault).strip().partition("\n")[0]
 
 
-def plain_call(device: str) -> Call:
-    """A sum of float32 messages over a small graph on a device."""
+def plain_call(device: str, layout: bool = False) -> Call:
+    """A sum of float32 messages over a small graph on a device, in CSR or in a layout of its own."""
     graph = tg.Graph.from_edges([0], [1]).to(device)
+    if layout:
+        graph = graph.to_format("coo")
     sub = whole(graph, graph.everything(), "pull")
     return Call("aggregate", torch.ones(2, device=device), reduction_of("sum"), graph=graph, sub=sub)
 

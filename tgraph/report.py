@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import Tensor
+
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
+from tgraph.stream.parts import Parts
 
 if TYPE_CHECKING:
     import pandas
@@ -67,6 +71,25 @@ def frame(graph: tg.Graph, program: tg.Program, values: Any) -> pandas.DataFrame
     if isinstance(program, WCC):  # a component is named by a vertex, and vertices go by their original ids here
         table["component"] = table["vertex"].to_numpy()[values.cpu().numpy()]
     return table
+
+
+def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
+    """A row for each part of the partitioned graph, and one line for all; `between` [p, p] is its `arcs_between`."""
+    vertices = parts.part_of(graph).bincount(minlength=len(parts))
+    inside = between.diagonal()
+    columns = torch.stack((torch.arange(len(parts)), *(c.cpu() for c in (vertices, parts.sizes, inside)))).T.tolist()
+    rows = [
+        (str(part), f"{count:,}", f"{arcs:,}", f"{stay:,}", f"{arcs - stay:,}", "")
+        for part, count, arcs, stay in columns
+    ]
+    header = ("part", "vertices", "arcs", "arcs inside", "arcs out", "")
+    return f"{table((header, *rows))}\n{partition_total(parts, graph)}"
+
+
+def partition_total(parts: Parts, graph: tg.Graph) -> str:
+    """Balance and cut of the partitioned graph in words."""
+    cut, share = parts.cut(graph)
+    return f"balance {parts.balance:.3f}, cut {cut:,} of {graph.num_arcs:,} arcs ({share:.2%})"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

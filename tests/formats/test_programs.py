@@ -75,6 +75,21 @@ def test_these_decode_nothing_but_rows(layout, name, directed, dtype):
 
 
 @EVERY
+@pytest.mark.parametrize("dtype", WEIGHTS)
+def test_ranks_in_float32_are_added_in_float64(layout, dtype):
+    """A sum over a hub in float32 would be off by more than the tolerance."""
+    n = 30000
+    graph = tg.Graph.from_edges(torch.arange(1, n), torch.zeros(n - 1, dtype=torch.int64), directed=False)
+    if dtype is not None:
+        graph = tg.Graph(graph.offset, graph.neighbors, torch.ones(graph.num_arcs, dtype=dtype), directed=False)
+    if layout == "ell":
+        pytest.skip("it would take the square of the hub's degree")
+    found, wanted = (al.pagerank(g, weighted=dtype is not None) for g in (formatted(graph, layout), graph))
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, wanted, rtol=2e-6, atol=0)
+
+
+@EVERY
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", WEIGHTS)
 def test_searches_agree_in_every_direction(layout, mode, dtype):

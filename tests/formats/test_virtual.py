@@ -274,16 +274,16 @@ def test_stored_tensors_give_the_layout_again(graph, reverse):
 def test_damaged_tensors_are_refused():
     layout = Virtual.from_graph(cliques(20, 2))
     tensors, options = layout.tensors(), layout.options()
-    with pytest.raises(ArgumentError, match="children missing"):
+    with pytest.raises(ArgumentError, match="'children' of the layout 'virtual' is missing"):
         Virtual.from_tensors({"offset": tensors["offset"]}, options)
-    with pytest.raises(ArgumentError, match="no order"):
+    with pytest.raises(ArgumentError, match="'order' belongs to no layout"):
         Virtual.from_tensors({**tensors, "order": tensors["offset"]}, options)
     with pytest.raises(ArgumentError, match="num_arcs"):
         Virtual.from_tensors(tensors, {**options, "num_arcs": 5})
     for place, value in ((0, -1), (0, 10**6), (0, layout.num_vertices), (-1, layout.dag.num_rows)):
         children = tensors["children"].clone()
         children[place] = value
-        with pytest.raises(ArgumentError, match="children"):
+        with pytest.raises(ArgumentError, match=r"children|num_arcs"):
             Virtual.from_tensors({**tensors, "children": children}, options)
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 TASKS = 64  # into how many parts of equal work the rows are cut at most
 LEAST_WORK = 1 << 15  # children that are worth a task
-LEAST_ARCS = 1 << 17  # arcs, before they are compressed, that are worth a block
+LEAST_ARCS = 1 << 15  # arcs, before they are compressed, that are worth a block
 
 
 class Schedule(NamedTuple):

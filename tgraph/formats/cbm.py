@@ -42,6 +42,7 @@ class CBM(Compressed):
     """
 
     name: ClassVar[str] = "cbm"
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("order", "tasks")
 
     @classmethod
     def from_graph(

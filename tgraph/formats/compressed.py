@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-NEEDED, OPTIONAL = ("offset", "children"), ("weights", "order", "tasks")
-
-
 class Compressed(Layout):
     """Rows that refer to shared ones.
 
@@ -30,6 +27,8 @@ class Compressed(Layout):
 
     The transpose is the same DAG the other way round, not compressed anew.
     """
+
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("weights", "order", "tasks")  # tensors that there may be
 
     def __init__(self, dag: Dag, num_arcs: int):
         self.dag, self.num_arcs, self.num_vertices = dag, num_arcs, dag.num_vertices
@@ -62,17 +61,15 @@ class Compressed(Layout):
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """See `Layout.from_tensors`."""
-        check_names(cls.name, tensors, NEEDED, OPTIONAL)
+        check_names(cls.name, tensors, ("offset", "children"), cls.OPTIONAL)
         if options.get("weighted") not in ("inputs", "outputs") or "phases" not in options:
             raise ArgumentError(f"options: a layout {cls.name!r} has phases, and is weighted at 'inputs' or 'outputs'")
-        stored: dict[str, Any] = {
-            name: tensors.get(name) for name in ("offset", "children", "weights", "order", "tasks")
-        }
+        held: dict[str, Any] = {"weights": None, "order": None, "tasks": None, **tensors}
         built = Dag(
             num_vertices=count_option(options, "num_vertices"),
             phases=tuple(int(bound) for bound in options["phases"]),
             weighted=options["weighted"],
-            **stored,
+            **held,
         )
         layout = cls(built.checked, count_option(options, "num_arcs"))
         if (found := int(layout.out_degree().sum())) != layout.num_arcs:
@@ -116,4 +113,4 @@ class Compressed(Layout):
     ) -> Stepped:
         """See `Layout.affine_step`: in one pass with the evaluation."""
         weights = self.dag.weights if coefficients.weighted else None
-        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, 1.0, spare, wanted)
+        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)

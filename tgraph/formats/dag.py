@@ -125,6 +125,11 @@ class Dag:
         return self.offset.long().contiguous()
 
     @computed_once
+    def arrays(self) -> tuple[Any, tuple[Any, ...]]:
+        """The tensors as the compiled kernels take them, and their memory."""
+        return native_dag.arrays(self)
+
+    @computed_once
     def plan(self) -> Any:
         """How the compiled kernels cut the work."""
         return native_dag.plan(self.checked)
@@ -225,7 +230,6 @@ def affine_step(
     weights: Tensor | None,
     alpha: Tensor | float,
     beta: Tensor | float,
-    rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
@@ -244,7 +248,7 @@ def affine_step(
     )
     compiled = heard.device.type == "cpu" and native.load() is not None and len(heard) > 0 and same
     backend = native_dag if compiled and heard.dtype in (torch.float32, torch.float64) else portable_dag
-    return backend.affine_step(dag.checked, coefficients, heard, before, weights, alpha, beta, rescale, spare, wanted)
+    return backend.affine_step(dag.checked, coefficients, heard, before, weights, alpha, beta, spare, wanted)
 
 
 def degrees(dag: Dag) -> Tensor:

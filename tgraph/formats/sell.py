@@ -16,6 +16,7 @@ from tgraph.graph import Graph
 from tgraph.kernels.cuda import sell as cuda
 from tgraph.kernels.native import sell as native
 from tgraph.kernels.native.sell import Slices
+from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped
 from tgraph.kernels.reductions import Reduction
 from tgraph.rows import computed_once, gather_rows, gather_stretches
 
@@ -104,6 +105,17 @@ class SELL(Uncompressed):
         offset, neighbors, weights = transposed_csr(*self.to_csr())
         options = {name: value for name, value in self.options().items() if name != "num_vertices"}
         return self.from_graph(Graph(offset, neighbors, weights), **options)
+
+    def affine_step(
+        self, coefficients: Coefficients, heard: Tensor, before: Tensor, alpha: Any, beta: Any, spare: Any, wanted: Any
+    ) -> Stepped:
+        """See `Layout.affine_step`. float32 is added in float64 as it is read, not converted before."""
+        edge, sent = ("mul" if coefficients.weighted else "copy"), heard[:, None]
+        fits = self.slices.weights is None or self.slices.weights.dtype == heard.dtype
+        if heard.dtype != torch.float32 or not fits or native.refuses(self.slices, sent, edge) is not None:
+            return super().affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
+        received = native.pull(self.slices, sent, "sum", edge, 0.0, torch.float64)[:, 0]
+        return stepped(coefficients, received, before, alpha, beta, wanted)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         slices, identity = self.slices._replace(weights=weights), reduction.identity(data.dtype)

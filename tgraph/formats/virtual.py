@@ -39,6 +39,7 @@ class Virtual(Compressed):
     """
 
     name: ClassVar[str] = "virtual"
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("weights",)
 
     @classmethod
     def from_graph(cls, graph: Graph, *, min_gain: int = 1, max_depth: int = 10, **unknown: Any) -> Self:

@@ -30,16 +30,17 @@ def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> P
 def edge_balanced(graph: Graph, parts: int) -> Parts:
     """Contiguous stretches of nearly equally many arcs, in the given order of vertices.
 
-    Each bound is the boundary of rows that is nearest to where equal stretches would end, at most half a stretch away;
-    where there is none it splits the row, that of a hub. So no part has more than twice the mean (and 1). O(n + p log
-    n). Algorithm 6 of the paper, whose stretches of len / p + 1 arcs can leave the last ones empty.
+    Equal stretches would end within rows: such a row goes whole to the part that would hold more of it, unless it is
+    larger than a part, the row of a hub, which is split there. So no part has more than twice the mean (and 1), nor
+    more than the mean and one row. O(n + p log n). Algorithm 6 of the paper, whose stretches of len / p + 1 arcs can
+    leave the last ones empty.
 
     Raises ArgumentError for parts < 1.
     """
     parts = _count(parts)
     graph.out_degree  # noqa: B018  checks the offsets
-    reach = -(-graph.num_arcs // parts) // 2
-    return Parts(None, round_to_rows(graph.offset, equal_shares(graph.num_arcs, parts, graph.device), reach))
+    share = equal_shares(graph.num_arcs, parts, graph.device)
+    return Parts(None, round_to_rows(graph.offset, share, -(-graph.num_arcs // parts)))
 
 
 def well_connected(graph: Graph, parts: int, seed: int = 0) -> Parts:

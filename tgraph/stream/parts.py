@@ -85,13 +85,13 @@ def equal_shares(arcs: int, parts: int, device: torch.device | None = None) -> T
     return torch.arange(parts + 1, device=device) * arcs // parts
 
 
-def round_to_rows(offset: Tensor, position: Tensor, reach: int) -> Tensor:
-    """Each arc position, int64 [k], moved to the nearest boundary of a row, or left where that is farther than `reach`:
-    inside a hub. What ascends still does."""
+def round_to_rows(offset: Tensor, position: Tensor, largest: int) -> Tensor:
+    """Each arc position, int64 [k], moved to the nearer end of the row that it lies in, or left where that row has more
+    than `largest` arcs: the row of a hub. What ascends still does."""
     after = torch.searchsorted(offset, position)
     upper, lower = offset[after], offset[(after - 1).clamp_(min=0)]
     nearest = torch.where(position - lower <= upper - position, lower, upper)
-    return torch.where((nearest - position).abs() <= reach, nearest, position)
+    return torch.where((upper == position) | (upper - lower > largest), position, nearest)
 
 
 def by_label(graph: Graph, label: Tensor, parts: int) -> Parts:

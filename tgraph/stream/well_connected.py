@@ -66,7 +66,11 @@ class Cut:
 
 def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor:
     """The vertices block by block, int64 [n], each from its source outwards, so that where a block is cut in two at
-    least the first half is connected."""
+    least the first half is connected; last those without neighbours, that no search need look for."""
+    linked = plain.out_degree > 0
+    if not bool(linked.all()):
+        order = order_by_blocks(plain.subgraph(linked), size[linked], parts, seed)
+        return torch.cat((linked.nonzero().flatten()[order], (~linked).nonzero().flatten()))
     random = torch.Generator().manual_seed(seed)
     cap = max(int(size.sum()) // (parts * BLOCKS), 1)
     block, level = grow(plain, size, cap, random)
@@ -78,13 +82,14 @@ def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor
 
 
 def cut_order(plain: Graph, size: Tensor, order: Tensor, parts: int) -> Cut:
-    """Cut an order of the vertices where the fewest arcs cross, near the ends of equal shares. Where no row ends near
-    enough a bound goes to the nearest end of a row, or into the row, as in `edge_balanced`."""
+    """Cut an order of the vertices where the fewest arcs cross, near the ends of equal shares; where no row ends near
+    enough as in `edge_balanced`."""
     offset = torch.zeros(len(order) + 1, dtype=torch.int64, device=size.device)
     torch.cumsum(size[order], 0, out=offset[1:])
     arcs = int(offset[-1])
-    bounds = round_to_rows(offset, equal_shares(arcs, parts, size.device), -(-arcs // parts) // 2)
-    share, reach = equal_shares(arcs, parts, size.device)[1:-1], int(TOLERANCE * arcs / parts / 2)
+    share = equal_shares(arcs, parts, size.device)
+    bounds = round_to_rows(offset, share, -(-arcs // parts))
+    share, reach = share[1:-1], int(TOLERANCE * arcs / parts / 2)
     first = torch.searchsorted(offset, share - reach)
     count = torch.searchsorted(offset, share + reach, right=True) - first
     best = least_in_each(crossing(plain, order), first, count)

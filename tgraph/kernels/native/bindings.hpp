@@ -29,6 +29,5 @@ void bind_sell_narrow(nb::module_& module);
 void bind_dag(nb::module_& module);
 void bind_pairs(nb::module_& module);
 void bind_cbm(nb::module_& module);
-void bind_dag(nb::module_& module);
 
 }  // namespace tgraph

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tgraph import csr, native
 from tgraph.kernels.native.arcs import flat
+from tgraph.kernels.native.linear import array, told
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS
 
@@ -48,19 +49,21 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
 
 def plan(dag: Dag) -> Any:
     """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
-    phases, tasks = _array(torch.tensor(dag.phases)), None if dag.tasks is None else _array(dag.tasks)
-    return native.load().dag_plan(arrays(dag), phases, tasks)  # type: ignore[union-attr]
+    phases, tasks = array(torch.tensor(dag.phases)), None if dag.tasks is None else array(dag.tasks)
+    return native.load().dag_plan(dag.arrays[0], phases, tasks)  # type: ignore[union-attr]
 
 
-def arrays(dag: Dag) -> Any:
-    """The tensors of a DAG as the kernels take them; it has to stay alive as long."""
+def arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
+    """The tensors of a DAG as the kernels take them, and what has to stay alive as long: their memory."""
     named = {"children": dag.children, "order": dag.order}
     split = {
-        f"{width}_{name}": _array(tensor) if tensor is not None and tensor.dtype == dtype else None
+        f"{width}_{name}": array(tensor) if tensor is not None and tensor.dtype == dtype else None
         for name, tensor in named.items()
         for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
     }
-    return native.load().dag_rows(dag.num_vertices, _array(dag.wide_offset), **split)  # type: ignore[union-attr]
+    offset = array(dag.wide_offset)
+    rows = native.load().dag_rows(dag.num_vertices, offset, **split)  # type: ignore[union-attr]
+    return rows, (offset, *split.values())
 
 
 def evaluate(
@@ -74,11 +77,11 @@ def evaluate(
     if right is not None and (reduce != "sum" or (data.dtype in NARROW and data.shape[1] == 1)):
         data, right = data * right[:, None], None
     total = torch.float32 if data.dtype in NARROW else data.dtype
-    weights = None if edge == "copy" or dag.weights is None else _array(dag.weights.to(total))
+    weights = None if edge == "copy" or dag.weights is None else array(dag.weights.to(total))
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
         dag.plan,
-        arrays(dag),
+        dag.arrays[0],
         flat(data),
         data.shape[1],
         reduce,
@@ -87,8 +90,8 @@ def evaluate(
         REDUCTIONS[reduce].identity(total),
         weights,
         dag.weighted == "outputs",
-        None if left is None else _array(left.to(total)),
-        None if right is None else _array(right.to(total)),
+        None if left is None else array(left.to(total)),
+        None if right is None else array(right.to(total)),
         flat(result),
     )
     return result
@@ -102,7 +105,6 @@ def affine_step(
     weights: Tensor | None,
     alpha: Tensor | float,
     beta: Tensor | float,
-    rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
@@ -113,47 +115,37 @@ def affine_step(
     sums = torch.empty(3, dtype=torch.float64, device="cpu")
     native.load().dag_affine_step(  # type: ignore[union-attr]
         dag.plan,
-        arrays(dag),
+        dag.arrays[0],
         dag.signed,
-        None if weights is None else _array(weights.to(values.dtype)),
+        None if weights is None else array(weights.to(values.dtype)),
         dag.weighted == "outputs",
-        _array(heard),
-        _array(before),
-        None if scale is None else _array(scale),
-        _array(bias) if isinstance(bias, Tensor) else None,
-        None if coefficients.measure is None else _array(coefficients.measure),
+        array(heard),
+        array(before),
+        array(scale),
+        array(bias) if isinstance(bias, Tensor) else None,
+        array(coefficients.measure),
         float(alpha),
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
         "total" in wanted,
         "unsent" in wanted,
-        _array(values),
-        None if sent is None else _array(sent),
-        _array(sums),
+        array(values),
+        array(sent),
+        array(sums),
     )
-    for written in (values, sent):
-        if written is not None and not written.is_inference():
-            torch.autograd.graph.increment_version(written)  # who saved it for a backward pass shall be told
-    change, total, unsent = sums.tolist()
-    return Stepped(
-        values,
-        values if sent is None else sent,
-        change,
-        total if "total" in wanted else None,
-        unsent if "unsent" in wanted else None,
-    )
+    return told(values, sent, sums, wanted)
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable twin."""
-    kernels, held, of_outputs = native.load(), arrays(dag), dag.weighted == "outputs"
+    kernels, held, of_outputs = native.load(), dag.arrays[0], dag.weighted == "outputs"
     offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
-    kernels.dag_count_rows(held, of_outputs, _array(vertices), _array(offset[1:]))  # type: ignore[union-attr]
+    kernels.dag_count_rows(held, of_outputs, array(vertices), array(offset[1:]))  # type: ignore[union-attr]
     torch.cumsum(offset[1:], 0, out=offset[1:])
     neighbors = torch.empty(int(offset[-1]), dtype=csr.index_dtype(dag.num_vertices), device="cpu")
     arcs = None if dag.weights is None else torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
     kernels.dag_list_rows(  # type: ignore[union-attr]
-        held, of_outputs, _array(vertices), _array(offset), _array(neighbors), None if arcs is None else _array(arcs)
+        held, of_outputs, array(vertices), array(offset), array(neighbors), None if arcs is None else array(arcs)
     )
     return offset, neighbors, None if arcs is None or dag.weights is None else csr.take(dag.weights, arcs)
 
@@ -165,8 +157,3 @@ def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
     if data.dtype in NARROW and (data.shape[1] == 1 or dag.plan.needs_outputs):
         return torch.float32  # outputs that others need are not to be rounded first
     return data.dtype
-
-
-def _array(tensor: Tensor) -> Any:
-    """The memory of a tensor: numpy hands it over several times faster than torch."""
-    return tensor.detach().contiguous().numpy()

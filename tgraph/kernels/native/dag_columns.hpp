@@ -48,9 +48,10 @@ TGRAPH_INLINE void reduce_blocks(A* out, int64_t width, const RowList<T, A>& inp
     for (int64_t next = 0; next < width; next += columns) {
         const int64_t f = std::min(next, width - columns);
         using Lanes = Vector<A, lanes>;
-        Lanes sum[vectors] = {};
+        const Lanes start = identity - Lanes{};
+        Lanes sum[vectors];
 #pragma GCC unroll 8
-        for (int v = 0; v < vectors; ++v) sum[v] = identity - Lanes{};
+        for (int v = 0; v < vectors; ++v) sum[v] = start;
         reduce_list<Reduce, Edge, lanes, vectors>(sum, inputs, f);
         reduce_list<Reduce, Edge, lanes, vectors>(sum, others, f);
 #pragma GCC unroll 8

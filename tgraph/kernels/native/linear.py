@@ -56,25 +56,31 @@ def affine_step(
         sent = torch.empty_like(values) if spare[1] is None else spare[1]
     sums = torch.empty(3, dtype=torch.float64, device="cpu")
     native.load().affine_step(  # type: ignore[union-attr]
-        _array(sub.offset),
-        _array(sub.neighbors),
-        _array(weights),
-        _array(heard),
-        _array(before),
-        _array(scale),
-        _array(bias) if isinstance(bias, Tensor) else None,
-        _array(coefficients.measure),
+        array(sub.offset),
+        array(sub.neighbors),
+        array(weights),
+        array(heard),
+        array(before),
+        array(scale),
+        array(bias) if isinstance(bias, Tensor) else None,
+        array(coefficients.measure),
         float(alpha),
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
         float(rescale),
         "total" in wanted,
         "unsent" in wanted,
-        _array(values),
-        _array(sent),
+        array(values),
+        array(sent),
         coefficients.blocks,
-        _array(sums),
+        array(sums),
     )
+    return told(values, sent, sums, wanted)
+
+
+def told(values: Tensor, sent: Tensor | None, sums: Tensor, wanted: Collection[str]) -> Stepped:
+    """What a step gives, of what a kernel has written: the values, what they send where that is something else, and
+    change, total and unsent, float64 [3]."""
     for written in (values, sent):
         if written is not None and not written.is_inference():
             torch.autograd.graph.increment_version(written)  # who saved it for a backward pass shall be told
@@ -88,6 +94,6 @@ def affine_step(
     )
 
 
-def _array(tensor: Tensor | None):
+def array(tensor: Tensor | None):
     """The memory of a tensor, as the kernels take it: numpy hands it over several times faster than torch."""
     return None if tensor is None else tensor.detach().contiguous().numpy()

@@ -190,7 +190,8 @@ void reduce_slices(const Kernel& kernel) {
 template <class T, class A>
 void pull_slices(In<int64_t> offset, In<int32_t> neighbors, In<int32_t> length, In<int32_t> order, int64_t height,
                  In<Passed<T>> data, int64_t columns, In<Passed<T>> weights, std::string_view reduce,
-                 std::string_view edge, A identity, Out<Passed<T>> out) {
+                 std::string_view edge, A identity, Out<Passed<typename PullData<T, A, T>::Result>> out) {
+    using Result = typename PullData<T, A, T>::Result;
     const auto places = static_cast<int64_t>(length.shape(0)), entries = static_cast<int64_t>(neighbors.shape(0));
     check_columns(columns, 1);
     if (height < 1 || static_cast<int64_t>(offset.shape(0)) != (places + height - 1) / height + 1 ||
@@ -210,7 +211,7 @@ void pull_slices(In<int64_t> offset, In<int32_t> neighbors, In<int32_t> length, 
                                  1,
                                  identity,
                                  false,
-                                 reinterpret_cast<T*>(out.data())};
+                                 reinterpret_cast<Result*>(out.data())};
     with_reduction<A>(reduce, [&](auto reduction) {
         with_edge<A>(edge, [&](auto operation) {
             using Reduce = decltype(reduction);

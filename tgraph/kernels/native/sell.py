@@ -36,11 +36,15 @@ def refuses(slices: Slices, data: Tensor, edge: str) -> str | None:
     return "it reads int32 neighbors" if slices.neighbors.dtype != torch.int32 else None
 
 
-def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) -> Tensor:
+def pull(
+    slices: Slices, data: Tensor, reduce: str, edge: str, identity: float, total: torch.dtype | None = None
+) -> Tensor:
     """What every row receives from data [n, columns], in the dtype of it, which the weights have too: added along the
-    row, whatever the number of threads."""
-    result, weights = torch.empty_like(data), slices.weights
-    getattr(native.load(), PULL[data.dtype].replace("pull", "pull_slices"))(
+    row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
+    total = total or data.dtype
+    result, weights = torch.empty_like(data, dtype=total), slices.weights
+    name = PULL[data.dtype].replace("pull", "pull_slices")
+    getattr(native.load(), name if total == data.dtype else f"{name}_float64")(
         slices.offset,
         slices.neighbors,
         slices.length,
@@ -51,7 +55,7 @@ def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) 
         None if edge == "copy" or weights is None else flat(weights),
         reduce,
         edge,
-        number_of(identity, data.dtype),
+        number_of(identity, total),
         flat(result),
     )
     return result

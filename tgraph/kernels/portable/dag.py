@@ -86,11 +86,10 @@ def affine_step(
     weights: Tensor | None,
     alpha: Tensor | float,
     beta: Tensor | float,
-    rescale: Tensor | float = 1.0,
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """As that of `portable.linear`, over the rows of a DAG, with coefficients of one block, which need no `rescale`.
+    """As that of `portable.linear`, over the rows of a DAG, with coefficients of one block.
 
     weights : those of the DAG, or None to take none."""
     edge = "copy" if weights is None else "mul"
