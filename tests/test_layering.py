@@ -20,7 +20,6 @@ LAYERS = (
     ("tgraph.several",),
     ("tgraph.stream",),
     ("tgraph.advice",),
-    ("tgraph.stream",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused",),
     ("tgraph.program", "tgraph.schedule"),

@@ -71,7 +71,8 @@ def run(
 
     With `memory` a Relaxation may visit blocks in an order of its own, until nothing is active: to count or limit its
     rounds, or to fix their direction, set `rounds`, `max_iterations` or mode="pull".
-    Raises MemoryBudgetError where `memory` does not hold the data of the vertices; ArgumentError where `init` or `compute` return something else than vertex data and a Frontier.
+    Raises MemoryBudgetError where `memory` does not hold the data of the vertices; ArgumentError where `init` or
+    `compute` return something else than vertex data and a Frontier.
     """
     check_choice(mode, "mode", ("auto", "push", "pull"))
     check_backend(backend)

@@ -144,19 +144,26 @@ def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
     figure = Figure(figsize=(12, 1.3 + 2.2 * len(traces) + 1.6 * len(streamed)), layout="constrained")
     FigureCanvasAgg(figure)
     heights = [height for trace in traces.values() for height in ((2.2, 1.6) if trace.visits else (2.2,))]
-    rows = iter(figure.add_gridspec(len(heights), 2, width_ratios=(3, 2), height_ratios=heights))
-    rows = iter(zip(rows, rows, strict=True))
+    grid, row = figure.add_gridspec(len(heights), 2, width_ratios=(3, 2), height_ratios=heights), 0
     for name, trace in traces.items():
-        left, right = (figure.add_subplot(place) for place in next(rows))
+        left, right = figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])
         _draw_frontier(left, name, trace)
         _draw_time(right, trace)
+        row += 1
         if trace.visits:
-            place = next(rows)[0]
-            _draw_pipeline(figure.add_subplot(place.get_gridspec()[place.rowspan.start, :]), trace)
-        elif trace is list(traces.values())[-1]:
+            _draw_pipeline(figure.add_subplot(grid[row, :]), trace)
+            row += 1
+        if row == len(heights):
             for axis in (left, right):
                 axis.set_xlabel("iteration")
-    figure.legend(handles=_legend(bool(streamed)), title=title, loc="outside upper center", ncols=8, frameon=False, title_fontsize=12)
+    figure.legend(
+        handles=_legend(bool(streamed)),
+        title=title,
+        loc="outside upper center",
+        ncols=8 if streamed else 6,
+        frameon=False,
+        title_fontsize=12,
+    )
     figure.savefig(path, dpi=130)
 
 

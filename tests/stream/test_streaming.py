@@ -11,8 +11,8 @@ from streams import Faulty, loads, streamed
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError, NotConvergedError
-from tgraph.stream.streamed import Streamed
 from tgraph.stream.host import HostBlocks
+from tgraph.stream.streamed import Streamed
 from tgraph.stream.writing import write_partitioned
 
 al = tg.algorithms
@@ -91,11 +91,11 @@ def test_answers_on_any_graph(graph, blocks, buffers):
     reduce=st.sampled_from(["min", "max"]),
     edge=st.sampled_from(["copy", "add", "mul", "min", "max"]),
     mode=st.sampled_from(["auto", "push", "pull"]),
-    rounds=st.sampled_from([None, 3]),
+    rounds=st.sampled_from([None, 2]),
 )
 def test_any_relaxation(graph, blocks, reduce, edge, mode, rounds):
     if rounds is None and (edge == "mul" or (edge == "add" and reduce == "max")):
-        rounds = 4  # cycles improve without end
+        rounds = 2  # cycles improve without end
     values = torch.arange(graph.num_vertices).to(graph.weight_dtype)
     program = Any(reduce, edge, values, rounds=rounds)
     found = tg.run(program, streamed(graph, blocks), mode=mode).values
@@ -121,7 +121,9 @@ def test_a_graph_without_arcs(vertices):
     held = streamed(graph, 7)
     assert torch.equal(al.wcc(held), torch.arange(vertices))
     assert torch.equal(al.pagerank(held), al.pagerank(graph))
-    assert torch.equal(tg.aggregate(held, torch.ones(vertices, 2), "min"), tg.aggregate(graph, torch.ones(vertices, 2), "min"))
+    assert torch.equal(
+        tg.aggregate(held, torch.ones(vertices, 2), "min"), tg.aggregate(graph, torch.ones(vertices, 2), "min")
+    )
     assert held.layout.counts.visits == 0
     if vertices:
         assert torch.equal(al.bfs(held, 0), al.bfs(graph, 0))
@@ -141,10 +143,10 @@ def test_rows_are_those_of_the_graph_and_only_their_blocks_are_read():
     held = streamed(graph, 12, 1, slack=6000)
     for vertices in (torch.tensor([5, 3, 3, 59]), torch.tensor([], dtype=torch.int64), torch.arange(60).flip(0)):
         found, wanted = held.layout.rows(vertices), graph.to_format("csr", narrow=True).layout.rows(vertices)
-        assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
+        assert all(torch.equal(a, b.to(a.dtype)) for a, b in zip(found, wanted, strict=True))
     before = loads(held)
     held.layout.rows(torch.tensor([0, 1]))
-    assert loads(held) - before <= 2
+    assert loads(held) - before == -(-int(graph.offset[2]) // 50)  # those with 50 arcs each that the two rows touch
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
@@ -187,7 +189,7 @@ def test_what_goes_wrong_in_the_loader_is_raised(fault, buffers):
     source = Faulty(graph, 9, fault, 4)
     held = streamed(graph, source=source, buffers=buffers)
     for algorithm in (al.wcc, al.pagerank, lambda graph: al.bfs(graph, 0)):
-        with pytest.raises(type(fault), match="" if isinstance(fault, KeyboardInterrupt) else "graph.tg"):
+        with pytest.raises(type(fault), match=None if isinstance(fault, KeyboardInterrupt) else "Input/output error"):
             algorithm(held)
     source.bad = -1
     same(al.bfs(held, 0), al.bfs(graph, 0))
@@ -227,7 +229,7 @@ def test_what_needs_single_arcs_says_what_would_do():
 
 
 def test_a_streamed_graph_is_stored_in_no_other_file(tmp_path):
-    with pytest.raises(ArgumentError, match="stored already|copy the file"):
+    with pytest.raises(ArgumentError, match="copy the file"):
         tg.write(streamed(grid(5, 5)), tmp_path / "graph.tg")
 
 

@@ -76,12 +76,12 @@ class FormattedGraph(Graph):
         return self.layout.weight_statistics() or (1, 1, 1.0)
 
     @property
-    def weight_range(self) -> tuple[float, float]:  # type: ignore[override]
+    def weight_range(self) -> tuple[float, float]:
         """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs."""
         return self.weight_statistics[:2]
 
     @property
-    def mean_weight(self) -> float:  # type: ignore[override]
+    def mean_weight(self) -> float:
         """The mean weight; 1 without weights or arcs."""
         return self.weight_statistics[2]
 
@@ -90,7 +90,7 @@ class FormattedGraph(Graph):
     @derived
     def offset(self) -> Tensor:
         """int64 [n + 1], as of the graph in CSR."""
-        return self.layout.offset()
+        return self.layout.row_offset()
 
     @property
     def neighbors(self) -> Tensor:  # type: ignore[override]

@@ -68,7 +68,7 @@ class Layout(ABC):
     def out_degree(self) -> Tensor:
         """Arcs of each row, int64 [n]; computed anew by every call."""
 
-    def offset(self) -> Tensor:
+    def row_offset(self) -> Tensor:
         """Where the arcs of each row begin in CSR, int64 [n + 1]."""
         offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(self.out_degree(), 0, out=offset[1:])

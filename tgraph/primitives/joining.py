@@ -51,7 +51,9 @@ def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
     _check_label(sub.graph, label)
     if not len(label):
         return sub.graph.nothing()
-    return choose(sub.backend, Call("outside", label, sub=sub)).run(sub, label, frequent(label), -1 if width is None else width)
+    return choose(sub.backend, Call("outside", label, sub=sub)).run(
+        sub, label, frequent(label), -1 if width is None else width
+    )
 
 
 def frequent(label: Tensor) -> int:

@@ -136,7 +136,7 @@ class Fixpoint:
         fresh = ~self._active.index_select(0, position)
         row, place, position = row[fresh], place[fresh], position[fresh]
         self._active[position] = True
-        offset = self._layout.offset()
+        offset = self._layout.row_offset()
         degree = offset.index_select(0, row + 1) - offset.index_select(0, row)
         inside = place == here
         self._work.index_add_(0, place, degree * ~inside)
@@ -153,10 +153,14 @@ class _Compiled:
 
     def __init__(self, fixpoint: Fixpoint, layout: Streamed):
         self._values, self._reduction, self._edge, self._weights = fixpoint.problem
+        weights = 0 if self._weights is None else self._weights
+        self._weight = weights.item() if isinstance(weights, Tensor) else weights
         self._splits = layout.splits
         n = len(self._values)
         self._marked = torch.zeros(n, dtype=torch.bool, device="cpu")
-        longest = max((layout.index[block].end_arc - layout.index[block].first_arc for block in layout.blocks), default=0)
+        longest = max(
+            (layout.index[block].end_arc - layout.index[block].first_arc for block in layout.blocks), default=0
+        )
         self._reached = torch.empty(min(n, longest), dtype=torch.int64, device="cpu")
 
     def run(self, block: Block, active: Tensor) -> tuple[Tensor, int]:
@@ -167,7 +171,7 @@ class _Compiled:
             block.offset,
             block.neighbors,
             block.weights.to(self._values.dtype) if per_arc else None,  # type: ignore[union-attr]
-            number_of(0 if self._weights is None else self._weights, self._values.dtype),
+            number_of(self._weight, self._values.dtype),
             block.first_row,
             self._splits[block.number],
             self._reduction.name == "min",

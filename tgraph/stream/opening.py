@@ -62,7 +62,9 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
         return _graph_of(graph.layout.source, budget, target)
     if graph.nbytes <= budget:
         return graph.to(target)
-    return _graph_of(_blocks_of(graph.to("cpu").to_csr() if graph.layout else graph.to("cpu"), budget), budget, target)
+    held = graph.to("cpu")
+    plain = held.to_csr() if isinstance(held, FormattedGraph) else held
+    return _graph_of(_blocks_of(plain, budget), budget, target)
 
 
 def _blocks_of(graph: Graph, budget: int) -> HostBlocks:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def block_pairs(layout: Streamed, vertices: Tensor) -> tuple[Tensor, Tensor]:
     """The blocks that hold arcs of the given vertices [k], int64: (vertex, block) for each of them, by its place among
     `layout.blocks`. A vertex without arcs has none, that of a split row several."""
-    first = layout.offset().index_select(0, vertices)
-    last = layout.offset().index_select(0, vertices + 1) - 1
+    first = layout.row_offset().index_select(0, vertices)
+    last = layout.row_offset().index_select(0, vertices + 1) - 1
     low = torch.searchsorted(layout.bounds, first, right=True) - 1
     if not layout.is_split:
         held = last >= first

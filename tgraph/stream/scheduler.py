@@ -95,7 +95,9 @@ class Pipeline:
         self.size = max((source.index[number].nbytes for number in held), default=0)
         if self.size > room:
             remedy = "give more, or partition the graph into more blocks"
-            raise MemoryBudgetError("a block beside the data of the vertices", resident + self.size, resident + room, remedy)
+            raise MemoryBudgetError(
+                "a block beside the data of the vertices", resident + self.size, resident + room, remedy
+            )
         self.capacity = min(len(held), room // self.size) if held else 0
         self._buffers: list[Buffer] = []
         self._cached: dict[int, Buffer] = {}

@@ -14,7 +14,12 @@ from tgraph.stream.blocks import Block
 if TYPE_CHECKING:
     from tgraph.stream.streamed import Streamed
 
-_TWO = {"sum": torch.add, "prod": torch.mul, "min": torch.minimum, "max": torch.maximum}
+_TWO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "sum": torch.add,
+    "prod": torch.mul,
+    "min": torch.minimum,
+    "max": torch.maximum,
+}
 
 
 class RowsJoined:
@@ -26,7 +31,9 @@ class RowsJoined:
     write(received, rows) is handed what adjacent rows have received.
     """
 
-    def __init__(self, layout: Streamed, reduction: Reduction, dtype: torch.dtype, write: Callable[[Tensor, slice], object]):
+    def __init__(
+        self, layout: Streamed, reduction: Reduction, dtype: torch.dtype, write: Callable[[Tensor, slice], object]
+    ):
         self._index, self._write, self._dtype = layout.index, write, dtype
         self._join = _TWO[reduction.name]
         self._split = layout.splits

@@ -68,7 +68,9 @@ class Streamed(Uncompressed):
             pipeline = Pipeline(source, memory - resident, device, resident)
         self.pipeline = pipeline
         self.index = source.index
-        self.blocks = [block for block in source.blocks(section) if self.index[block].end_arc > self.index[block].first_arc]
+        self.blocks = [
+            block for block in source.blocks(section) if self.index[block].end_arc > self.index[block].first_arc
+        ]
         self._offset = source.offset(section).to(device)
         self.bounds, self.splits = self._bounds()
         self.is_split = any(begins_before or goes_on for begins_before, goes_on in self.splits.values())
@@ -133,7 +135,7 @@ class Streamed(Uncompressed):
         other = "transpose" if self.section == "rows" else "rows"
         return Streamed(self.source, self.memory, self.device, other, self.pipeline)
 
-    def offset(self) -> Tensor:
+    def row_offset(self) -> Tensor:
         """Where the arcs of each row begin, int64 [n + 1]: resident."""
         return self._offset
 
@@ -174,7 +176,7 @@ class Streamed(Uncompressed):
         def copy(block: Block) -> None:
             arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
             neighbors[arcs] = block.neighbors
-            if weights is not None:
+            if weights is not None and block.weights is not None:
                 weights[arcs] = block.weights
 
         self.visit(copy)
@@ -190,7 +192,8 @@ class Streamed(Uncompressed):
         """See `Layout.weight_statistics`: one pass over all blocks."""
         if self.weight_dtype is None or not self.num_arcs:
             return None
-        ends, total = [], torch.zeros((), dtype=devices.widest_float(self._offset), device=self.device)
+        ends: list[Tensor] = []
+        total = torch.zeros((), dtype=devices.widest_float(self._offset), device=self.device)
 
         def look(block: Block) -> None:
             ends.extend(torch.aminmax(block.weights))  # type: ignore[arg-type]
@@ -305,11 +308,11 @@ def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) 
 
 def _received(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Tensor:
     """What the rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
-    if fused:
-        per_head = None if weights is None else weights[:, None]
-        return pull(Rows(block.offset, block.neighbors), sent, "sum", "mul" if weights is not None else "copy", per_head, total=torch.float64)
-    crossing = None if weights is None else weights.to(sent.dtype)
     edge = "copy" if weights is None else "mul"
+    if fused:
+        rows, per_head = Rows(block.offset, block.neighbors), None if weights is None else weights[:, None]
+        return pull(rows, sent, "sum", edge, per_head, total=torch.float64)
+    crossing = None if weights is None else weights.to(sent.dtype)
     return reduce_rows(block.offset, block.neighbors, crossing, sent, REDUCTIONS["sum"], edge)
 
 
@@ -325,6 +328,4 @@ def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tens
             total += (new if coefficients.measure is None else new * coefficients.measure[rows]).sum()
         if "unsent" in wanted and coefficients.scale is not None:
             unsent += (new * (coefficients.scale[rows] == 0)).sum()
-    return Stepped(
-        values, sent, change, total if "total" in wanted else None, unsent if "unsent" in wanted else None
-    )
+    return Stepped(values, sent, change, total if "total" in wanted else None, unsent if "unsent" in wanted else None)

@@ -69,8 +69,8 @@ def _any_column(flags: Tensor) -> Tensor:
 def relax_push(
     sub: Subgraph, values: Tensor, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> Tensor:
-    """A push whose rows send `sent` [n, ...], which may be the `values` that are improved: the vertices improved, int64,
-    distinct."""
+    """A push whose rows send `sent` [n, ...], which may be the `values` that are improved. Returns the vertices
+    improved, int64, distinct."""
     reached, first = push_marked(sub, values, sent, reduction, edge, weights)
     return reached[first]
 
