@@ -1,6 +1,6 @@
 // Pulling over slices of rows that are padded to one length (Kreutzer et al., "A unified sparse matrix data format for
-// efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units", 2014): the rows of a
-// slice are reduced side by side, one in each lane of a vector register.
+// efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units", 2014): the rows of
+// a slice are reduced side by side, one in each lane of a vector register.
 //
 // What a padding entry sends is gathered like the rest, but never joined, so that neither NaN nor infinity comes of it.
 #pragma once
