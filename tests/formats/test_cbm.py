@@ -123,6 +123,19 @@ def test_pull_is_the_product(graph, dtype, columns):
     assert torch.equal(layout.multiply(data, right=right), matrix @ (right[:, None] * data))
 
 
+@pytest.mark.parametrize("columns", [1, 2, 70])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_long_chains_of_parents(dtype, columns):
+    """Each row has one column more than the one before: a chain, whose virtual vertices in the transpose need each
+    other one by one."""
+    row, column = torch.tril_indices(60, 60)
+    graph = Graph.from_edges(row, column, num_vertices=60)
+    layout, data = CBM.from_graph(graph), torch.arange(60 * columns).reshape(60, columns).to(dtype)
+    assert len(layout.dag.children) < 130
+    assert torch.equal(layout.pull(data, "sum"), dense(graph, dtype) @ data)
+    assert torch.equal(layout.transposed().pull(data, "sum"), dense(graph, dtype).T @ data)
+
+
 @given(binary_graphs())
 def test_the_transpose_is_a_layout(graph):
     back = CBM.from_graph(graph).transposed()

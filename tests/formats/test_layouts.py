@@ -12,6 +12,7 @@ import tgraph as tg
 from tgraph import devices, native
 from tgraph.errors import ArgumentError
 from tgraph.formats import COO, CSC, CSR, DCSC, DCSR, ELL, LAYOUTS, SELL, make
+from tgraph.formats.compressed import Compressed
 from tgraph.kernels import portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 from tgraph.rows import Selection
@@ -330,10 +331,12 @@ def test_data_that_does_not_fit(build):
     refused("'mean'", layout.pull, torch.ones(12, 1), "mean")
     refused("'sub'", layout.pull, torch.ones(12, 1), "sum", "sub")
     refused("needs weights", layout.pull, torch.ones(12, 1), "sum", "mul")
-    refused("bool", layout.pull, torch.ones(12, 1, dtype=torch.bool), "max")
-    refused("convert the data", weighted.pull, torch.ones(12, 1, dtype=torch.int64), "sum", "mul")
     refused("on meta", layout.pull, torch.ones(12, 1, device="meta"), "sum")
     assert weighted.refuses("sum", "mul", torch.float32) is None and layout.refuses("sum", "mul", torch.float32)
+    if isinstance(layout, Compressed):  # which converts both
+        return
+    refused("bool", layout.pull, torch.ones(12, 1, dtype=torch.bool), "max")
+    refused("convert the data", weighted.pull, torch.ones(12, 1, dtype=torch.int64), "sum", "mul")
 
 
 def test_rows_of_no_vertex(build):
@@ -377,6 +380,8 @@ def damages(layout):
 
 def test_damaged_tensors_are_refused(build):
     layout = build(random_graph(40, 300, dtype=torch.float32))
+    if isinstance(layout, Compressed):
+        pytest.skip("tests of its own damage it")
     optional = {"weights", "order"}
     for tensors, options in damages(layout):
         if optional & (layout.tensors().keys() - tensors.keys()) and options == layout.options():

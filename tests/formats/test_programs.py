@@ -67,6 +67,8 @@ def test_algorithms_on_any_graph(layout, graph):
 @pytest.mark.parametrize("dtype", WEIGHTS)
 @pytest.mark.parametrize("name", IN_LAYOUT)
 def test_these_decode_nothing_but_rows(layout, name, directed, dtype):
+    if layout == "cbm" and name not in ("pagerank", "hits"):
+        pytest.skip("a CBM serves sums alone")
     graph = random_graph(60, 400, directed=directed, dtype=dtype)
     graph = graph.to_undirected() if layout == "cbm" and not directed else graph
     held = formatted(graph, layout)

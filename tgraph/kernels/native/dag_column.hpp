@@ -118,7 +118,7 @@ private:
         A* results = state_ + rows_.num_vertices + rows.begin;
         const bool needed = rows.begin < rows_.num_virtual() || plan_.needs_outputs;
         if constexpr (sums_plainly)
-            if (phase.pieces.begin == phase.pieces.end && !plan_.needs_outputs) {
+            if (phase.pieces.begin == phase.pieces.end && !phase.has_tasks) {
                 sum_rows(csr_, state_, rows, totals);
                 if (needed) std::copy(totals, totals + (rows.end - rows.begin), results);
                 return;

@@ -51,6 +51,7 @@ public:
     struct Phase {
         Range chunks, pieces;
         int64_t work;
+        bool has_tasks;  // whose rows may need earlier ones of theirs
     };
 
     static constexpr int64_t grain = 512;     // work of a chunk, which is a row or a child
@@ -69,7 +70,7 @@ public:
             int64_t num_tasks) {
         int64_t task = 0;
         for (int64_t p = 0; p < num_phases; ++p) {
-            phases.push_back({{size(chunks), 0}, {size(pieces), 0}, 0});
+            phases.push_back({{size(chunks), 0}, {size(pieces), 0}, 0, false});
             cut_rows(rows, {bounds[p], bounds[p + 1]}, tasks, num_tasks, task);
             phases.back().chunks.end = size(chunks);
             phases.back().pieces.end = size(pieces);
@@ -106,7 +107,10 @@ private:
         while (at < phase.end) {
             int64_t end = at + 1;
             while (task < num_tasks && tasks[task] <= at) ++task;
-            if (task < num_tasks) end = std::min(tasks[task], phase.end);
+            if (task < num_tasks) {
+                end = std::min(tasks[task], phase.end);
+                phases.back().has_tasks = true;
+            }
             for (; at < end; ++at) {
                 const int64_t degree = rows.degree(rows.row(at));
                 work += degree + 1;
