@@ -36,8 +36,8 @@ def find_loop(
     """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
 
     None for a program that is not a Relaxation, or one that brings its own steps. `in_rounds` says that the rounds are
-    the user's concern: their direction or number. Raises ArgumentError where a
-    backend asked for by name has neither the loop nor its rounds.
+    the user's concern: their direction or number. Raises ArgumentError where a backend asked for by name has neither
+    the loop nor its rounds.
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
         return None
