@@ -21,7 +21,7 @@ LAYERS = (
     ("tgraph.stream",),
     ("tgraph.advice",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
-    ("tgraph.fused",),
+    ("tgraph.fused", "tgraph.checkpoint"),
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace", "tgraph.formats"),
     ("tgraph.kernels",),

@@ -18,6 +18,7 @@ from strategies import FLOATS, INTEGERS, graphs, random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
+from tgraph.io import whole
 from tgraph.stream import writing
 from tgraph.stream.blocks import BlockFile
 from tgraph.stream.container import Extent
@@ -100,7 +101,7 @@ def test_wide_neighbors(tmp_path):
     plan = cut(offset, torch.tensor([0, 1, 3]))
     resident = resident_tensors([offset], None, None)
     path = tmp_path / "wide.tg"
-    with writing.whole_file(path, writing.file_size([plan], resident, facts)) as file:
+    with whole.whole_file(path, writing.file_size([plan], resident, facts)) as file:
         writer = BlockWriter(file, facts)
         for stretch in plan:
             arcs = neighbors[stretch.first_arc : stretch.end_arc]
@@ -298,7 +299,7 @@ def test_a_failure_keeps_the_file_that_was_there(tmp_path, monkeypatch):
     def no_room(file, nbytes):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(writing, "reserve", no_room)
+    monkeypatch.setattr(whole, "reserve", no_room)
     size = len(before)
     with pytest.raises(OSError, match=rf"{size} bytes are needed, \d+ are free.*some\.tg") as caught:
         write_partitioned(LABELLED, path, 2)

@@ -71,7 +71,7 @@ class Fixpoint:
         self._mark(active.ids)
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Go on for about a second: whether no vertex is active any more, and how many blocks were visited. The time
+        """Go on for about a second, and one block at least: whether no vertex is active any more, and how many blocks were visited. The time
         and `limit` of an engine's rounds do not apply."""
         self._done = []
         self._deadline = time.perf_counter() + max(seconds, SLICE)
@@ -87,9 +87,16 @@ class Fixpoint:
         """How many vertices are active; that of a split row counts for each of its blocks."""
         return int(self._active.sum())
 
+    @property
+    def frontier(self) -> Tensor:
+        """The active vertices, int64 [k]."""
+        position = self._active.nonzero().flatten()
+        place = torch.searchsorted(position.new_tensor(self._start), position, right=True) - 1
+        return (position - self._shift.index_select(0, place)).unique()
+
     def _choose(self, queued: Collection[int], cached: Collection[int]) -> int | None:
         """The block with the most work that is not queued: the arcs of its active rows, twice as much if it is here."""
-        if time.perf_counter() > self._deadline:
+        if self._done and time.perf_counter() > self._deadline:
             return None
         work = self._work.clone()
         for block in cached:
