@@ -1,17 +1,14 @@
 """Runs that are killed again and again and go on from their checkpoints give what runs give that were left alone."""
 
+import errno
 import os
 import random
-import signal
-import subprocess
-import sys
-import threading
-import warnings
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from faults import killed
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import Any, graphs, grid, random_graph
 
@@ -20,7 +17,7 @@ from tgraph import fused
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.checkpoint import Keeper
 from tgraph.errors import ArgumentError, FileFormatError, NotConvergedError
-from tgraph.io import sealed, state, whole
+from tgraph.io import sealed, whole
 from tgraph.stream import fixpoint
 from tgraph.stream.opening import within
 
@@ -97,7 +94,7 @@ class Spreading(tg.Program):
         mass, changed = tg.update(values["mass"], active, received, lambda old, new: old + self.factor * new)
         self.left, self.factor = self.left - 1, self.factor * 0.7
         self.history["sizes"].append(len(changed))
-        self.seen = self.seen + [1, len(active)]
+        self.seen = self.seen + np.array([1, len(active)])
         return {"mass": mass, "noise": values["noise"]}, changed
 
     def finish(self, values):
@@ -108,7 +105,9 @@ class Spreading(tg.Program):
 
 MAKERS = {
     "pagerank": PageRank,
-    "pagerank of some": lambda: PageRank(personalization={0: 1, 3: 2}, dangling="ignore", tol=1e-7, dtype=torch.float64),
+    "pagerank of some": lambda: PageRank(
+        personalization={0: 1, 3: 2}, dangling="ignore", tol=1e-6, dtype=torch.float64
+    ),
     "pagerank by blocks": lambda: PageRank(method="gauss-seidel"),
     "pagerank by weights": lambda: PageRank(weighted=True, tol=None, max_iterations=7),
     "hits": lambda: HITS(tol=None, max_iterations=9),
@@ -141,3 +140,307 @@ def test_killed_again_and_again(tmp_path, killing, name, kind, backend):
     assert found.residual == expected.residual and found.converged
     if kind != "streamed" and name != "sssp":  # the order of blocks and buckets is theirs
         assert found.iterations == expected.iterations
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    graph=graphs(min_vertices=1, dtypes=(torch.int64, torch.float64), lowest=0),
+    reduce=st.sampled_from(["min", "max"]),
+    edge=st.sampled_from(["copy", "add", "mul", "min", "max"]),
+    backend=st.sampled_from(["auto", "portable"]),
+    data=st.data(),
+)
+def test_any_relaxation(tmp_path, killing, graph, reduce, edge, backend, data):
+    """From first frontiers that leave out vertices which would have something to send, and for a number of rounds."""
+    endless = edge == "mul" or (edge == "add" and reduce == "max")
+    rounds = data.draw(st.sampled_from([2] if endless else [None, 2]))
+    vertex = st.integers(0, graph.num_vertices - 1)
+    active = data.draw(st.none() | st.lists(vertex, min_size=1, unique=True))
+    values = torch.arange(graph.num_vertices).to(graph.weight_dtype)
+
+    def program():
+        return Any(reduce, edge, values, active=active, rounds=rounds)
+
+    expected = tg.run(program(), graph, backend=backend)
+    killing()
+    found, _ = until_done(program, graph, tmp_path / "run.ckpt", backend=backend)
+    assert torch.equal(found.values, expected.values)
+    assert found.iterations == expected.iterations or rounds is None
+
+
+def test_a_graph_without_vertices(tmp_path, killing):
+    killing()
+    run, kills = until_done(PageRank, tg.Graph.from_edges([], []), tmp_path / "run.ckpt")
+    assert not kills and run.values.shape == (0,)
+
+
+def test_algorithms_take_a_checkpoint(tmp_path):
+    graph, path = random_graph(50, 200, dtype=torch.float32), tmp_path / "run.ckpt"
+    al = tg.algorithms
+    for algorithm in (al.pagerank, al.wcc, al.hits):
+        assert_alike(dict(enumerate(algorithm(graph, checkpoint=path))), dict(enumerate(algorithm(graph))))
+    for search in (al.bfs, al.sssp):
+        assert_alike(search(graph, 0, checkpoint=str(path)), search(graph, 0))
+    assert not path.exists()
+    with pytest.raises(ArgumentError, match=r"checkpoint: belongs to one run.*tgraph\.run"):
+        al.betweenness(graph, checkpoint=path)
+    for algorithm in (al.triangle_count, al.core_number, al.cdlp, al.local_clustering):
+        with pytest.raises(TypeError, match="checkpoint"):
+            algorithm(graph, checkpoint=path)
+
+
+# ---- what belongs to what -------------------------------------------------------------------------------------------
+
+
+def left_behind(path, program, graph, killing, **options):
+    """The checkpoint of a run that was killed after four iterations."""
+    killing(4)
+    with pytest.raises(Killed):
+        tg.run(program, graph, checkpoint=tg.Checkpoint(path, seconds=0), **options)
+    assert path.exists()
+    killing(10**9)
+
+
+OTHERS = {
+    "the program": (lambda graph: (HITS(), graph)),
+    "its damping": (lambda graph: (PageRank(damping=0.5, personalization=personal(0)), graph)),
+    "its personalization": (lambda graph: (PageRank(personalization=personal(1)), graph)),
+    "its dtype": (lambda graph: (PageRank(personalization=personal(0), dtype=torch.float64), graph)),
+    "the number of vertices": (lambda graph: (PageRank(personalization=personal(0, 61)), random_graph(61, 300))),
+    "the number of arcs": (lambda graph: (PageRank(personalization=personal(0)), random_graph(60, 301))),
+    "directed": (
+        lambda graph: (
+            PageRank(personalization=personal(0)),
+            tg.Graph(graph.offset, graph.neighbors, graph.weights, directed=False),
+        )
+    ),
+    "the digest": (lambda graph: (PageRank(personalization=personal(0)), random_graph(60, 300, seed=1))),
+    "the digest of": (
+        lambda graph: (
+            PageRank(personalization=personal(0)),
+            tg.Graph(graph.offset, graph.neighbors, graph.weights + 1),
+        )
+    ),
+}
+
+
+def personal(vertex, size=60):
+    return torch.zeros(size).index_fill(0, torch.tensor(vertex), 1)
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_the_checkpoint_of_another_run_is_refused(tmp_path, killing, what):
+    graph, path = random_graph(60, 300, dtype=torch.float32), tmp_path / "run.ckpt"
+    left_behind(path, PageRank(personalization=personal(0)), graph, killing)
+    before = path.read_bytes()
+    program, other = OTHERS[what](graph)
+    with pytest.raises(
+        ArgumentError, match=rf"run\.ckpt belongs to another run: {what}.* was .* is .*; delete the file"
+    ):
+        tg.run(program, other, checkpoint=path)
+    assert path.read_bytes() == before
+    tg.run(PageRank(personalization=personal(0)), graph, checkpoint=path)
+
+
+def test_a_program_that_ran_before_goes_on_too(tmp_path, killing):
+    graph, path, program = random_graph(60, 300), tmp_path / "run.ckpt", WCC()
+    expected = tg.run(program, graph)
+    left_behind(path, BFS(0), grid(9, 9), killing, backend="portable")
+    path.unlink()
+    killing()
+    found, kills = until_done(lambda: program, graph, path)
+    assert kills and torch.equal(found.values, expected.values)
+
+
+def test_a_file_is_told_by_its_blocks(tmp_path, killing):
+    path, graph = tmp_path / "run.ckpt", random_graph(300, 3000)
+    paths = []
+    for seed in (0, 1):
+        paths.append(tmp_path / f"{seed}.tg")
+        tg.stream.writing.write_partitioned(random_graph(300, 3000, seed=seed), paths[-1], 4)
+    held, other = (tg.open(each, memory="60kB") for each in paths)
+    left_behind(path, PageRank(), held, killing)
+    with pytest.raises(ArgumentError, match="the digest of the graph was"):
+        tg.run(PageRank(), other, checkpoint=path)
+    found = tg.run(PageRank(), tg.open(paths[0], memory="90kB"), checkpoint=path)
+    assert_alike(found.values, tg.run(PageRank(), held).values)
+    torch.testing.assert_close(found.values, tg.run(PageRank(), graph).values)
+
+
+def test_more_iterations_go_on_where_too_few_ended(tmp_path):
+    graph, path = random_graph(60, 300), tmp_path / "run.ckpt"
+    expected = tg.run(PageRank(tol=1e-7), graph)
+    with pytest.raises(NotConvergedError) as caught:
+        tg.run(PageRank(tol=1e-7, max_iterations=5), graph, checkpoint=path)
+    assert caught.value.run.iterations == 5 and path.exists()
+    run = tg.run(PageRank(tol=1e-7), graph, checkpoint=path, trace=True)
+    assert_alike(run.values, expected.values)
+    assert run.iterations == expected.iterations and len(run.trace) == run.iterations - 5
+    with pytest.raises(NotConvergedError):
+        tg.run(SSSP(0), graph, checkpoint=path, max_iterations=2)
+    assert_alike(tg.run(SSSP(0), graph, checkpoint=path).values, tg.run(SSSP(0), graph).values)
+
+
+# ---- faults ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sample(tmp_path, killing):
+    path = tmp_path / "run.ckpt"
+    left_behind(path, Spreading(), random_graph(900, 3000), killing)
+    return path
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("seed", range(50))
+def test_a_flipped_bit_is_named(sample, seed):
+    chance = random.Random(seed)
+    data = bytearray(sample.read_bytes())
+    place = chance.randrange(len(data) if seed % 3 else 4096)
+    data[place] ^= 1 << chance.randrange(8)
+    sample.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"run\.ckpt: .*delete the file to begin the run anew"):
+        tg.run(Spreading(), random_graph(900, 3000), checkpoint=sample)
+    assert sample.read_bytes() == data
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("seed", range(20))
+def test_a_truncated_file_is_named(sample, seed):
+    size = sample.stat().st_size
+    os.truncate(sample, random.Random(seed).choice([0, 7, 4096, size - 1, random.Random(seed).randrange(size)]))
+    with pytest.raises(FileFormatError, match=r"run\.ckpt: .*delete the file to begin the run anew"):
+        tg.run(Spreading(), random_graph(900, 3000), checkpoint=sample)
+
+
+def test_no_other_file_is_overwritten(tmp_path):
+    graph, path = random_graph(60, 300), tmp_path / "some.tg"
+    tg.write(graph, path)
+    sealed.write(tmp_path / "other", {}, {})
+    for other in (path, tmp_path / "other"):
+        before = other.read_bytes()
+        with pytest.raises(FileFormatError, match=r"delete the file .* or name another path"):
+            tg.run(PageRank(), graph, checkpoint=other)
+        assert other.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "named"),
+    [
+        (3, "expected a path"),
+        ("{folder}", "a folder"),
+        ("{folder}/none/run.ckpt", "no folder .*none"),
+        (tg.Checkpoint("run.ckpt", seconds=-1), "seconds"),
+        (tg.Checkpoint("run.ckpt", seconds="often"), "seconds"),
+        (tg.Checkpoint(None), "expected a path"),
+    ],
+)
+def test_wrong_checkpoints(tmp_path, checkpoint, named):
+    if isinstance(checkpoint, str):
+        checkpoint = checkpoint.format(folder=tmp_path)
+    with pytest.raises(ArgumentError, match=f"checkpoint: .*{named}"):
+        tg.run(WCC(), random_graph(5, 9), checkpoint=checkpoint)
+
+
+def test_what_no_checkpoint_can_keep(tmp_path):
+    class Complex(Spreading):
+        def init(self, graph):
+            return torch.zeros(graph.num_vertices, dtype=torch.complex64), graph.everything()
+
+    graph, checkpoint = random_graph(30, 60, dtype=torch.float32), tg.Checkpoint(tmp_path / "run.ckpt", seconds=0)
+    with pytest.raises(ArgumentError, match="complex64"):
+        tg.run(Complex(), graph, checkpoint=checkpoint)
+    graph.weights.requires_grad_()
+    with pytest.raises(ArgumentError, match="not their gradients"):
+        tg.run(PageRank(weighted=True), graph, checkpoint=checkpoint)
+
+
+@pytest.mark.fault
+def test_a_disk_that_is_full_costs_the_checkpoint_and_not_the_run(tmp_path, killing, monkeypatch):
+    graph, path = random_graph(60, 300), tmp_path / "run.ckpt"
+    expected = tg.run(PageRank(), graph)
+    left_behind(path, PageRank(), graph, killing)
+    before, seen = path.read_bytes(), []
+
+    def no_room(file, nbytes):
+        seen.append((nbytes, path.read_bytes() == before))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(whole, "reserve", no_room)
+    with pytest.warns(UserWarning, match=r"the last one stays.*\d+ bytes are needed, \d+ are free.*run\.ckpt"):
+        run = tg.run(PageRank(), graph, checkpoint=tg.Checkpoint(path, seconds=0))
+    assert_alike(run.values, expected.values)
+    assert len(seen) > 3 and all(kept for _, kept in seen) and not path.exists()
+
+
+def test_progress_and_time(tmp_path, capsys, monkeypatch):
+    """Written once the time has come, not before; the bar goes on from what was done."""
+    graph, path, clock = random_graph(60, 300), tmp_path / "run.ckpt", [0.0]
+    written = []
+    monkeypatch.setattr("tgraph.checkpoint.time.monotonic", lambda: clock[0])
+    save = Keeper.save
+    monkeypatch.setattr(Keeper, "save", lambda self: written.append(clock[0]) or save(self))
+
+    class Timed(PageRank):
+        def residual(self, before, after):
+            clock[0] += 1.0
+            return super().residual(before, after)
+
+    with pytest.raises(NotConvergedError):
+        tg.run(Timed(max_iterations=9), graph, checkpoint=tg.Checkpoint(path, seconds=3))
+    assert written == [3, 6, 9, 9]
+    tg.run(Timed(), graph, checkpoint=path, progress=True)
+    assert "Timed: 9" in capsys.readouterr().err
+
+
+# ---- kill -9 --------------------------------------------------------------------------------------------------------
+
+RUNNING = """
+import numpy as np
+import tgraph as tg
+from tgraph import fused
+from tgraph.algorithms import BFS, PageRank
+from tgraph.stream import fixpoint
+fused.SLICE = fixpoint.SLICE = 0.01
+folder, name = sys.argv[1:]
+graph = tg.open(f"{folder}/graph.tg", memory="5MB")
+program = {"pagerank": PageRank(tol=None, max_iterations=40), "bfs": BFS(0)}[name]
+
+def work():
+    run = tg.run(program, graph, checkpoint=tg.Checkpoint(f"{folder}/run.ckpt", seconds=0.01))
+    np.save(f"{folder}/new.npy", run.values.numpy())
+    os.replace(f"{folder}/new.npy", f"{folder}/{name}.npy")
+"""
+
+
+def kill_while_running(tmp_path, name, waits):
+    """Kill a run on a graph in a file, which goes on each time from its checkpoint until it is done, and then begins
+    anew. Returns how often it went on."""
+    graph = grid(300, 300) if name == "bfs" else random_graph(40_000, 400_000)
+    tg.stream.writing.write_partitioned(graph, tmp_path / "graph.tg", 24)
+    program = BFS(0) if name == "bfs" else PageRank(tol=None, max_iterations=40)
+    expected = tg.run(program, tg.open(tmp_path / "graph.tg", memory="5MB")).values
+    went_on, finished = 0, 0
+    for was_killed in killed(RUNNING, [tmp_path, name], [*waits, 600]):
+        went_on += (tmp_path / "run.ckpt").exists()
+        if not was_killed:
+            found = torch.from_numpy(np.load(tmp_path / f"{name}.npy"))
+            assert torch.equal(found, expected) and not (tmp_path / "run.ckpt").exists()
+            finished += 1
+    assert finished
+    assert not list(tmp_path.glob(".*"))
+    return went_on
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("name", ["pagerank", "bfs"])
+def test_a_killed_run_goes_on(tmp_path, name):
+    assert kill_while_running(tmp_path, name, [0.4, 0.1, 0.4])
+
+
+@pytest.mark.fault
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["pagerank", "bfs"])
+def test_killed_at_20_moments(tmp_path, name):
+    chance = random.Random(0)
+    assert kill_while_running(tmp_path, name, [chance.uniform(0.05, 0.5) for _ in range(20)]) > 5

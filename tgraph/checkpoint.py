@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 import xxhash
 from torch import Tensor
 
@@ -27,6 +28,7 @@ from tgraph.program import Program
 
 _FORMAT, _VERSION = "tgraph checkpoint", "1"
 _REMEDY = "delete the file to begin the run anew, or name another path"
+_CONSTANTS = (torch.dtype, torch.device, range, type)  # attributes that are parameters, and need no keeping
 _CHUNK = 1 << 24  # elements of a tensor that are hashed at a time
 
 
@@ -73,7 +75,7 @@ class Keeper:
         for tensor in _tensors_of(values):
             if tensor.dtype not in sealed.DTYPE_NAMES:
                 raise ArgumentError(f"checkpoint: no file holds vertex data of {tensor.dtype}; use torch.float64")
-        self._owner = dict(_parameters(self._program, self._given)) | dict(_digest(self._graph))
+        self._owner = dict(_digest(self._graph)) | dict(_parameters(self._program, self._given, values))
         self._due = time.monotonic() + self._seconds
         return self._load() if self.path.exists() else None
 
@@ -129,24 +131,29 @@ def _tensors_of(values: Any) -> list[Tensor]:
     return list(values.values()) if isinstance(values, dict) else [values]
 
 
-def _parameters(program: Program, given: list[Any]) -> Iterator[tuple[str, str]]:
-    """What tells one program from another once `init` has run: its class and attributes, but for the limit of
-    iterations, which may grow, and for tensors that `init` has made. `given` are those that were there before.
+def _parameters(program: Program, given: list[Any], values: Any) -> Iterator[tuple[str, str]]:
+    """What tells one program from another once `init` has run: its class, its attributes, but for the limit of
+    iterations, which may grow, and for tensors that `init` has made, and the shapes of its vertex data. `given` are the
+    attributes that were there before.
     """
     kind = type(program)
     yield "the program", f"{kind.__module__}.{kind.__qualname__}"
     for name, value in sorted(vars(program).items()):
         made = isinstance(value, Tensor) and not any(value is other for other in given)
-        if name != "max_iterations" and state.is_plain(value) and not made:
-            tensors: dict[str, Tensor] = {}
-            form = state.encode(_detached(value), tensors)
-            digests = "".join(f", {tensor.dtype} {list(tensor.shape)} {_hash(tensor)}" for tensor in tensors.values())
-            text = f"{json.dumps(form)}{digests}" if tensors else repr(value)
-            yield f"its {name}", text if len(text) < 200 else f"{text[:100]}... {xxhash.xxh3_64_hexdigest(text.encode())}"
+        if name != "max_iterations" and not made and (state.is_plain(value) or isinstance(value, _CONSTANTS)):
+            yield f"its {name}", _described(value)
+    shapes = [f"{tensor.dtype} {list(tensor.shape)}" for tensor in _tensors_of(values)]
+    yield "its vertex data", ", ".join([*map(str, values), *shapes] if isinstance(values, dict) else shapes)
 
 
-def _detached(value: Any) -> Any:
-    return value.detach() if isinstance(value, Tensor) else value
+def _described(value: Any) -> str:
+    """A value, or a digest of one that is long."""
+    tensors: dict[str, Tensor] = {}
+    if not isinstance(value, _CONSTANTS):
+        form = state.encode(value.detach() if isinstance(value, Tensor) else value, tensors)
+    hashes = [f"{tensor.dtype} {list(tensor.shape)} {_hash(tensor)}" for tensor in tensors.values()]
+    text = ", ".join([json.dumps(form), *hashes]) if tensors else repr(value)
+    return text if len(text) < 200 else f"{text[:100]}... {xxhash.xxh3_64_hexdigest(text.encode())}"
 
 
 def _digest(graph: Graph) -> Iterator[tuple[str, str]]:

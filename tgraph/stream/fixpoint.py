@@ -71,8 +71,8 @@ class Fixpoint:
         self._mark(active.ids)
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Go on for about a second, and one block at least: whether no vertex is active any more, and how many blocks were visited. The time
-        and `limit` of an engine's rounds do not apply."""
+        """Go on for about a second, and one block at least: whether no vertex is active any more, and how many blocks
+        were visited. The time and `limit` of an engine's rounds do not apply."""
         self._done = []
         self._deadline = time.perf_counter() + max(seconds, SLICE)
         self._layout.pipeline.visit(self._choose, self._relax, self._value)
