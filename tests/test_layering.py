@@ -131,7 +131,7 @@ def test_nothing_but_the_command_imports_the_command():
     for name in MODULES:
         for imported in imports(name):
             command = ("tgraph.cli", "tgraph.demo", "tgraph.doctor", "tgraph.report")
-            assert name in command or imported not in command, f"{name} imports {imported}"
+            assert name.startswith(command) or not imported.startswith(command), f"{name} imports {imported}"
 
 
 def test_what_is_heavy_is_imported_when_it_is_needed():
