@@ -267,6 +267,31 @@ def test_a_file_is_told_by_its_blocks(tmp_path, killing):
     torch.testing.assert_close(found.values, tg.run(PageRank(), graph).values)
 
 
+def test_parameters_are_kept_once_they_are_written_into(tmp_path, killing):
+    """Tensors that a program was given are identified, not stored."""
+    graph, path = random_graph(60, 300, dtype=torch.float32), tmp_path / "run.ckpt"
+    left_behind(path, PageRank(personalization=personal(0)), graph, killing)
+    names = [tensor.shape for tensor in sealed.read(path, "")[0].values()]
+    assert names == [torch.Size([60])]
+    path.unlink()
+
+    class Writing(Spreading):
+        def __init__(self, given):
+            super().__init__()
+            self.given = given
+
+        def compute(self, sub, values, active):
+            self.given += 1
+            return super().compute(sub, values, active)
+
+        def finish(self, values):
+            return {"given": self.given}
+
+    killing()
+    found, kills = until_done(lambda: Writing(torch.zeros(2)), graph, path)
+    assert kills and found.values["given"].tolist() == [6, 6]
+
+
 def test_more_iterations_go_on_where_too_few_ended(tmp_path):
     graph, path = random_graph(60, 300), tmp_path / "run.ckpt"
     expected = tg.run(PageRank(tol=1e-7), graph)

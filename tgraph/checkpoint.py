@@ -24,6 +24,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io import sealed, state
 from tgraph.io.stream import PathLike
+from tgraph.io.whole import remove_leftovers
 from tgraph.program import Program
 
 _FORMAT, _VERSION = "tgraph checkpoint", "1"
@@ -61,7 +62,8 @@ class Keeper:
             why = "a folder" if self.path.is_dir() else f"no folder {self.path.parent}"
             raise ArgumentError(f"checkpoint: {self.path} cannot be written: {why}; name a file in a folder")
         self._program, self._graph = program, graph
-        self._given = list(vars(program).values())
+        self._given = list(getattr(program, "__dict__", {}).values())
+        self._versions = {id(value): value._version for value in self._given if _counts_writes(value)}
         self._owner: dict[str, str] = {}
         self._latest: Callable[[], dict[str, Any]] | None = None
         self._due = 0.0
@@ -70,11 +72,13 @@ class Keeper:
         """The state that an earlier run has left, None where there is none. `values`: the first vertex data.
 
         Raises FileFormatError for a file that is damaged or no checkpoint; ArgumentError for that of another run,
-        saying what differs, and for vertex data that no file holds.
+        saying what differs, and for data that no file holds.
         """
-        for tensor in _tensors_of(values):
+        tensors: dict[str, Tensor] = {}
+        state.encode([values, self._changing(self._program.state())], tensors)
+        for tensor in tensors.values():
             if tensor.dtype not in sealed.DTYPE_NAMES:
-                raise ArgumentError(f"checkpoint: no file holds vertex data of {tensor.dtype}; use torch.float64")
+                raise ArgumentError(f"checkpoint: no file holds a tensor of {tensor.dtype}; use torch.float64")
         self._owner = dict(_digest(self._graph)) | dict(_parameters(self._program, self._given, values))
         self._due = time.monotonic() + self._seconds
         return self._load() if self.path.exists() else None
@@ -106,8 +110,9 @@ class Keeper:
         """Write the state that was offered last. A disk that fails is a warning."""
         if self._latest is None:
             return
-        tensors: dict[str, Tensor] = {}
-        form = json.dumps(state.encode(self._latest(), tensors))
+        latest, tensors = self._latest(), dict[str, Tensor]()
+        latest["program"] = self._changing(latest["program"])
+        form = json.dumps(state.encode(latest, tensors))
         owner = json.dumps(self._owner)
         try:
             sealed.write(self.path, tensors, {"format": _FORMAT, "version": _VERSION, "owner": owner, "state": form})
@@ -116,15 +121,29 @@ class Keeper:
             warnings.warn(f"checkpoint not written, {kept}, and the run goes on: {fault}", stacklevel=2)
         self._due = time.monotonic() + self._seconds
 
+    def _changing(self, kept: dict[str, Any]) -> dict[str, Any]:
+        """The state of the program without the tensors that it was given and nobody has written into: who goes on gives
+        them again."""
+        return {
+            name: value
+            for name, value in kept.items()
+            if not (_counts_writes(value) and self._versions.get(id(value)) == value._version)
+        }
+
     def finish(self) -> None:
         """The run is finished: its checkpoint has served."""
         self.path.unlink(missing_ok=True)
+        remove_leftovers(self.path, "part")
 
 
 def _as_path(path: Any) -> PathLike:
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"checkpoint: expected a path or a tgraph.Checkpoint, got {path!r}")
     return path
+
+
+def _counts_writes(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_inference()
 
 
 def _tensors_of(values: Any) -> list[Tensor]:

@@ -35,7 +35,7 @@ def encode(value: Any, tensors: dict[str, Tensor]) -> Any:
     Raises ArgumentError for a value that is not plain, and for a tensor with a gradient, which would be lost.
     """
     if isinstance(value, Tensor):
-        if value.requires_grad:
+        if value.requires_grad and torch.is_grad_enabled():
             raise ArgumentError("checkpoint: keeps numbers, not their gradients; run under torch.no_grad()")
         return {"tensor": _name(value, tensors), "cpu": value.device.type == "cpu"}
     if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
