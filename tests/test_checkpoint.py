@@ -84,10 +84,9 @@ class Spreading(tg.Program):
         self.left, self.history, self.seen = self.rounds, {"sizes": [2], 0: (None, True)}, np.zeros(2)
         self.factor = torch.tensor(0.5)
         self.kept = object()
-        values = torch.zeros(graph.num_vertices)
-        return {"mass": values.index_fill(0, torch.tensor([0, 1]), 1), "noise": torch.rand(graph.num_vertices)}, (
-            graph.select([0, 1])
-        )
+        values = torch.zeros(graph.num_vertices, device=graph.device)
+        values[:2] = 1
+        return {"mass": values, "noise": torch.rand_like(values)}, graph.select([0, 1])
 
     def compute(self, sub, values, active):
         received = tg.aggregate(sub, values["mass"], "sum")
@@ -99,7 +98,7 @@ class Spreading(tg.Program):
 
     def finish(self, values):
         assert isinstance(self.seen, np.ndarray) and self.history[0] == (None, True)
-        sizes = torch.tensor([*self.history["sizes"], self.left, *self.seen.tolist()], dtype=torch.float64)
+        sizes = torch.tensor([*self.history["sizes"], self.left, *self.seen.tolist()], device=values["mass"].device)
         return {"mass": values["mass"], "sizes": sizes}
 
 
@@ -140,6 +139,23 @@ def test_killed_again_and_again(tmp_path, killing, name, kind, backend):
     assert found.residual == expected.residual and found.converged
     if kind != "streamed" and name != "sssp":  # the order of blocks and buckets is theirs
         assert found.iterations == expected.iterations
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", MAKERS)
+def test_killed_on_a_gpu(tmp_path, killing, name):
+    """And on the CPU instead, for the last stretch."""
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    graph, path = GRAPHS["directed"](), tmp_path / "run.ckpt"
+    expected = tg.run(MAKERS[name](), graph)
+    killing()
+    found, kills = until_done(MAKERS[name], graph.to("cuda"), path)
+    assert kills
+    torch.testing.assert_close(found.values, expected.values, check_device=False)
+    left_behind(path, MAKERS[name](), graph.to("cuda"), killing, after=1)
+    found = tg.run(MAKERS[name](), graph, checkpoint=path)
+    torch.testing.assert_close(found.values, expected.values)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -192,9 +208,9 @@ def test_algorithms_take_a_checkpoint(tmp_path):
 # ---- what belongs to what -------------------------------------------------------------------------------------------
 
 
-def left_behind(path, program, graph, killing, **options):
-    """The checkpoint of a run that was killed after four iterations."""
-    killing(4)
+def left_behind(path, program, graph, killing, after=4, **options):
+    """The checkpoint of a run that was killed after so many iterations."""
+    killing(after)
     with pytest.raises(Killed):
         tg.run(program, graph, checkpoint=tg.Checkpoint(path, seconds=0), **options)
     assert path.exists()

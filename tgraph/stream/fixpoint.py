@@ -89,10 +89,12 @@ class Fixpoint:
 
     @property
     def frontier(self) -> Tensor:
-        """The active vertices, int64 [k]."""
-        position = self._active.nonzero().flatten()
-        place = torch.searchsorted(position.new_tensor(self._start), position, right=True) - 1
-        return (position - self._shift.index_select(0, place)).unique()
+        """Which vertices are active, bool [n]: those whose row is, in any of its blocks."""
+        active = torch.zeros(len(self._values), dtype=torch.bool, device=self._values.device)
+        for block, start in zip(self._layout.blocks, self._start, strict=False):
+            first, end = self._layout.index[block][1:3]
+            active[first:end] |= self._active[start : start + end - first]
+        return active
 
     def _choose(self, queued: Collection[int], cached: Collection[int]) -> int | None:
         """The block with the most work that is not queued: the arcs of its active rows, twice as much if it is here."""
