@@ -27,6 +27,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/csr.py
 	$(BIN)/python bench/reading.py
 	$(BIN)/python bench/frontier.py
+	$(BIN)/python -m bench.layouts
+	$(BIN)/python -m bench.streaming
 	$(BIN)/python -m bench.analytics $(BENCH)
 
 # Faults on purpose: processes are killed at many moments, files damaged and cut short at many places, disks filled.

@@ -90,6 +90,8 @@ def run(
         graph = within(graph, memory, device)
     keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
     values, active = _first(program, graph)
+    if graph.layout is not None:
+        graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
     saved = None if keeper is None else keeper.begin(values)
     if isinstance(program, Relaxation):
         program.check(graph, values)
@@ -98,7 +100,7 @@ def run(
     limit = _limit(program, graph, max_iterations, ordered=order is not None)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     if saved is not None:
-        active = _restored(program, graph, result, saved)
+        values, active = _restored(program, graph, result, saved)
     in_rounds = mode == "pull" or (max_iterations is not None or program.max_iterations is not None)
     loop = fused.find_loop(program, graph, values, active, backend, in_rounds)
     if loop is not None and loop.backend is layouts:
@@ -218,11 +220,12 @@ def _state(
     }
 
 
-def _restored(program: Program, graph: Graph, result: Run, saved: dict[str, Any]) -> Frontier:
-    """The frontier of a state that was kept; the rest of it goes to the result and the program."""
-    result.values, result.iterations, result.residual = saved["values"], saved["iterations"], saved["residual"]
-    program.restore(saved["program"])
-    return Frontier(graph, **saved["frontier"])
+def _restored(program: Program, graph: Graph, result: Run, saved: dict[str, Any]) -> tuple[Any, Frontier]:
+    """The vertex data and the frontier of a state that was kept, which are taken out of it, so that they last no longer
+    than they are used; the rest goes to the result and the program."""
+    result.values, result.iterations, result.residual = saved.pop("values"), saved["iterations"], saved["residual"]
+    program.restore(saved.pop("program"))
+    return result.values, Frontier(graph, **saved.pop("frontier"))
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
