@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph import csr
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io import labels
 from tgraph.io.stream import PathLike
+from tgraph.rows import computed_once
 from tgraph.stream.container import (
     DTYPES,
     REMEDY,
@@ -27,7 +30,11 @@ from tgraph.stream.container import (
     read_fully,
     unpack_header,
 )
+from tgraph.stream.folding import Folded, fault, stages, unfold
 from tgraph.stream.memory import PAGE, page_aligned
+
+# step(offset, neighbors): what rows receive, [rows, F].
+Step = Callable[[Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,54 @@ class Block:
     offset: Tensor
     neighbors: Tensor
     weights: Tensor | None
+
+    def reduce(self, data: Tensor, step: Step) -> Tensor:
+        """What the rows receive by `step` from the data that it knows, [n, F]; see `BlockFile.with_room`."""
+        return step(self.offset, self.neighbors)
+
+
+class CompressedBlock(Block):
+    """A block whose rows are compressed; `offset` and `neighbors` are written out when they are asked for, and kept as
+    long as this object."""
+
+    def __init__(self, number: int, extent: Extent, folded: Folded, num_vertices: int, path: str):
+        facts = {"number": number, "first_row": extent.first_row, "end_row": extent.end_row}
+        facts |= {"first_arc": extent.first_arc, "weights": None}
+        self.__dict__.update(facts, _folded=folded, _extent=extent, _num_vertices=num_vertices, _path=path)
+
+    @computed_once
+    def _rows(self) -> tuple[Tensor, Tensor]:
+        extent = self._extent
+        rows = unfold(self._folded, self._num_vertices, extent.end_arc - extent.first_arc)
+        if rows is None:
+            raise damaged(self._path, self.number, extent, "stands for another number of arcs than the index says")
+        return rows
+
+    @property
+    def offset(self) -> Tensor:  # type: ignore[override]
+        """As that of a `Block`."""
+        return self._rows[0]
+
+    @property
+    def neighbors(self) -> Tensor:  # type: ignore[override]
+        """As those of a `Block`, in the order in which they were."""
+        return self._rows[1]
+
+    def reduce(self, data: Tensor, step: Step) -> Tensor:
+        """As that of a `Block`. What the virtual rows receive comes first, by their depth, and is written behind the
+        data of the vertices, where entries look for it."""
+        offset, entries, levels = self._folded
+        offset, n = offset.long(), self._num_vertices
+        for first, end in stages(levels):
+            data[n + first : n + end] = step(*_some(offset, entries, first, end))
+        return step(*_some(offset, entries, levels[-1], len(offset) - 1))
+
+
+def _some(offset: Tensor, entries: Tensor, first: int, end: int) -> tuple[Tensor, Tensor]:
+    """The rows from `first` to before `end`, with offsets of their own."""
+    offset = offset[first : end + 1]
+    begin, stop = int(offset[0]), int(offset[-1])
+    return offset - begin if begin else offset, entries[begin:stop]
 
 
 class BlockFile:
@@ -70,6 +125,7 @@ class BlockFile:
     weight_dtype: torch.dtype | None
     direct: bool
     index: list[Extent]
+    layout: str | None = None  # what the blocks are compressed by
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
@@ -88,6 +144,8 @@ class BlockFile:
             self.neighbor_dtype = DTYPES[self._notes["neighbor_dtype"]]
             self.weight_dtype = DTYPES.get(self._notes["weight_dtype"])
             self.index = [Extent(*entry) for entry in self._tensor("index").tolist()]
+            self.layout = self._notes.get("layout")
+            self._shapes = self._tensor("shapes").tolist() if self.layout is not None else []
             self._direct_file = _open_direct(self.path) if direct is not False else -1
             self.direct = self._direct_file >= 0
             if direct and not self.direct:
@@ -176,9 +234,17 @@ class BlockFile:
 
     def places(self, block: int) -> Places:
         """Where the parts of a block stand in its bytes."""
+        rows, entries, offset_dtype = self._stored(block)
+        return places(rows, entries, self.neighbor_dtype, self.weight_dtype, offset_dtype)
+
+    def _stored(self, block: int) -> tuple[int, int, torch.dtype]:
+        """(rows, virtual ones among them; entries of these; the dtype of their offsets)"""
         extent = self.index[block]
-        arcs = extent.end_arc - extent.first_arc
-        return places(extent.end_row - extent.first_row, arcs, self.neighbor_dtype, self.weight_dtype)
+        rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+        if self.layout is None:
+            return rows, arcs, torch.int64
+        entries, *levels = self._shapes[block]
+        return rows + levels[-1], entries, csr.index_dtype(entries)
 
     def read(self, block: int, memory: Tensor) -> Block:
         """Read a block by one sequential read into `memory`, verify its checksum, and give views of it.
@@ -198,20 +264,58 @@ class BlockFile:
             raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
         if checksum(target) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        if self.layout is not None and (why := fault(self._folded(block, memory), self.num_vertices)):
+            raise self._damaged(block, f"is damaged: {why}")
         return self.views(block, memory)
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on
         any device. Nothing is checked."""
         extent = self.index[block]
-        at = self.places(block)
-        rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
-        offset = memory[: 8 * (rows + 1)].view(torch.int64)
-        neighbors = memory[at.neighbors : at.neighbors + arcs * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
+        if self.layout is not None:
+            return CompressedBlock(block, extent, self._folded(block, memory), self.num_vertices, self.path)
+        offset, neighbors = self._rows_in(block, memory)
         weights = None
         if self.weight_dtype is not None:
-            weights = memory[at.weights : at.weights + arcs * self.weight_dtype.itemsize].view(self.weight_dtype)
+            first, arcs = self.places(block).weights, len(neighbors)
+            weights = memory[first : first + arcs * self.weight_dtype.itemsize].view(self.weight_dtype)
         return Block(block, extent.first_row, extent.end_row, extent.first_arc, offset, neighbors, weights)
+
+    def _rows_in(self, block: int, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(offset, neighbors or entries) as they are stored."""
+        (rows, entries, dtype), first = self._stored(block), self.places(block).neighbors
+        offset = memory[: dtype.itemsize * (rows + 1)].view(dtype)
+        return offset, memory[first : first + entries * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
+
+    def _folded(self, block: int, memory: Tensor) -> Folded:
+        return Folded(*self._rows_in(block, memory), tuple(self._shapes[block][1:]))
+
+    @property
+    def working_bytes(self) -> int:
+        """What the visit to a compressed block takes beside it, at most: its rows written out, or the data of one
+        column with what its virtual rows receive; 0 where blocks are not compressed."""
+        if self.layout is None:
+            return 0
+        most = 8 * (self.num_vertices + self._most_virtual)
+        for block, extent in enumerate(self.index):
+            rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+            written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
+            most = max(most, written_out + 8 * (self._stored(block)[0] + 1))
+        return most
+
+    @property
+    def _most_virtual(self) -> int:
+        return max((shape[-1] for shape in self._shapes), default=0)
+
+    def with_room(self, data: Tensor) -> Tensor:
+        """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
+        blocks are compressed, 16-bit floating numbers as float32, for sums of sums not to be rounded between."""
+        if self.layout is None:
+            return data
+        dtype = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
+        room = data.new_empty((len(data) + self._most_virtual, *data.shape[1:]), dtype=dtype)
+        room[: len(data)] = data
+        return room
 
     def _read_stretch(self, target: memoryview, position: int) -> int:
         try:
@@ -224,8 +328,7 @@ class BlockFile:
         return filled
 
     def _damaged(self, block: int, what: str) -> FileFormatError:
-        section = SECTIONS[self.index[block].section]
-        return FileFormatError(self.path, f"block {block} (section {section!r}) {what}", REMEDY)
+        return damaged(self.path, block, self.index[block], what)
 
     def graph(self, *, weights: bool = True) -> Graph:
         """The whole graph in memory, from the blocks of section "rows"; `weights=False` leaves those out."""
@@ -242,6 +345,11 @@ class BlockFile:
             if values is not None and block.weights is not None:
                 values[arcs] = block.weights
         return Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
+
+
+def damaged(path: str, block: int, extent: Extent, what: str) -> FileFormatError:
+    """What there is to say of a block that is not what it was."""
+    return FileFormatError(path, f"block {block} (section {SECTIONS[extent.section]!r}) {what}", REMEDY)
 
 
 def _check_memory(memory: Tensor, nbytes: int) -> None:
