@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -17,7 +15,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io import labels
 from tgraph.io.stream import PathLike
-from tgraph.rows import computed_once
+from tgraph.stream.block import Block, CompressedBlock, damaged
 from tgraph.stream.container import (
     DTYPES,
     REMEDY,
@@ -30,78 +28,10 @@ from tgraph.stream.container import (
     read_fully,
     unpack_header,
 )
-from tgraph.stream.folding import Folded, fault, stages, unfold
+from tgraph.stream.folding import Folded, fault
 from tgraph.stream.memory import PAGE, page_aligned
 
-# step(offset, neighbors): what rows receive, [rows, F].
-Step = Callable[[Tensor, Tensor], Tensor]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Consecutive arcs of one section, as views of the buffer that they were read into.
-
-    `number` is that of the block in its file. The arcs are those from `first_arc` on, of the rows from `first_row` to
-    before `end_row`: row `first_row + i` has the neighbours `neighbors[offset[i]:offset[i + 1]]`. Only the first and
-    the last row may have more of them in other blocks. `offset` is int64 [rows + 1] from 0, `neighbors` int32 or int64
-    [e], `weights` [e] or None.
-    """
-
-    number: int
-    first_row: int
-    end_row: int
-    first_arc: int
-    offset: Tensor
-    neighbors: Tensor
-    weights: Tensor | None
-
-    def reduce(self, data: Tensor, step: Step) -> Tensor:
-        """What the rows receive by `step` from the data that it knows, [n, F]; see `BlockFile.with_room`."""
-        return step(self.offset, self.neighbors)
-
-
-class CompressedBlock(Block):
-    """A block whose rows are compressed; `offset` and `neighbors` are written out when they are asked for, and kept as
-    long as this object."""
-
-    def __init__(self, number: int, extent: Extent, folded: Folded, num_vertices: int, path: str):
-        facts = {"number": number, "first_row": extent.first_row, "end_row": extent.end_row}
-        facts |= {"first_arc": extent.first_arc, "weights": None}
-        self.__dict__.update(facts, _folded=folded, _extent=extent, _num_vertices=num_vertices, _path=path)
-
-    @computed_once
-    def _rows(self) -> tuple[Tensor, Tensor]:
-        extent = self._extent
-        rows = unfold(self._folded, self._num_vertices, extent.end_arc - extent.first_arc)
-        if rows is None:
-            raise damaged(self._path, self.number, extent, "stands for another number of arcs than the index says")
-        return rows
-
-    @property
-    def offset(self) -> Tensor:  # type: ignore[override]
-        """As that of a `Block`."""
-        return self._rows[0]
-
-    @property
-    def neighbors(self) -> Tensor:  # type: ignore[override]
-        """As those of a `Block`, in the order in which they were."""
-        return self._rows[1]
-
-    def reduce(self, data: Tensor, step: Step) -> Tensor:
-        """As that of a `Block`. What the virtual rows receive comes first, by their depth, and is written behind the
-        data of the vertices, where entries look for it."""
-        offset, entries, levels = self._folded
-        offset, n = offset.long(), self._num_vertices
-        for first, end in stages(levels):
-            data[n + first : n + end] = step(*_some(offset, entries, first, end))
-        return step(*_some(offset, entries, levels[-1], len(offset) - 1))
-
-
-def _some(offset: Tensor, entries: Tensor, first: int, end: int) -> tuple[Tensor, Tensor]:
-    """The rows from `first` to before `end`, with offsets of their own."""
-    offset = offset[first : end + 1]
-    begin, stop = int(offset[0]), int(offset[-1])
-    return offset - begin if begin else offset, entries[begin:stop]
+__all__ = ["Block", "BlockFile", "CompressedBlock"]
 
 
 class BlockFile:
@@ -296,11 +226,12 @@ class BlockFile:
         column with what its virtual rows receive; 0 where blocks are not compressed."""
         if self.layout is None:
             return 0
-        most = 8 * (self.num_vertices + self._most_virtual)
+        most, column = 0, 8 * (self.num_vertices + self._most_virtual)
         for block, extent in enumerate(self.index):
             rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
             written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
-            most = max(most, written_out + 8 * (self._stored(block)[0] + 1))
+            offset = 8 * (self._stored(block)[0] + 1)  # in int64, and those of some rows
+            most = max(most, offset + max(written_out, column + offset))
         return most
 
     @property
@@ -345,11 +276,6 @@ class BlockFile:
             if values is not None and block.weights is not None:
                 values[arcs] = block.weights
         return Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
-
-
-def damaged(path: str, block: int, extent: Extent, what: str) -> FileFormatError:
-    """What there is to say of a block that is not what it was."""
-    return FileFormatError(path, f"block {block} (section {SECTIONS[extent.section]!r}) {what}", REMEDY)
 
 
 def _check_memory(memory: Tensor, nbytes: int) -> None:

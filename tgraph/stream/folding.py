@@ -35,10 +35,9 @@ _SYMBOLS = 2**31
 class Folded(NamedTuple):
     """Compressed rows.
 
-    offset : int32, or int64 where there are too many entries, [R + rows + 1], where the entries of each row begin, the R
-        virtual rows first. entries : [A], of the dtype of the neighbours: a vertex below n, or n + i for the i-th
-        virtual row. levels : ascending bounds, from 0 to R, of the virtual rows of each depth, which refer to those of
-        less depth.
+    offset : [R + rows + 1], where the entries of each row begin, the R virtual rows first; int32, or int64 from 2**31
+        entries on. entries : [A], of the dtype of the neighbours: a vertex below n, or n + i for the i-th virtual row.
+    levels : ascending bounds, from 0 to R, of the virtual rows of each depth, which refer to those of less depth.
     """
 
     offset: Tensor
@@ -82,6 +81,8 @@ def fault(folded: Folded, num_vertices: int) -> str | None:
     """What is wrong with compressed rows that were stored; None where all entries are in range, so that reductions may
     follow them. A few passes over the entries."""
     offset, entries, levels = folded
+    if levels[0] or list(levels) != sorted(levels):
+        return "its virtual rows are not sorted by depth"
     if int(offset[0]) or int(offset[-1]) != len(entries) or bool((offset[1:] < offset[:-1]).any()):
         return "its offsets do not ascend from 0 to the end"
     for first, end in [*stages(levels), (levels[-1], len(offset) - 1)]:

@@ -36,7 +36,6 @@ from tgraph.stream.folding import fold, shape_of
 from tgraph.stream.memory import PAGE
 from tgraph.stream.parts import Parts, equal_shares, round_to_rows
 
-
 # What blocks may be compressed by.
 LAYOUTS = ("virtual",)
 
