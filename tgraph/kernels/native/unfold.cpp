@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "memory.hpp"
 #include "rows.hpp"
 
 namespace tgraph {
@@ -41,10 +42,12 @@ public:
     }
 
     void write(const int64_t* begin, Entry* neighbors) const {
+        advise_huge_pages(neighbors, num_arcs_ * sizeof(Entry));
         const int parts = part_count(num_arcs_ + num_rows_);
         for_each_part(parts, [&](int part) {
+            Writer writer{*this, neighbors, std::vector<int64_t>(num_virtual_, -1)};
             each_row(begin, num_rows_, part_of(num_arcs_, part, parts), [&](int64_t row, Range arcs) {
-                if (arcs.begin == begin[row]) write_row(num_virtual_ + row, neighbors + arcs.begin);
+                if (arcs.begin == begin[row]) writer.row(num_virtual_ + row, neighbors + arcs.begin);
             });
         });
     }
@@ -75,16 +78,31 @@ private:
         return deep < deepest;
     }
 
-    Entry* write_row(int64_t row, Entry* to) const {
-        for (int64_t i = offset_[row]; i < offset_[row + 1]; ++i) {
-            const Entry entry = entries_[i];
-            if (entry < num_vertices_)
-                *to++ = entry;
-            else
-                to = write_row(entry - num_vertices_, to);
+    // Writes a virtual row out once, and copies it from there wherever it comes again.
+    struct Writer {
+        const Unfolding& of;
+        const Entry* neighbors;
+        std::vector<int64_t> written;  // where; -1 for nowhere yet
+
+        Entry* row(int64_t row, Entry* to) {
+            for (int64_t i = of.offset_[row]; i < of.offset_[row + 1]; ++i) {
+                const Entry entry = of.entries_[i];
+                if (entry < of.num_vertices_) {
+                    *to++ = entry;
+                    continue;
+                }
+                int64_t& place = written[entry - of.num_vertices_];
+                if (place >= 0) {
+                    to = std::copy_n(neighbors + place, of.length_[entry - of.num_vertices_], to);
+                } else {
+                    const int64_t here = to - neighbors;
+                    to = this->row(entry - of.num_vertices_, to);
+                    place = here;
+                }
+            }
+            return to;
         }
-        return to;
-    }
+    };
 
     const int64_t* offset_;
     const Entry* entries_;
