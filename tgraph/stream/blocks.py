@@ -15,6 +15,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io import labels
 from tgraph.io.stream import PathLike
+from tgraph.rows import computed_once
 from tgraph.stream.block import Block, CompressedBlock, damaged
 from tgraph.stream.container import (
     DTYPES,
@@ -220,7 +221,7 @@ class BlockFile:
     def _folded(self, block: int, memory: Tensor) -> Folded:
         return Folded(*self._rows_in(block, memory), tuple(self._shapes[block][1:]))
 
-    @property
+    @computed_once
     def working_bytes(self) -> int:
         """What the visit to a compressed block takes beside it, at most: its rows written out, or the data of one
         column with what its virtual rows receive; 0 where blocks are not compressed."""
@@ -234,7 +235,7 @@ class BlockFile:
             most = max(most, offset + max(written_out, column + offset))
         return most
 
-    @property
+    @computed_once
     def _most_virtual(self) -> int:
         return max((shape[-1] for shape in self._shapes), default=0)
 
