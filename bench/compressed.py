@@ -23,7 +23,7 @@ import tgraph as tg
 from bench.graphs import Missing, real
 from bench.report import table
 from tgraph.stream.blocks import BlockFile
-from tgraph.stream.streamed import vertex_bytes
+from tgraph.stream.budget import vertex_bytes
 from tgraph.stream.writing import write_partitioned
 
 LAYOUTS = {"plain": None, "virtual": "virtual"}
