@@ -235,8 +235,9 @@ class Streamed(Uncompressed):
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         result = torch.full_like(data, reduction.identity(data.dtype))
-        sent = self.source.with_room(data)
         joined = RowsJoined(self, reduction, result.dtype, lambda received, rows: result[rows].copy_(received))
+
+        sent = self.source.with_room(data)
 
         def receive(block: Block) -> None:
             crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
