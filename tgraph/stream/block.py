@@ -12,7 +12,7 @@ from tgraph.rows import computed_once
 from tgraph.stream.container import REMEDY, SECTIONS, Extent
 from tgraph.stream.folding import Folded, stages, unfold
 
-# step(offset, neighbors): what rows receive, [rows, F].
+# step(offset, neighbors): what rows receive, [rows, F]; the offsets need not begin with 0.
 Step = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -80,15 +80,8 @@ class CompressedBlock(Block):
         offset, entries, levels = self._folded
         offset, n = offset.long(), self._num_vertices
         for first, end in stages(levels):
-            data[n + first : n + end] = step(*_some(offset, entries, first, end))
-        return step(*_some(offset, entries, levels[-1], len(offset) - 1))
-
-
-def _some(offset: Tensor, entries: Tensor, first: int, end: int) -> tuple[Tensor, Tensor]:
-    """The rows from `first` to before `end`, with offsets of their own."""
-    offset = offset[first : end + 1]
-    begin, stop = int(offset[0]), int(offset[-1])
-    return offset - begin if begin else offset, entries[begin:stop]
+            data[n + first : n + end] = step(offset[first : end + 1], entries)
+        return step(offset[levels[-1] :], entries)
 
 
 def damaged(path: str, block: int, extent: Extent, what: str) -> FileFormatError:

@@ -241,8 +241,8 @@ class BlockFile:
         for block, extent in enumerate(self.index):
             rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
             written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
-            offset = 8 * (self._stored(block)[0] + 1)  # in int64, and those of some rows
-            most = max(most, offset + max(written_out, column + offset))
+            offset = 8 * (self._stored(block)[0] + 1)  # in int64
+            most = max(most, offset + max(written_out, column))
         return most
 
     @computed_once

@@ -20,7 +20,8 @@ from tgraph.kernels.portable.linear import Coefficients, Stepped, scaled, widene
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.rows import gather_rows, gather_stretches
 from tgraph.stream import relaxing
-from tgraph.stream.blocks import Block, BlockFile
+from tgraph.stream.block import Block, CompressedBlock, Step
+from tgraph.stream.blocks import BlockFile
 from tgraph.stream.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.joining import join_blocks
 from tgraph.stream.scheduler import Counts, Pipeline
@@ -241,8 +242,7 @@ class Streamed(Uncompressed):
 
         def receive(block: Block) -> None:
             crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
-            step = partial(reduce_rows, weights=crossing, data=sent, reduction=reduction, edge=edge)
-            joined.add(block, block.reduce(sent, step))
+            joined.add(block, block.reduce(sent, _step(block, sent, reduction, edge, crossing)))
 
         self.visit(receive)
         joined.finish()
@@ -274,7 +274,7 @@ class Streamed(Uncompressed):
 
         def receive(block: Block) -> None:
             crossing = block.weights if coefficients.weighted else None
-            joined.add(block, block.reduce(sent, partial(_received, sent=sent, weights=crossing, fused=fused)))
+            joined.add(block, block.reduce(sent, _linear_step(block, sent, crossing, fused)))
 
         with torch.no_grad():
             self.visit(receive)
@@ -306,14 +306,19 @@ def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) 
     return compiled and heard.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
 
 
-def _received(offset: Tensor, neighbors: Tensor, sent: Tensor, weights: Tensor | None, fused: bool) -> Tensor:
-    """What rows receive in a linear step, [rows, 1] in float64 where the device has it."""
+def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
+    """What rows of a block receive, from their offsets and neighbours."""
+    inside = isinstance(block, CompressedBlock)
+    return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
+
+
+def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Step:
+    """What rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
     edge = "copy" if weights is None else "mul"
-    if fused:
-        rows, per_head = Rows(offset, neighbors), None if weights is None else weights[:, None]
-        return pull(rows, sent, "sum", edge, per_head, total=torch.float64)
-    crossing = None if weights is None else weights.to(sent.dtype)
-    return reduce_rows(offset, neighbors, crossing, sent, REDUCTIONS["sum"], edge)
+    if not fused:
+        return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
+    per_head = None if weights is None else weights[:, None]
+    return lambda offset, neighbors: pull(Rows(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64)
 
 
 def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:

@@ -94,7 +94,7 @@ def write_partitioned(
 def check_layout(layout: str | None, weight_dtype: torch.dtype | None) -> None:
     """Raise ArgumentError for a layout that blocks do not have, or not with weights."""
     if layout is not None and layout not in LAYOUTS:
-        raise ArgumentError(f"layout: blocks are compressed by {', '.join(map(repr, LAYOUTS))} or None, not {layout!r}")
+        raise ArgumentError(f"layout: blocks are plain (None) or {', '.join(map(repr, LAYOUTS))}, not {layout!r}")
     if layout is not None and weight_dtype is not None:
         raise ArgumentError(
             f"layout: compressed blocks have no room for weights, and the graph has some of {weight_dtype}; leave the "
