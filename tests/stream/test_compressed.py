@@ -20,7 +20,7 @@ from tgraph.kernels.portable import unfolding as portable
 from tgraph.stream import container, folding, writing
 from tgraph.stream.blocks import BlockFile
 from tgraph.stream.converting import convert
-from tgraph.stream.folding import Folded, fault, fold, unfold
+from tgraph.stream.folding import Folded, fold, misfit, unfold
 from tgraph.stream.memory import PAGE
 from tgraph.stream.parts import Parts
 from tgraph.stream.writing import write_partitioned
@@ -310,7 +310,7 @@ def test_unfolding_undoes_folding(data):
     dtype = data.draw(st.sampled_from([torch.int32, torch.int64]))
     neighbors = torch.tensor(list(itertools.chain(*rows)), dtype=dtype)
     folded = fold(offset, neighbors, 31)
-    assert fault(folded, 31) is None and len(folded.levels) <= folding.MAX_DEPTH + 1
+    assert misfit(folded, 31) is None and len(folded.levels) <= folding.MAX_DEPTH + 1
     assert len(folded.entries) + folded.levels[-1] <= len(neighbors)
     for backend in (portable, compiled) if native.load() is not None else (portable,):
         found = backend.unfold(folded.offset.long(), folded.entries, 31, folded.levels[-1], len(neighbors))

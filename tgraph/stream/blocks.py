@@ -29,7 +29,7 @@ from tgraph.stream.container import (
     read_fully,
     unpack_header,
 )
-from tgraph.stream.folding import Folded, fault
+from tgraph.stream.folding import Folded, misfit
 from tgraph.stream.memory import PAGE, page_aligned
 
 __all__ = ["Block", "BlockFile", "CompressedBlock"]
@@ -206,7 +206,7 @@ class BlockFile:
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
-        if self.layout is not None and (why := fault(self._folded(block, memory), self.num_vertices)):
+        if self.layout is not None and (why := misfit(self._folded(block, memory), self.num_vertices)):
             raise self._damaged(block, f"is damaged: {why}")
 
     def views(self, block: int, memory: Tensor) -> Block:
