@@ -207,7 +207,7 @@ class BlockFile:
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
         if self.layout is not None and (why := misfit(self._folded(block, memory), self.num_vertices)):
-            raise self._damaged(block, f"is damaged: {why}")
+            raise self._damaged(block, why)
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on

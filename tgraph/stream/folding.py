@@ -82,15 +82,15 @@ def misfit(folded: Folded, num_vertices: int) -> str | None:
     follow them. A few passes over the entries."""
     offset, entries, levels = folded
     if levels[0] or list(levels) != sorted(levels):
-        return "its virtual rows are not sorted by depth"
+        return "has virtual rows that are not sorted by depth"
     if int(offset[0]) or int(offset[-1]) != len(entries) or bool((offset[1:] < offset[:-1]).any()):
-        return "its offsets do not ascend from 0 to the end"
+        return "has offsets that do not ascend from 0 to its end"
     for first, end in [*stages(levels), (levels[-1], len(offset) - 1)]:
         held = entries[int(offset[first]) : int(offset[end])]
         if len(held):
             least, most = torch.aminmax(held)
             if int(least) < 0 or int(most) >= num_vertices + first:
-                return f"its rows {first} to {end - 1} refer to what is not there"
+                return f"has rows, {first} to {end - 1} of those stored, that refer to what is not there"
     return None
 
 
