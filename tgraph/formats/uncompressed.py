@@ -87,18 +87,28 @@ class Uncompressed(Layout):
 
 
 def reduce_rows(
-    offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, reduction: Reduction, edge: str
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    inside: bool = False,
 ) -> Tensor:
     """What each row of a CSR structure receives from its neighbours, [r, F], added along the row.
 
     offset, neighbors : int32 or int64 [r + 1] and [m]; the data is that of more vertices than have a row, [n, F].
-    weights : [m] of the dtype of the data.
+    weights : [m] of the dtype of the data. inside : whether the rows are some in the middle of a structure, whose
+    offsets begin anywhere; without weights.
     """
     offset = offset.to(torch.int64)
     if devices.kind(data) == "cpu" and native.load() is not None and _is_compiled(data.dtype, edge):
         per_head = None if weights is None else weights[:, None]
         number = reduction.identity(data.dtype)
         return pull(Rows(offset, neighbors), data, reduction.name, edge, per_head, identity=number)
+    if inside:
+        first = int(offset[0])
+        neighbors, offset = neighbors[first : int(offset[-1])], offset - first
     messages = _messages(data, neighbors, edge, weights, reduction)
     return reduce_segments(messages, offset, reduction).to(data.dtype)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,7 +20,8 @@ from tgraph.kernels.portable.linear import Coefficients, Stepped, scaled, widene
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.rows import gather_rows, gather_stretches
 from tgraph.stream import relaxing
-from tgraph.stream.blocks import Block, BlockFile
+from tgraph.stream.block import Block, CompressedBlock, Step
+from tgraph.stream.blocks import BlockFile
 from tgraph.stream.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.joining import join_blocks
 from tgraph.stream.scheduler import Counts, Pipeline
@@ -240,9 +242,11 @@ class Streamed(Uncompressed):
         result = torch.full_like(data, reduction.identity(data.dtype))
         joined = RowsJoined(self, reduction, result.dtype, lambda received, rows: result[rows].copy_(received))
 
+        sent = self.source.with_room(data)
+
         def receive(block: Block) -> None:
-            crossing = None if edge == "copy" or block.weights is None else block.weights.to(data.dtype)
-            joined.add(block, reduce_rows(block.offset, block.neighbors, crossing, data, reduction, edge))
+            crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
+            joined.add(block, block.reduce(sent, _step(block, sent, reduction, edge, crossing)))
 
         self.visit(receive)
         joined.finish()
@@ -270,10 +274,11 @@ class Streamed(Uncompressed):
         joined = RowsJoined(self, REDUCTIONS["sum"], devices.widest_float(heard), write)
         fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
         sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
+        sent = self.source.with_room(sent)
 
         def receive(block: Block) -> None:
             crossing = block.weights if coefficients.weighted else None
-            joined.add(block, _received(block, sent, crossing, fused))
+            joined.add(block, block.reduce(sent, _linear_step(block, sent, crossing, fused)))
 
         with torch.no_grad():
             self.visit(receive)
@@ -305,14 +310,19 @@ def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) 
     return compiled and heard.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
 
 
-def _received(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Tensor:
-    """What the rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
+def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
+    """What rows of a block receive, from their offsets and neighbours."""
+    inside = isinstance(block, CompressedBlock)
+    return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
+
+
+def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Step:
+    """What rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
     edge = "copy" if weights is None else "mul"
-    if fused:
-        rows, per_head = Rows(block.offset, block.neighbors), None if weights is None else weights[:, None]
-        return pull(rows, sent, "sum", edge, per_head, total=torch.float64)
-    crossing = None if weights is None else weights.to(sent.dtype)
-    return reduce_rows(block.offset, block.neighbors, crossing, sent, REDUCTIONS["sum"], edge)
+    if not fused:
+        return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
+    per_head = None if weights is None else weights[:, None]
+    return lambda offset, neighbors: pull(Rows(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64)
 
 
 def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:
