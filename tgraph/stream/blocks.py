@@ -169,7 +169,7 @@ class BlockFile:
             raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
         if checksum(data) != self._sums[name]:
             raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
-        _forget(self._file, position, len(data))
+        forget(self._file, position, len(data))
         return tensor
 
     # ---- blocks ----------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class BlockFile:
             filled = read_fully(self._file, target, position)
         except OSError as fault:
             raise OSError(fault.errno, fault.strerror, self.path) from fault
-        _forget(self._file, position, len(target))
+        forget(self._file, position, len(target))
         return filled
 
     def _damaged(self, block: int, what: str) -> FileFormatError:
@@ -270,7 +270,7 @@ def _open_direct(path: str) -> int:
     return file
 
 
-def _forget(file: int, position: int, nbytes: int) -> None:
+def forget(file: int, position: int, nbytes: int) -> None:
     """Give back the pages of the cache, so that what passes through once displaces nothing."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)
