@@ -1,6 +1,9 @@
 """Features in files: aggregated, put through functions and permuted as in memory, within a budget."""
 
+import errno
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -123,11 +126,11 @@ def test_aggregates_are_those_in_memory_for_any_number_of_passes(tmp_path, direc
     graph, width = random_graph(60, 300, directed=directed, dtype=torch.float32), 13
     values = features(60, width)
     source = stored(tmp_path / "x.npy", values, by_column)
-    for blocks in (1, 7, 64):
+    for blocks in (7, 64):
         held = streamed(graph, blocks)
         for edge in ("copy", "mul"):
             needed = least(tg.stream.aggregate, held, source, tmp_path / "y.npy", reduce, edge=edge)
-            for memory in (needed, needed + 1500, needed + ENOUGH):
+            for memory in (needed, needed + 1500):
                 found = tg.stream.aggregate(held, source, tmp_path / "y.npy", reduce, edge=edge, memory=memory)
                 assert found.by_column
                 same(loaded(tmp_path / "y.npy"), tg.aggregate(graph, values, reduce, edge=edge))
@@ -197,10 +200,18 @@ def test_files_by_rows_are_turned_once_where_few_columns_fit(tmp_path, monkeypat
     apply = aggregation.apply
     monkeypatch.setattr(aggregation, "apply", lambda *given, **named: turned.append(0) or apply(*given, **named))
     needed = least(tg.stream.aggregate, graph, source, tmp_path / "y.npy")
-    for memory, times in ((needed, 1), (ENOUGH, 1), (needed + 15_000, 1)):
+    for memory, times in ((needed, 1), (ENOUGH, 1), (needed, 2)):
         tg.stream.aggregate(graph, source, tmp_path / "y.npy", memory=memory)
         assert len(turned) == times
         same(loaded(tmp_path / "y.npy"), tg.aggregate(grid(9, 9), values))
+    stored(tmp_path / "x.npy", values, by_column=True)
+    tg.stream.aggregate(graph, source, tmp_path / "y.npy", memory=needed)
+    assert len(turned) == 2
+
+
+def test_progress_counts_columns(tmp_path, capsys):
+    tg.stream.aggregate(streamed(grid(3, 3)), features(9, 5), tmp_path / "y.npy", memory=ENOUGH, progress=True)
+    assert "5/5" in capsys.readouterr().err
 
 
 def test_the_blocks_of_the_graph_are_given_back_and_come_again(tmp_path):
@@ -244,6 +255,59 @@ def test_a_failure_leaves_the_file_of_before(tmp_path):
         tg.stream.aggregate(held, 2 * values, path)
     same(loaded(path), tg.aggregate(graph, values))
     assert {each.name for each in tmp_path.iterdir()} == {"y.npy", "graph.tg"}
+
+
+@pytest.mark.parametrize("call", ["aggregate", "apply", "permute"])
+def test_a_full_disk_is_reported_with_what_is_needed(tmp_path, monkeypatch, call):
+    def full(file, begin, nbytes):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    values, path = features(9, 4), tmp_path / "y.npy"
+    calls = {
+        "aggregate": lambda: tg.stream.aggregate(streamed(grid(3, 3)), values, path, memory=ENOUGH),
+        "apply": lambda: tg.stream.apply(values, torch.relu, path),
+        "permute": lambda: tg.stream.permute(values, torch.arange(9), path),
+    }
+    with pytest.raises(OSError, match=r"272 bytes are needed.*y\.npy"):
+        calls[call]()
+    assert not list(tmp_path.iterdir())
+
+
+MEASURED = """
+import resource, sys, torch
+import tgraph as tg
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def infer(folder, budget):
+    graph, x = tg.open(folder + "/graph.tg", memory=budget), folder + "/x.npy"
+    heard = tg.stream.aggregate(graph, x, folder + "/heard.npy", "mean")
+    layer = torch.nn.Linear(128, 32)
+    sent = tg.stream.apply((x, heard), lambda x, y: layer(x + y).relu(), folder + "/sent.npy", memory=budget)
+    tg.stream.aggregate(graph, sent, folder + "/heard.npy", "max")
+
+infer(sys.argv[1] + "/small", 10**7)  # what is imported and loaded at the first call
+before = peak()
+infer(sys.argv[1] + "/large", int(sys.argv[2]))
+print(peak() - before)
+"""
+
+
+def test_memory_stays_within_a_budget_of_a_quarter(tmp_path):
+    """A directed graph with 200 thousand vertices and their 128 features, 130 MB."""
+    budget, size = 32_000_000, 0
+    for name, n in (("small", 100), ("large", 200_000)):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_partitioned(random_graph(n, 8 * n), folder / "graph.tg", 32)
+        np.save(folder / "x.npy", features(n, 128).numpy())
+        size = sum(path.stat().st_size for path in folder.iterdir())
+    assert size > 3.6 * budget
+    command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path), str(budget)]
+    grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert grown < 1.15 * budget
 
 
 # ---- apply and permute -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +61,7 @@ def aggregate(
     *,
     edge: str = "copy",
     memory: str | int | None = None,
+    progress: bool = False,
 ) -> FeatureFile:
     """Write what `tgraph.aggregate(graph, features, reduce, edge=edge)` gives to a file, and open it.
 
@@ -78,6 +79,7 @@ def aggregate(
     edge : "copy", or "mul" by the weights of the graph.
     memory : what may be used for all of it, such as "500MB", or bytes as an int: the offsets of the graph, a block or
         more, and [n, w] numbers. By default what the graph was opened with.
+    progress : True shows a bar of columns.
 
     16-bit features are added in float32; results have the dtype that `tgraph.aggregate` gives. A file by rows of which
     few columns fit is copied by columns first, to a folder beside `path` that is gone in the end. The result takes the
@@ -108,13 +110,27 @@ def aggregate(
         with (
             _by_column(features, path, plan, budget - arcs.resident) as turned,
             created(path, shape, dtype, piece=plan.piece) as writer,
+            _bar(progress, shape[1]) as advance,
         ):
             buffer = torch.empty(shape[0] * plan.width, dtype=computed, device=layout.device)
             for columns in stretches(shape[1], plan.width):
                 width = columns.stop - columns.start
                 data = read_columns(turned, columns, buffer[: shape[0] * width].view(shape[0], width), plan.piece)
                 _pull(layout, data, reduce, edge, writer, columns.start)
+                advance(width)
     return FeatureFile(path)
+
+
+@contextmanager
+def _bar(show: bool, columns: int) -> Iterator[Callable[[int], object]]:
+    """A function to call after each pass, with the columns that are done."""
+    if not show:
+        yield lambda count: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc="aggregate", total=columns, unit=" columns") as bar:
+        yield bar.update
 
 
 def _budget(graph: Graph, memory: str | int | None) -> int:
@@ -186,7 +202,8 @@ class Plan:
         most = max((extent.end_arc - extent.first_arc for extent in held), default=0)
         fixed = arcs.resident + 24 * rows + (0 if weight in (None, dtype) else most * dtype.itemsize)
         column = max(1, source.num_vertices + rows) * dtype.itemsize
-        column += 0 if native.load() is not None else 2 * most * dtype.itemsize
+        if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
+            column += 2 * most * dtype.itemsize
         counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
         for piece, buffers in itertools.product(pieces(features, budget), counts):
             if (room := budget - fixed - 2 * piece - buffers * size) >= column:

@@ -16,8 +16,8 @@ from tgraph.stream.slabs import stretches
 
 ORDERS = ("columns", "rows")
 
-# More memory than this makes no stretch of a file faster to read.
-_ENOUGH = 96 << 20
+# More memory than this makes nothing faster, and the allocator would keep it.
+_ENOUGH = 24 << 20
 
 
 def apply(

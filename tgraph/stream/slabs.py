@@ -9,8 +9,8 @@ from torch import Tensor
 from tgraph.stream.features import FeatureFile, HeldFeatures
 from tgraph.stream.memory import PAGE
 
-# More bytes than this make no stretch of a file faster to read.
-_LARGEST_PIECE = 8 << 20
+# More bytes than this make nothing faster, and the allocator would keep them.
+_LARGEST_PIECE = 4 << 20
 
 # Columns that kernels take at once.
 _TOGETHER = 8
