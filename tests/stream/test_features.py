@@ -275,11 +275,12 @@ def test_a_full_disk_is_reported_with_what_is_needed(tmp_path, monkeypatch, call
 
 
 MEASURED = """
-import resource, sys, torch
+import pathlib, sys, torch
 import tgraph as tg
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak():  # getrusage would begin with the peak of the process that started this one
+    status = pathlib.Path("/proc/self/status").read_text()
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 def infer(folder, budget):
     graph, x = tg.open(folder + "/graph.tg", memory=budget), folder + "/x.npy"
@@ -295,6 +296,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell peaks")
 def test_memory_stays_within_a_budget_of_a_quarter(tmp_path):
     """A directed graph with 200 thousand vertices and their 128 features, 130 MB."""
     budget, size = 32_000_000, 0
@@ -307,7 +309,7 @@ def test_memory_stays_within_a_budget_of_a_quarter(tmp_path):
     assert size > 3.6 * budget
     command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path), str(budget)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    assert grown < 1.15 * budget
+    assert budget / 2 < grown < 1.15 * budget
 
 
 # ---- apply and permute -----------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from tgraph.stream.features import (
     opened_matrix,
 )
 from tgraph.stream.host import HostBlocks
-from tgraph.stream.memory import parse_memory
+from tgraph.stream.memory import give_back, parse_memory
 from tgraph.stream.scheduler import AHEAD, Pipeline
 from tgraph.stream.slabs import even_width, pieces, read_columns, stretches
 from tgraph.stream.streamed import Streamed
@@ -112,6 +112,7 @@ def aggregate(
             created(path, shape, dtype, piece=plan.piece) as writer,
             _bar(progress, shape[1]) as advance,
         ):
+            give_back()
             buffer = torch.empty(shape[0] * plan.width, dtype=computed, device=layout.device)
             for columns in stretches(shape[1], plan.width):
                 width = columns.stop - columns.start
@@ -203,7 +204,7 @@ class Plan:
         fixed = arcs.resident + 24 * rows + (0 if weight in (None, dtype) else most * dtype.itemsize)
         column = max(1, source.num_vertices + rows) * dtype.itemsize
         if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
-            column += 2 * most * dtype.itemsize
+            column += 3 * most * dtype.itemsize
         counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
         for piece, buffers in itertools.product(pieces(features, budget), counts):
             if (room := budget - fixed - 2 * piece - buffers * size) >= column:

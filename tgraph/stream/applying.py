@@ -11,12 +11,13 @@ from tgraph.build import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.stream import PathLike
 from tgraph.stream.features import FLOATS, FeatureFile, HeldFeatures, Source, check_target, created, opened
-from tgraph.stream.memory import parse_memory
+from tgraph.stream.memory import give_back, parse_memory
 from tgraph.stream.slabs import stretches
 
 ORDERS = ("columns", "rows")
 
-# More memory than this makes nothing faster, and the allocator would keep it.
+# Rows at a time, or else bytes of all: more makes nothing faster.
+_ROWS = 1 << 14
 _ENOUGH = 24 << 20
 
 
@@ -54,6 +55,7 @@ def apply(
     with torch.no_grad():
         first = _checked(function(*_rows(held, slice(0, min(n, 1)))), min(n, 1), None)
         check_target(path, first.dtype)
+        give_back()
         step = _rows_at_a_time(held, first, budget)
         with created(path, (n, first.shape[1]), first.dtype, by_column=order == "columns") as writer:
             for rows in stretches(n, step):
@@ -85,7 +87,7 @@ def _rows_at_a_time(held: list[FeatureFile | HeldFeatures], first: Tensor, budge
     per_row = max(1, 3 * (read + first.shape[1] * first.dtype.itemsize))
     if per_row > budget:
         raise MemoryBudgetError("a row of the sources and of the result", per_row, budget, "give more")
-    return min(budget, max(_ENOUGH, per_row)) // per_row
+    return min(budget // per_row, max(_ENOUGH // per_row, _ROWS))
 
 
 def _checked(result: Tensor, rows: int, first: Tensor | None) -> Tensor:

@@ -9,8 +9,10 @@ from torch import Tensor
 from tgraph.stream.features import FeatureFile, HeldFeatures
 from tgraph.stream.memory import PAGE
 
-# More bytes than this make nothing faster, and the allocator would keep them.
-_LARGEST_PIECE = 4 << 20
+# What is read or written at once, at least where the memory allows: in all, and of each column, so that a disk seeks
+# little. More makes nothing faster.
+_PIECE = 4 << 20
+_STRETCH = 1 << 16
 
 # Columns that kernels take at once.
 _TOGETHER = 8
@@ -25,7 +27,7 @@ def stretches(count: int, step: int) -> Iterator[slice]:
 def pieces(features: FeatureFile | HeldFeatures, budget: int) -> tuple[int, int]:
     """(how many bytes to copy at once between a file of such rows and a slab, how many at least)"""
     least = max(PAGE, 4 * features.shape[1] * features.dtype.itemsize)
-    return max(min(_LARGEST_PIECE, budget // 32), least), least
+    return max(min(max(_PIECE, features.shape[1] * _STRETCH), budget // 32), least), least
 
 
 def even_width(total: int, most: int) -> int:
