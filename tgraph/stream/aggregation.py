@@ -25,6 +25,7 @@ from tgraph.io.stream import PathLike
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.stream.applying import apply
 from tgraph.stream.blocks import BlockFile
+from tgraph.stream.budget import runtime_bytes
 from tgraph.stream.container import Extent
 from tgraph.stream.features import (
     FeatureFile,
@@ -174,6 +175,7 @@ class _Arcs:
     def streamed(self, plan: Plan, budget: int) -> Streamed:
         """The arcs through buffers of their own."""
         pipeline = Pipeline(self.source, plan.buffers * block_size(self.source), self.device)
+        pipeline.reserve(0)
         return Streamed(self.source, budget, self.device, self.section, pipeline)
 
 
@@ -201,7 +203,12 @@ class Plan:
         size, held = block_size(source), arcs.held
         rows = max((extent.end_row - extent.first_row for extent in held), default=0)
         most = max((extent.end_arc - extent.first_arc for extent in held), default=0)
-        fixed = arcs.resident + 24 * rows + (0 if weight in (None, dtype) else most * dtype.itemsize)
+        fixed = (
+            arcs.resident
+            + runtime_bytes(budget)
+            + 24 * rows
+            + (0 if weight in (None, dtype) else most * dtype.itemsize)
+        )
         column = max(1, source.num_vertices + rows) * dtype.itemsize
         if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
             column += 3 * most * dtype.itemsize

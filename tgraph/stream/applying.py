@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.build import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.stream import PathLike
+from tgraph.stream.budget import runtime_bytes
 from tgraph.stream.features import FLOATS, FeatureFile, HeldFeatures, Source, check_target, created, opened
 from tgraph.stream.memory import give_back, parse_memory
 from tgraph.stream.slabs import stretches
@@ -56,7 +57,7 @@ def apply(
         first = _checked(function(*_rows(held, slice(0, min(n, 1)))), min(n, 1), None)
         check_target(path, first.dtype)
         give_back()
-        step = _rows_at_a_time(held, first, budget)
+        step = _rows_at_a_time(held, first, budget - runtime_bytes(budget))
         with created(path, (n, first.shape[1]), first.dtype, by_column=order == "columns") as writer:
             for rows in stretches(n, step):
                 writer.write(_checked(function(*_rows(held, rows)), rows.stop - rows.start, first), rows.start)
