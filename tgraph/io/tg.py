@@ -4,7 +4,7 @@ Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph
 int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
 graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
 tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
-options. The data begin at a page boundary, so any safetensors reader can map them too. A file of version 3 is
+options. The data begin at a page boundary, so any safetensors reader can map them too. A file of version 3 or 4 is
 partitioned into blocks, as `tgraph.stream.container` says.
 """
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from tgraph import csr
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io import labels
 from tgraph.io.stream import PathLike
+from tgraph.rows import computed_once
+from tgraph.stream.block import Block, CompressedBlock, damaged
 from tgraph.stream.container import (
     DTYPES,
     REMEDY,
@@ -27,26 +29,10 @@ from tgraph.stream.container import (
     read_fully,
     unpack_header,
 )
+from tgraph.stream.folding import Folded, fault
 from tgraph.stream.memory import PAGE, page_aligned
 
-
-@dataclass(frozen=True)
-class Block:
-    """Consecutive arcs of one section, as views of the buffer that they were read into.
-
-    `number` is that of the block in its file. The arcs are those from `first_arc` on, of the rows from `first_row` to
-    before `end_row`: row `first_row + i` has the neighbours `neighbors[offset[i]:offset[i + 1]]`. Only the first and
-    the last row may have more of them in other blocks. `offset` is int64 [rows + 1] from 0, `neighbors` int32 or int64
-    [e], `weights` [e] or None.
-    """
-
-    number: int
-    first_row: int
-    end_row: int
-    first_arc: int
-    offset: Tensor
-    neighbors: Tensor
-    weights: Tensor | None
+__all__ = ["Block", "BlockFile", "CompressedBlock"]
 
 
 class BlockFile:
@@ -70,6 +56,7 @@ class BlockFile:
     weight_dtype: torch.dtype | None
     direct: bool
     index: list[Extent]
+    layout: str | None = None  # what the blocks are compressed by
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
@@ -88,6 +75,8 @@ class BlockFile:
             self.neighbor_dtype = DTYPES[self._notes["neighbor_dtype"]]
             self.weight_dtype = DTYPES.get(self._notes["weight_dtype"])
             self.index = [Extent(*entry) for entry in self._tensor("index").tolist()]
+            self.layout = self._notes.get("layout")
+            self._shapes = self._tensor("shapes").tolist() if self.layout is not None else []
             self._direct_file = _open_direct(self.path) if direct is not False else -1
             self.direct = self._direct_file >= 0
             if direct and not self.direct:
@@ -176,9 +165,17 @@ class BlockFile:
 
     def places(self, block: int) -> Places:
         """Where the parts of a block stand in its bytes."""
+        rows, entries, offset_dtype = self._stored(block)
+        return places(rows, entries, self.neighbor_dtype, self.weight_dtype, offset_dtype)
+
+    def _stored(self, block: int) -> tuple[int, int, torch.dtype]:
+        """(rows, virtual ones among them; entries of these; the dtype of their offsets)"""
         extent = self.index[block]
-        arcs = extent.end_arc - extent.first_arc
-        return places(extent.end_row - extent.first_row, arcs, self.neighbor_dtype, self.weight_dtype)
+        rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+        if self.layout is None:
+            return rows, arcs, torch.int64
+        entries, *levels = self._shapes[block]
+        return rows + levels[-1], entries, csr.index_dtype(entries)
 
     def read(self, block: int, memory: Tensor) -> Block:
         """Read a block by one sequential read into `memory`, verify its checksum, and give views of it.
@@ -204,23 +201,63 @@ class BlockFile:
             raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
 
     def verify(self, block: int, memory: Tensor) -> None:
-        """The second half of `read`, which takes no disk: whether the bytes are those that were written."""
+        """The second half of `read`, which takes no disk: whether the bytes are those that were written, and entries
+        of compressed rows in range."""
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        if self.layout is not None and (why := fault(self._folded(block, memory), self.num_vertices)):
+            raise self._damaged(block, f"is damaged: {why}")
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on
         any device. Nothing is checked."""
         extent = self.index[block]
-        at = self.places(block)
-        rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
-        offset = memory[: 8 * (rows + 1)].view(torch.int64)
-        neighbors = memory[at.neighbors : at.neighbors + arcs * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
+        if self.layout is not None:
+            return CompressedBlock(block, extent, self._folded(block, memory), self.num_vertices, self.path)
+        offset, neighbors = self._rows_in(block, memory)
         weights = None
         if self.weight_dtype is not None:
-            weights = memory[at.weights : at.weights + arcs * self.weight_dtype.itemsize].view(self.weight_dtype)
+            first, arcs = self.places(block).weights, len(neighbors)
+            weights = memory[first : first + arcs * self.weight_dtype.itemsize].view(self.weight_dtype)
         return Block(block, extent.first_row, extent.end_row, extent.first_arc, offset, neighbors, weights)
+
+    def _rows_in(self, block: int, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(offset, neighbors or entries) as they are stored."""
+        (rows, entries, dtype), first = self._stored(block), self.places(block).neighbors
+        offset = memory[: dtype.itemsize * (rows + 1)].view(dtype)
+        return offset, memory[first : first + entries * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
+
+    def _folded(self, block: int, memory: Tensor) -> Folded:
+        return Folded(*self._rows_in(block, memory), tuple(self._shapes[block][1:]))
+
+    @computed_once
+    def working_bytes(self) -> int:
+        """What the visit to a compressed block takes beside it, at most: its rows written out, or the data of one
+        column with what its virtual rows receive; 0 where blocks are not compressed."""
+        if self.layout is None:
+            return 0
+        most, column = 0, 8 * (self.num_vertices + self._most_virtual)
+        for block, extent in enumerate(self.index):
+            rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+            written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
+            offset = 8 * (self._stored(block)[0] + 1)  # in int64, and those of some rows
+            most = max(most, offset + max(written_out, column + offset))
+        return most
+
+    @computed_once
+    def _most_virtual(self) -> int:
+        return max((shape[-1] for shape in self._shapes), default=0)
+
+    def with_room(self, data: Tensor) -> Tensor:
+        """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
+        blocks are compressed, 16-bit floating numbers as float32, for sums of sums not to be rounded between."""
+        if self.layout is None:
+            return data
+        dtype = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
+        room = data.new_empty((len(data) + self._most_virtual, *data.shape[1:]), dtype=dtype)
+        room[: len(data)] = data
+        return room
 
     def _read_stretch(self, target: memoryview, position: int) -> int:
         try:
@@ -233,8 +270,7 @@ class BlockFile:
         return filled
 
     def _damaged(self, block: int, what: str) -> FileFormatError:
-        section = SECTIONS[self.index[block].section]
-        return FileFormatError(self.path, f"block {block} (section {section!r}) {what}", REMEDY)
+        return damaged(self.path, block, self.index[block], what)
 
     def graph(self, *, weights: bool = True) -> Graph:
         """The whole graph in memory, from the blocks of section "rows"; `weights=False` leaves those out."""

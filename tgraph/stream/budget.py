@@ -24,9 +24,10 @@ SMALL = 64 << 20
 
 
 def vertex_bytes(source: BlockFile, values: int = 0) -> int:
-    """What the vertices take: the offsets of each section, the degrees, and what a run keeps, at least `values`."""
+    """What the vertices take: the offsets of each section, the degrees, and what a run keeps, at least `values`; and
+    what a compressed block takes while it is computed on."""
     n = source.num_vertices + 1
-    return 8 * (len(source.sections) + 1) * n + max(VERTEX_BYTES * n, values)
+    return source.working_bytes + 8 * (len(source.sections) + 1) * n + max(VERTEX_BYTES * n, values)
 
 
 def runtime_bytes(memory: int) -> int:

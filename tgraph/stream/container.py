@@ -6,10 +6,15 @@ It is a safetensors file, so any reader of those can map it. Its header fills th
     index     int64 [blocks, 8], an `Extent` for each
     rows.offset, transpose.offset    int64 [n + 1], where the arcs of each vertex begin in that section
     order, vertices, vertex_text, vertex_text_offset    as in any other .tg file
+    shapes    int64 [blocks, 12], where blocks are compressed: see `folding.shape_of`
 
 A block is a run of consecutive arcs of the CSR of its section, which may begin and end within a row: its local offsets
 int64 [rows + 1] from 0, its neighbours, and its weights, each at a multiple of 64 bytes. "rows" holds the out-arcs;
 a directed graph has the section "transpose", of in-arcs, besides.
+
+Where the metadata have a "layout", which is "virtual", each block is compressed (`folding.Folded`): the offsets of its
+virtual rows and its rows, int32 [R + rows + 1] (int64 from 2**31 entries on), then the entries, of the dtype of the
+neighbours. There are no weights.
 
 Every byte is under a checksum (XXH3, 64 bits): the index keeps those of the blocks, the metadata those of the other
 tensors and of the header itself.
@@ -30,7 +35,8 @@ from tgraph.errors import FileFormatError
 from tgraph.io.stream import PathLike
 from tgraph.stream.memory import PAGE, aligned
 
-VERSION = 3  # of the .tg container: what reads version 2 only says so
+# Of the .tg container, without and with compressed blocks: what reads older ones only says so.
+VERSION, COMPRESSED_VERSION = 3, 4
 SECTIONS = ("rows", "transpose")
 DTYPES = {
     "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
@@ -57,16 +63,23 @@ class Extent(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the parts of a block stand: the byte of the first neighbour, of the first weight, and the whole size."""
+    """Where the parts of a block stand: the byte of the first neighbour, or entry, of the first weight, and the whole
+    size."""
 
     neighbors: int
     weights: int
     nbytes: int
 
 
-def places(rows: int, arcs: int, neighbor_dtype: torch.dtype, weight_dtype: torch.dtype | None) -> Places:
+def places(
+    rows: int,
+    arcs: int,
+    neighbor_dtype: torch.dtype,
+    weight_dtype: torch.dtype | None,
+    offset_dtype: torch.dtype = torch.int64,
+) -> Places:
     """Where the parts of a block of so many rows and arcs stand; its offsets come first."""
-    neighbors = aligned(8 * (rows + 1), _ALIGNMENT)
+    neighbors = aligned(offset_dtype.itemsize * (rows + 1), _ALIGNMENT)
     weights = aligned(neighbors + arcs * neighbor_dtype.itemsize, _ALIGNMENT)
     return Places(neighbors, weights, aligned(weights + (0 if weight_dtype is None else arcs * weight_dtype.itemsize)))
 
@@ -120,8 +133,8 @@ def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
         raise FileFormatError(path, f"the header is damaged ({fault})", REMEDY) from fault
     version = int(header["__metadata__"]["version"])
-    if version > VERSION:
-        raise FileFormatError(path, f"format version {version} is newer than {VERSION}", "upgrade tgraph")
+    if version > COMPRESSED_VERSION:
+        raise FileFormatError(path, f"format version {version} is newer than {COMPRESSED_VERSION}", "upgrade tgraph")
     whole = PAGE + max(entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__")
     if size != whole:
         raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", REMEDY)

@@ -40,6 +40,7 @@ from tgraph.stream.writing import (
     BlockWriter,
     Facts,
     balanced_bounds,
+    check_layout,
     cut,
     file_size,
     local_offset,
@@ -51,6 +52,7 @@ from tgraph.stream.writing import (
 # Bytes at the height of each step: for an edge that is noted or scattered, and for an arc that is sorted.
 _PER_EDGE = 192
 _PER_ARC = {False: 48, True: 96}  # without and with weights
+_FOR_COMPRESSING = 100  # for an arc whose block is compressed, besides
 _READING = 112 << 20  # of pyarrow, whatever the file
 
 
@@ -60,16 +62,18 @@ def convert(
     *,
     parts: int | None = None,
     memory: str | int = "500MB",
+    layout: str | None = None,
     progress: bool = False,
     **options: Any,
 ) -> None:
     """Turn an edge list or CSV file, of any size, into a partitioned .tg file, which equals what
-    `write_partitioned(tgraph.read(path_in, **options), path_out, parts)` would write.
+    `write_partitioned(tgraph.read(path_in, **options), path_out, parts, layout=layout)` would write.
 
     parts : how many blocks a section has; None takes as few as can be sorted in the memory.
     memory : what may be used beside Python itself and its modules, "500MB" or bytes as an int. It must hold a few
         tables of 8 bytes for each vertex (the text of labels too, where vertices have those) and all arcs of any one
         vertex.
+    layout : "virtual" compresses the blocks (see `write_partitioned`), which takes more memory for each arc.
     progress : True shows bars.
     options : those of `tgraph.read` for these formats: directed, weights, multi, self_loops, ids, delimiter, skip, and
         for CSV source, target and weight.
@@ -81,6 +85,7 @@ def convert(
     too little memory, saying how much is needed; OSError, with the bytes needed, where the disk is full.
     """
     budget = parse_memory(memory)
+    check_layout(layout, None)
     plan = _plan(path_in, options)
     parts = None if parts is None else as_count(parts, "parts")
     needed = f"about {4 * os.path.getsize(path_in)}"
@@ -90,7 +95,7 @@ def convert(
         Reading(plan, folder / "runs", budget) as reading,
     ):
         reading.read(path_in, progress)
-        _Sorting(reading, folder, budget, parts, progress).write(path_out)
+        _Sorting(reading, folder, budget, parts, progress, layout).write(path_out)
 
 
 def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
@@ -268,13 +273,17 @@ def _planned(offset: Tensor, parts: int, capacity: int) -> _Section:
 class _Sorting:
     """The last two steps: the arcs of each section to buckets, and those sorted into blocks."""
 
-    def __init__(self, reading: Reading, folder: Path, memory: int, parts: int | None, progress: bool):
+    def __init__(
+        self, reading: Reading, folder: Path, memory: int, parts: int | None, progress: bool, layout: str | None
+    ):
         self._reading, self._folder, self._progress = reading, folder, progress
         n, weight = reading.num_vertices, reading.runs.weight_dtype
         offsets = [_offset(degree) for degree in reading.degrees]
         reading.degrees.clear()
-        self._facts = Facts(n, int(offsets[0][-1]), reading.rules.directed, csr.index_dtype(n), weight)
+        check_layout(layout, weight)
+        self._facts = Facts(n, int(offsets[0][-1]), reading.rules.directed, csr.index_dtype(n), weight, layout)
         per_arc, tables = _PER_ARC[weight is not None], _tables(n, len(offsets))
+        per_arc += 0 if layout is None else _FOR_COMPRESSING
         capacity = max((memory - tables) // 2 // per_arc, 1)
         if parts is None:  # the largest block has at most twice the mean, as `balanced_bounds` cuts
             parts = max(1, -(-2 * self._facts.num_arcs // capacity))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -244,9 +245,12 @@ class Streamed(Uncompressed):
         by block in any order, and the rows of no block never. Data as `_pull` takes it."""
         joined = RowsJoined(self, reduction, data.dtype, write)
 
+        sent = self.source.with_room(data)
+
         def receive(block: Block) -> None:
-            crossing = None if edge == "copy" or block.weights is None else block.weights.to(data.dtype)
-            joined.add(block, reduce_rows(block.offset, block.neighbors, crossing, data, reduction, edge))
+            crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
+            step = partial(reduce_rows, weights=crossing, data=sent, reduction=reduction, edge=edge)
+            joined.add(block, block.reduce(sent, step))
 
         self.visit(receive)
         joined.finish()
@@ -273,10 +277,11 @@ class Streamed(Uncompressed):
         joined = RowsJoined(self, REDUCTIONS["sum"], devices.widest_float(heard), write)
         fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
         sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
+        sent = self.source.with_room(sent)
 
         def receive(block: Block) -> None:
             crossing = block.weights if coefficients.weighted else None
-            joined.add(block, _received(block, sent, crossing, fused))
+            joined.add(block, block.reduce(sent, partial(_received, sent=sent, weights=crossing, fused=fused)))
 
         with torch.no_grad():
             self.visit(receive)
@@ -308,14 +313,14 @@ def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) 
     return compiled and heard.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
 
 
-def _received(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Tensor:
-    """What the rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
+def _received(offset: Tensor, neighbors: Tensor, sent: Tensor, weights: Tensor | None, fused: bool) -> Tensor:
+    """What rows receive in a linear step, [rows, 1] in float64 where the device has it."""
     edge = "copy" if weights is None else "mul"
     if fused:
-        rows, per_head = Rows(block.offset, block.neighbors), None if weights is None else weights[:, None]
+        rows, per_head = Rows(offset, neighbors), None if weights is None else weights[:, None]
         return pull(rows, sent, "sum", edge, per_head, total=torch.float64)
     crossing = None if weights is None else weights.to(sent.dtype)
-    return reduce_rows(block.offset, block.neighbors, crossing, sent, REDUCTIONS["sum"], edge)
+    return reduce_rows(offset, neighbors, crossing, sent, REDUCTIONS["sum"], edge)
 
 
 def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:

@@ -22,6 +22,7 @@ from tgraph.graph import Graph
 from tgraph.io import labels
 from tgraph.io.stream import PathLike, replacing
 from tgraph.stream.container import (
+    COMPRESSED_VERSION,
     DTYPE_NAMES,
     VERSION,
     Extent,
@@ -31,12 +32,21 @@ from tgraph.stream.container import (
     places,
     signed,
 )
+from tgraph.stream.folding import fold, shape_of
 from tgraph.stream.memory import PAGE
 from tgraph.stream.parts import Parts, equal_shares, round_to_rows
 
+# What blocks may be compressed by.
+LAYOUTS = ("virtual",)
+
 
 def write_partitioned(
-    graph: Graph, path: PathLike, parts: Parts | int, transpose_parts: Parts | int | None = None
+    graph: Graph,
+    path: PathLike,
+    parts: Parts | int,
+    transpose_parts: Parts | int | None = None,
+    *,
+    layout: str | None = None,
 ) -> None:
     """Write a graph as blocks of arcs, for a graph that is larger than the memory of what computes on it.
 
@@ -45,9 +55,14 @@ def write_partitioned(
     directed graph, whose vertices follow the order of `parts`; None takes as many blocks as `parts` has. The result
     takes the place of a file at `path` once it is whole and on the disk: a crash leaves that one as it was.
 
-    Raises ArgumentError for parts of another graph, damaged tensors and labels that are not text; OSError, with the
-    bytes needed, where the disk is full.
+    `layout="virtual"` compresses each block, as that layout does a graph, for fewer bytes to be read: sequences of
+    neighbours that repeat are stored once in a block. Takes up to 100 bytes for each arc of a block meanwhile, and the
+    room of plain blocks on the disk.
+
+    Raises ArgumentError for parts of another graph, damaged tensors, labels that are not text, another layout, and a
+    compressed one of a graph with weights; OSError, with the bytes needed, where the disk is full.
     """
+    check_layout(layout, graph.weight_dtype)
     if isinstance(parts, Parts):
         graph = parts.apply(graph)
         bounds = parts.bounds
@@ -64,7 +79,7 @@ def write_partitioned(
         validate.check_entries(section.offset, section.neighbors)
     plans = [cut(section.offset, bounds) for section, bounds in sections]
     resident = resident_tensors([section.offset for section, _ in sections], graph.order, graph.vertices)
-    facts = Facts(graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype)
+    facts = Facts(graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype, layout)
     with whole_file(path, file_size(plans, resident, facts)) as file:
         writer = BlockWriter(file, facts)
         for number, ((section, _), plan) in enumerate(zip(sections, plans, strict=True)):
@@ -74,6 +89,17 @@ def write_partitioned(
                 held = None if weights is None else weights[arcs]
                 writer.block(number, stretch, local_offset(section.offset, stretch), section.neighbors[arcs], held)
         writer.finish(resident)
+
+
+def check_layout(layout: str | None, weight_dtype: torch.dtype | None) -> None:
+    """Raise ArgumentError for a layout that blocks do not have, or not with weights."""
+    if layout is not None and layout not in LAYOUTS:
+        raise ArgumentError(f"layout: blocks are compressed by {', '.join(map(repr, LAYOUTS))} or None, not {layout!r}")
+    if layout is not None and weight_dtype is not None:
+        raise ArgumentError(
+            f"layout: compressed blocks have no room for weights, and the graph has some of {weight_dtype}; leave the "
+            "layout None, or the weights out (weights=False, or --weights none, where the graph is read)"
+        )
 
 
 def _transpose_bounds(reverse: Graph, parts: Parts | int, given: Parts | int | None, count: int) -> Tensor:
@@ -121,13 +147,14 @@ def local_offset(offset: Tensor, stretch: Stretch) -> Tensor:
 
 
 class Facts(NamedTuple):
-    """What the header says of the graph."""
+    """What the header says of the graph, and the layout that its blocks are compressed by, None where they are not."""
 
     num_vertices: int
     num_arcs: int
     directed: bool
     neighbor_dtype: torch.dtype
     weight_dtype: torch.dtype | None
+    layout: str | None = None
 
 
 def resident_tensors(offsets: list[Tensor], order: Tensor | None, vertices: Any) -> dict[str, Tensor]:
@@ -144,7 +171,7 @@ def resident_tensors(offsets: list[Tensor], order: Tensor | None, vertices: Any)
 
 
 def file_size(plans: list[list[Stretch]], resident: dict[str, Tensor], facts: Facts) -> int:
-    """The bytes of a file of such blocks and tensors."""
+    """The bytes of a file of such blocks and tensors; hardly ever fewer than it takes where they are compressed."""
     stretches = [stretch for plan in plans for stretch in plan]
     blocks = sum(block_size(stretch, facts) for stretch in stretches)
     index = 8 * len(Extent._fields) * len(stretches)
@@ -165,11 +192,17 @@ class BlockWriter:
 
     def __init__(self, file: Any, facts: Facts):
         self._file, self._facts, self._index, self._position = file, facts, list[Extent](), PAGE
+        self._shapes: list[Tensor] = []
         file.seek(PAGE)
 
     def block(self, section: int, stretch: Stretch, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         """Write a block; the tensors are those of `blocks.Block`, and fit each other."""
-        at = places(len(offset) - 1, len(neighbors), self._facts.neighbor_dtype, self._facts.weight_dtype)
+        if self._facts.layout is not None:
+            folded = fold(offset, neighbors, self._facts.num_vertices)
+            offset, neighbors = folded.offset, folded.entries
+            self._shapes.append(shape_of(folded))
+        rows, entries = len(offset) - 1, len(neighbors)
+        at = places(rows, entries, self._facts.neighbor_dtype, self._facts.weight_dtype, offset.dtype)
         hashed = xxhash.xxh3_64()
         written = 0  # bytes
         for part, end in ((offset, at.neighbors), (neighbors, at.weights), (weights, at.nbytes)):
@@ -185,14 +218,17 @@ class BlockWriter:
         """Write the index, the resident tensors and the header, and cut off what was reserved beyond. `num_arcs`, where
         there turned out to be fewer."""
         index = torch.tensor(self._index, dtype=torch.int64, device="cpu")
-        tensors = {"index": index.view(-1, len(Extent._fields))} | resident
+        tensors = {"index": index.view(-1, len(Extent._fields))}
+        if self._facts.layout is not None:
+            tensors["shapes"] = torch.stack(self._shapes)
+        tensors |= resident
         for tensor in tensors.values():
             self._file.write(as_bytes(tensor.view(-1)))
         self._file.truncate()
         facts = self._facts if num_arcs is None else self._facts._replace(num_arcs=num_arcs)
         notes = {
             "format": "tgraph",
-            "version": str(VERSION),
+            "version": str(VERSION if facts.layout is None else COMPRESSED_VERSION),
             "directed": str(facts.directed).lower(),
             "num_vertices": str(facts.num_vertices),
             "num_arcs": str(facts.num_arcs),
@@ -200,6 +236,8 @@ class BlockWriter:
             "weight_dtype": "none" if facts.weight_dtype is None else DTYPE_NAMES[facts.weight_dtype],
             "sums": json.dumps({name: checksum(as_bytes(tensor.view(-1))) for name, tensor in tensors.items()}),
         }
+        if facts.layout is not None:
+            notes["layout"] = facts.layout
         shapes = {name: (tensor.dtype, list(tensor.shape)) for name, tensor in tensors.items()}
         blocks = {"blocks": (torch.uint8, [self._position - PAGE])}
         self._file.seek(0)

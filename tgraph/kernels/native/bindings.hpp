@@ -29,5 +29,6 @@ void bind_sell_narrow(nb::module_& module);
 void bind_dag(nb::module_& module);
 void bind_pairs(nb::module_& module);
 void bind_cbm(nb::module_& module);
+void bind_unfold(nb::module_& module);
 
 }  // namespace tgraph

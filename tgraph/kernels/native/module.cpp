@@ -22,4 +22,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_dag(module);
     tgraph::bind_pairs(module);
     tgraph::bind_cbm(module);
+    tgraph::bind_unfold(module);
 }
