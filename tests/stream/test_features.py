@@ -194,6 +194,21 @@ def test_graphs_opened_transposed_and_in_memory(tmp_path, directed):
         tg.stream.aggregate(graph, values, path)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_blocks_that_are_compressed(tmp_path, directed):
+    src, dst = torch.arange(60).view(6, 10)[:, :, None].expand(-1, -1, 10), torch.arange(60).view(6, 1, 10)
+    cliques = (src.flatten(), dst.expand(-1, 10, -1).flatten())
+    graph = tg.Graph.from_edges(*cliques, directed=directed, num_vertices=64)
+    write_partitioned(graph, tmp_path / "graph.tg", 3, layout="virtual")
+    held, values = tg.open(tmp_path / "graph.tg", memory="200kB"), features(64, 7, torch.bfloat16)
+    assert held.layout.source.virtual_rows
+    for reduce in REDUCES:
+        needed = least(tg.stream.aggregate, held, values, tmp_path / "y.safetensors", reduce)
+        for memory in (needed, needed + 1000):
+            tg.stream.aggregate(held, values, tmp_path / "y.safetensors", reduce, memory=memory)
+            same(loaded(tmp_path / "y.safetensors"), tg.aggregate(graph, values, reduce), 1e-2)
+
+
 def test_files_by_rows_are_turned_once_where_few_columns_fit(tmp_path, monkeypatch):
     graph, values = streamed(grid(9, 9), 3), features(81, 40)
     source, turned = stored(tmp_path / "x.npy", values), []

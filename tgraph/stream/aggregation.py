@@ -114,10 +114,12 @@ def aggregate(
             _bar(progress, shape[1]) as advance,
         ):
             give_back()
-            buffer = torch.empty(shape[0] * plan.width, dtype=computed, device=layout.device)
+            rows = shape[0] + arcs.source.virtual_rows
+            buffer = torch.empty(rows * plan.width, dtype=computed, device=layout.device)
             for columns in stretches(shape[1], plan.width):
                 width = columns.stop - columns.start
-                data = read_columns(turned, columns, buffer[: shape[0] * width].view(shape[0], width), plan.piece)
+                data = buffer[: rows * width].view(rows, width)
+                read_columns(turned, columns, data[: shape[0]], plan.piece)
                 _pull(layout, data, reduce, edge, writer, columns.start)
                 advance(width)
     return FeatureFile(path)
@@ -209,7 +211,7 @@ class Plan:
             + 24 * rows
             + (0 if weight in (None, dtype) else most * dtype.itemsize)
         )
-        column = max(1, source.num_vertices + rows) * dtype.itemsize
+        column = max(1, source.num_vertices + rows + 2 * source.virtual_rows) * dtype.itemsize
         if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
             column += 3 * most * dtype.itemsize
         counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
@@ -233,7 +235,8 @@ def _resident(graph: Graph, source: BlockFile) -> int:
 
 
 def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: FeatureWriter, column: int) -> None:
-    """Write what all vertices receive in some columns, from one of the result on."""
+    """Write what all vertices receive in some columns, from one of the result on. data : as `Streamed.pull_rows`
+    takes it."""
     offset = layout.row_offset()
     reduction = REDUCTIONS["sum" if reduce == "mean" else reduce]
 

@@ -237,7 +237,7 @@ class BlockFile:
         column with what its virtual rows receive; 0 where blocks are not compressed."""
         if self.layout is None:
             return 0
-        most, column = 0, 8 * (self.num_vertices + self._most_virtual)
+        most, column = 0, 8 * (self.num_vertices + self.virtual_rows)
         for block, extent in enumerate(self.index):
             rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
             written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
@@ -246,8 +246,9 @@ class BlockFile:
         return most
 
     @computed_once
-    def _most_virtual(self) -> int:
-        return max((shape[-1] for shape in self._shapes), default=0)
+    def virtual_rows(self) -> int:
+        """The most virtual rows that a block has; 0 where blocks are not compressed."""
+        return 0 if self.layout is None else max((shape[-1] for shape in self._shapes), default=0)
 
     def with_room(self, data: Tensor) -> Tensor:
         """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
@@ -255,7 +256,7 @@ class BlockFile:
         if self.layout is None:
             return data
         dtype = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
-        room = data.new_empty((len(data) + self._most_virtual, *data.shape[1:]), dtype=dtype)
+        room = data.new_empty((len(data) + self.virtual_rows, *data.shape[1:]), dtype=dtype)
         room[: len(data)] = data
         return room
 
