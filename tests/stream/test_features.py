@@ -16,7 +16,7 @@ from streams import streamed
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
-from tgraph.stream import aggregation
+from tgraph.stream import aggregation, budget
 from tgraph.stream.features import FeatureFile, created
 from tgraph.stream.writing import write_partitioned
 
@@ -314,17 +314,33 @@ print(peak() - before)
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell peaks")
 def test_memory_stays_within_a_budget_of_a_quarter(tmp_path):
     """A directed graph with 200 thousand vertices and their 128 features, 130 MB."""
-    budget, size = 32_000_000, 0
+    memory, size = 32_000_000, 0
     for name, n in (("small", 100), ("large", 200_000)):
         folder = tmp_path / name
         folder.mkdir()
         write_partitioned(random_graph(n, 8 * n), folder / "graph.tg", 32)
         np.save(folder / "x.npy", features(n, 128).numpy())
         size = sum(path.stat().st_size for path in folder.iterdir())
-    assert size > 3.6 * budget
-    command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path), str(budget)]
+    assert size > 3.6 * memory
+    command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path), str(memory)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    assert budget / 2 < grown < 1.15 * budget
+    assert memory / 2 < grown < 1.15 * memory
+
+
+def test_the_budget_that_an_error_names_is_enough(tmp_path, monkeypatch):
+    """Where a budget is large some of it is for the runtime."""
+    path, source = tmp_path / "y.npy", stored(tmp_path / "x.npy", features(9, 40))
+    held = (streamed(grid(3, 3), 2), grid(3, 3))
+    monkeypatch.setattr(budget, "SMALL", 100)
+    monkeypatch.setattr(budget, "RUNTIME", 5000)
+    for each in held:
+        needed = least(tg.stream.aggregate, each, source, path)
+        assert needed > 5000
+        tg.stream.aggregate(each, source, path, memory=needed)
+    for call, argument in ((tg.stream.apply, torch.relu), (tg.stream.permute, torch.arange(9))):
+        needed = least(call, source, argument, path)
+        assert needed > 5000
+        call(source, argument, path, memory=needed)
 
 
 # ---- apply and permute -----------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from tgraph.io.stream import PathLike
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.stream.applying import apply
 from tgraph.stream.blocks import BlockFile
-from tgraph.stream.budget import runtime_bytes
+from tgraph.stream.budget import budget_for, runtime_bytes
 from tgraph.stream.container import Extent
 from tgraph.stream.features import (
     FeatureFile,
@@ -205,23 +205,21 @@ class Plan:
         size, held = block_size(source), arcs.held
         rows = max((extent.end_row - extent.first_row for extent in held), default=0)
         most = max((extent.end_arc - extent.first_arc for extent in held), default=0)
-        fixed = (
-            arcs.resident
-            + runtime_bytes(budget)
-            + 24 * rows
-            + (0 if weight in (None, dtype) else most * dtype.itemsize)
-        )
+        fixed = arcs.resident + source.working_bytes + 24 * rows
+        if weight not in (None, dtype):  # a copy of them is converted
+            fixed += most * dtype.itemsize
         column = max(1, source.num_vertices + rows + 2 * source.virtual_rows) * dtype.itemsize
         if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
             column += 3 * most * dtype.itemsize
         counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
         for piece, buffers in itertools.product(pieces(features, budget), counts):
-            if (room := budget - fixed - 2 * piece - buffers * size) >= column:
+            if (room := budget - runtime_bytes(budget) - fixed - 2 * piece - buffers * size) >= column:
                 width = even_width(total, room // column)
-                spare = buffers * size + room - width * column
+                spare = room + buffers * size - width * column
                 return cls(width, min(len(source.index), spare // size) if size else 0, piece)
+        needed = budget_for(fixed + 2 * piece + buffers * size + column)
         remedy = "give more, or partition the graph into more blocks"
-        raise MemoryBudgetError("one column of the features beside a block", budget - room + column, budget, remedy)
+        raise MemoryBudgetError("one column of the features beside a block", needed, budget, remedy)
 
 
 def block_size(source: BlockFile) -> int:

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.build import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.stream import PathLike
-from tgraph.stream.budget import runtime_bytes
+from tgraph.stream.budget import budget_for, runtime_bytes
 from tgraph.stream.features import FLOATS, FeatureFile, HeldFeatures, Source, check_target, created, opened
 from tgraph.stream.memory import give_back, parse_memory
 from tgraph.stream.slabs import stretches
@@ -57,7 +57,7 @@ def apply(
         first = _checked(function(*_rows(held, slice(0, min(n, 1)))), min(n, 1), None)
         check_target(path, first.dtype)
         give_back()
-        step = _rows_at_a_time(held, first, budget - runtime_bytes(budget))
+        step = _rows_at_a_time(held, first, budget)
         with created(path, (n, first.shape[1]), first.dtype, by_column=order == "columns") as writer:
             for rows in stretches(n, step):
                 writer.write(_checked(function(*_rows(held, rows)), rows.stop - rows.start, first), rows.start)
@@ -86,9 +86,10 @@ def _rows_at_a_time(held: list[FeatureFile | HeldFeatures], first: Tensor, budge
     """Rows are read, turned and worked on; results are made, worked on and turned."""
     read = sum(each.row_bytes(each.shape[1]) for each in held if isinstance(each, FeatureFile))
     per_row = max(1, 3 * (read + first.shape[1] * first.dtype.itemsize))
-    if per_row > budget:
-        raise MemoryBudgetError("a row of the sources and of the result", per_row, budget, "give more")
-    return min(budget // per_row, max(_ENOUGH // per_row, _ROWS))
+    room = budget - runtime_bytes(budget)
+    if per_row > room:
+        raise MemoryBudgetError("a row of the sources and of the result", budget_for(per_row), budget, "give more")
+    return min(room // per_row, max(_ENOUGH // per_row, _ROWS))
 
 
 def _checked(result: Tensor, rows: int, first: Tensor | None) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor
 from tgraph import validate
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.stream import PathLike
+from tgraph.stream.budget import budget_for, runtime_bytes
 from tgraph.stream.features import FeatureFile, Source, created, opened_matrix
 from tgraph.stream.memory import parse_memory
 from tgraph.stream.slabs import even_width, pieces, read_columns, stretches
@@ -34,10 +35,11 @@ def permute(
     order = _checked(order, n)
     column = max(1, n * features.dtype.itemsize)
     wanted, least = pieces(features, budget)
-    piece = wanted if 2 * wanted + column <= budget else least
-    if (needed := 2 * piece + column) > budget:
-        raise MemoryBudgetError("one column of the features", needed, budget, "give more")
-    width = even_width(total, (budget - 2 * piece) // column)
+    room = budget - runtime_bytes(budget)
+    piece = wanted if 2 * wanted + column <= room else least
+    if (needed := 2 * piece + column) > room:
+        raise MemoryBudgetError("one column of the features", budget_for(needed), budget, "give more")
+    width = even_width(total, (room - 2 * piece) // column)
     with created(path, (n, total), features.dtype, piece=piece) as writer:
         buffer = torch.empty(n * width, dtype=features.dtype, device="cpu")
         step = max(1, piece // (width * features.dtype.itemsize))
