@@ -13,6 +13,7 @@ EXPECTED = {
     "read_and_plot.py": ("read sample.txt.gz: Graph(", "1 vertices at depth 0", "active_vertices", "picture: "),
     "many_bfs.py": ("64 searches at once", "depths [4096, 64]", "checked: the depths are equal"),
     "differentiable_pagerank.py": ("has the largest rank", "checked: the gradient agrees"),
+    "features_on_disk.py": ("of which memory may hold", "layer 1: 8 features", "checked: the same in memory"),
 }
 
 

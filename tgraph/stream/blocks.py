@@ -162,7 +162,7 @@ class BlockFile:
             raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
         if checksum(data) != self._sums[name]:
             raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
-        _forget(self._file, position, len(data))
+        forget(self._file, position, len(data))
         return tensor
 
     # ---- blocks ----------------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class BlockFile:
         column with what its virtual rows receive; 0 where blocks are not compressed."""
         if self.layout is None:
             return 0
-        most, column = 0, 8 * (self.num_vertices + self._most_virtual)
+        most, column = 0, 8 * (self.num_vertices + self.virtual_rows)
         for block, extent in enumerate(self.index):
             rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
             written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
@@ -250,8 +250,9 @@ class BlockFile:
         return most
 
     @computed_once
-    def _most_virtual(self) -> int:
-        return max((shape[-1] for shape in self._shapes), default=0)
+    def virtual_rows(self) -> int:
+        """The most virtual rows that a block has; 0 where blocks are not compressed."""
+        return 0 if self.layout is None else max((shape[-1] for shape in self._shapes), default=0)
 
     def with_room(self, data: Tensor) -> Tensor:
         """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
@@ -259,7 +260,7 @@ class BlockFile:
         if self.layout is None:
             return data
         dtype = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
-        room = data.new_empty((len(data) + self._most_virtual, *data.shape[1:]), dtype=dtype)
+        room = data.new_empty((len(data) + self.virtual_rows, *data.shape[1:]), dtype=dtype)
         room[: len(data)] = data
         return room
 
@@ -270,7 +271,7 @@ class BlockFile:
             filled = read_fully(self._file, target, position)
         except OSError as fault:
             raise OSError(fault.errno, fault.strerror, self.path) from fault
-        _forget(self._file, position, len(target))
+        forget(self._file, position, len(target))
         return filled
 
     def _damaged(self, block: int, what: str) -> FileFormatError:
@@ -319,7 +320,7 @@ def _open_direct(path: str) -> int:
     return file
 
 
-def _forget(file: int, position: int, nbytes: int) -> None:
+def forget(file: int, position: int, nbytes: int) -> None:
     """Give back the pages of the cache, so that what passes through once displaces nothing."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)

@@ -35,6 +35,11 @@ def runtime_bytes(memory: int) -> int:
     return min(RUNTIME, max(memory - SMALL, 0))
 
 
+def budget_for(needed: int) -> int:
+    """The least budget that has so many bytes beside the runtime."""
+    return needed if needed <= SMALL else needed + RUNTIME
+
+
 def nbytes(values: Any) -> int:
     """Bytes of the vertex data of a program."""
     return sum(tensor.nbytes for tensor in _tensors(values))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+from contextlib import suppress
 
 import torch
 from torch import Tensor
@@ -45,3 +47,9 @@ def page_aligned(nbytes: int) -> Tensor:
     buffer = torch.empty(nbytes + PAGE, dtype=torch.uint8, device="cpu")
     skip = -buffer.data_ptr() % PAGE
     return buffer[skip : skip + nbytes]
+
+
+def give_back() -> None:
+    """Have the allocator return to the system what was freed, which counts as used otherwise; where it can (glibc)."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

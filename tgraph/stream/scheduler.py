@@ -134,6 +134,12 @@ class Pipeline:
         finally:
             self._watchers = [each for each in self._watchers if each is not visits]
 
+    def release(self) -> None:
+        """Give the memory of all buffers back, until the next visit."""
+        with self._turn:
+            self._cached.clear()
+            self._buffers.clear()
+
     # ---- visits ------------------------------------------------------------------------------------------------------
 
     def visit_all(self, blocks: Collection[int], work: Callable[[Block], None]) -> None:

@@ -240,9 +240,16 @@ class Streamed(Uncompressed):
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         result = torch.full_like(data, reduction.identity(data.dtype))
-        joined = RowsJoined(self, reduction, result.dtype, lambda received, rows: result[rows].copy_(received))
-
         sent = self.source.with_room(data)
+        self.pull_rows(sent, reduction, edge, lambda received, rows: result[rows].copy_(received))
+        return result
+
+    def pull_rows(
+        self, sent: Tensor, reduction: Reduction, edge: str, write: Callable[[Tensor, slice], object]
+    ) -> None:
+        """A pull whose result is nowhere as a whole: write(received, rows) is handed what adjacent rows receive, block
+        by block in any order, and the rows of no block never. Data as `_pull` takes it, `BlockFile.with_room`."""
+        joined = RowsJoined(self, reduction, sent.dtype, write)
 
         def receive(block: Block) -> None:
             crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
@@ -250,7 +257,6 @@ class Streamed(Uncompressed):
 
         self.visit(receive)
         joined.finish()
-        return result
 
     def affine_step(
         self,
