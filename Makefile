@@ -27,6 +27,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/csr.py
 	$(BIN)/python bench/reading.py
 	$(BIN)/python bench/frontier.py
+	$(BIN)/python -m bench.layouts
+	$(BIN)/python -m bench.streaming
 	$(BIN)/python -m bench.analytics $(BENCH)
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of

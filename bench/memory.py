@@ -21,9 +21,13 @@ from typing import Any
 from bench import peers
 from bench.arrays import Arrays, Description
 
-# Runs a command and prints the largest resident set of it, in KiB (bytes on macOS), after what the command printed.
+# Runs a command and prints the largest resident set of it, in KiB (bytes on macOS), after what the command printed. It
+# first writes itself into a control group, where one is named, which its children then belong to.
 LAUNCHER = """
 import os, sys
+group = sys.argv.pop(1)
+if group:
+    open(group, "w").write(str(os.getpid()))
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, used = os.wait4(child, 0)
 print(used.ru_maxrss)
@@ -37,10 +41,11 @@ def peak() -> int:
     return UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def launch(command: list[str], threads: int) -> tuple[list[str], int]:
-    """Run a command; what it printed, by lines, and its peak in bytes. Raises RuntimeError where it fails."""
+def launch(command: list[str], threads: int, group: str | None = None) -> tuple[list[str], int]:
+    """Run a command; what it printed, by lines, and its peak in bytes. `group` : the file of a control group that takes
+    processes. Raises RuntimeError where it fails."""
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, *command]
+    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, group or "", *command]
     done = subprocess.run(launcher, capture_output=True, text=True, env=environment, timeout=600)
     lines = done.stdout.splitlines()
     if done.returncode:

@@ -81,6 +81,8 @@ def run(
 
         graph = within(graph, memory, device)
     values, active = _first(program, graph)
+    if graph.layout is not None:
+        graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
     if isinstance(program, Relaxation):
         program.check(graph, values)
     scratch = Scratch(graph.num_vertices)

@@ -3,8 +3,9 @@
 import torch
 
 from tgraph.formats import FormattedGraph
+from tgraph.stream.budget import vertex_bytes
 from tgraph.stream.host import HostBlocks
-from tgraph.stream.streamed import Streamed, vertex_bytes
+from tgraph.stream.streamed import Streamed
 
 CPU = torch.device("cpu")
 
@@ -34,7 +35,7 @@ class Faulty(HostBlocks):
         super().__init__(graph, equal_bounds(graph, blocks))
         self.fault, self.bad = fault, bad
 
-    def read(self, block, memory):
+    def fetch(self, block, memory):
         if block == self.bad:
             raise self.fault
-        return super().read(block, memory)
+        super().fetch(block, memory)

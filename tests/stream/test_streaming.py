@@ -49,6 +49,14 @@ DECODED = {
 }
 
 
+WIDE = ("several", "float64", "weighted", "search tree", "hits")
+
+
+def room_for(name, graph):
+    """Bytes that the vertex data takes beyond that of one column of 32 bits."""
+    return 40 * (graph.num_vertices + 1) if any(word in name for word in WIDE) else 0
+
+
 def same(found, wanted):
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-8, equal_nan=True)
 
@@ -69,7 +77,7 @@ def test_answers_are_those_in_memory(blocks, directed, dtype):
     graph = random_graph(40, 200, directed=directed, dtype=dtype)
     for name, algorithm in IN_BLOCKS.items():
         for buffers in (1, 3):
-            held = streamed(graph, blocks, buffers)
+            held = streamed(graph, blocks, buffers, slack=room_for(name, graph))
             same(algorithm(held), algorithm(graph))
             assert "arcs" not in held.caches, f"{name} decoded the graph"
     for algorithm in DECODED.values() if blocks < 64 else ():
@@ -79,8 +87,8 @@ def test_answers_are_those_in_memory(blocks, directed, dtype):
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(graph=graphs(min_vertices=1, dtypes=WEIGHTS), blocks=st.sampled_from(BLOCKS), buffers=st.integers(1, 4))
 def test_answers_on_any_graph(graph, blocks, buffers):
-    held = streamed(graph, blocks, buffers)
-    for algorithm in IN_BLOCKS.values():
+    for name, algorithm in IN_BLOCKS.items():
+        held = streamed(graph, blocks, buffers, slack=room_for(name, graph))
         same(algorithm(held), algorithm(graph))
 
 

@@ -82,6 +82,10 @@ class Layout(ABC):
         smallest, largest = torch.aminmax(weights)
         return smallest.item(), largest.item(), float(weights.mean(dtype=devices.widest_float(weights)))
 
+    def reserve(self, values: Any, in_place: bool) -> None:  # noqa: B027  most keep to none
+        """Before a run, in a layout that keeps to a budget: leave room for vertex data like `values`, which the program
+        overwrites (`in_place`) or makes anew in every round."""
+
     def recording(self) -> AbstractContextManager[list[Any]]:
         """A list that is added to while a `with` block lasts: what is read from outside of memory, a `trace.Visit`
         each. It stays empty for a layout that is in memory."""

@@ -188,6 +188,12 @@ class BlockFile:
         Raises FileFormatError, naming file, section and block, for one that is damaged or truncated; ArgumentError
         for a number that is no block and a buffer that cannot take it; OSError where the disk fails.
         """
+        self.fetch(block, memory)
+        self.verify(block, memory)
+        return self.views(block, memory)
+
+    def fetch(self, block: int, memory: Tensor) -> None:
+        """The first half of `read`: the bytes as the disk has them. Nothing is to be computed on them yet."""
         if not 0 <= block < self.num_blocks:
             raise ArgumentError(f"block: {block} is none of the {self.num_blocks} blocks of {self.path}")
         extent = self.index[block]
@@ -196,9 +202,12 @@ class BlockFile:
         filled = self._read_stretch(target, extent.position)
         if filled < extent.nbytes:
             raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
-        if checksum(target) != extent.checksum:
+
+    def verify(self, block: int, memory: Tensor) -> None:
+        """The second half of `read`, which takes no disk: whether the bytes are those that were written."""
+        extent = self.index[block]
+        if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
-        return self.views(block, memory)
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on

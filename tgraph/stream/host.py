@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.graph import Graph
-from tgraph.stream.blocks import Block, BlockFile
+from tgraph.stream.blocks import BlockFile
 from tgraph.stream.container import SECTIONS, Extent
 from tgraph.stream.writing import Facts, Stretch, balanced_bounds, block_size, cut, local_offset
 
@@ -53,12 +53,14 @@ class HostBlocks(BlockFile):
         """The ids of the graph."""
         return self._graph.vertices
 
-    def read(self, block: int, memory: Tensor) -> Block:
-        """Copy a block into `memory`, uint8 [at least `index[block].nbytes`], and give views of it."""
+    def fetch(self, block: int, memory: Tensor) -> None:
+        """Copy a block into `memory`, uint8 [at least `index[block].nbytes`]."""
         views, extent = self.views(block, memory), self.index[block]
         graph = self._graphs[extent.section]
         views.offset.copy_(local_offset(graph.offset, Stretch(*extent[1:5])))
         views.neighbors.copy_(graph.neighbors[extent.first_arc : extent.end_arc])
         if views.weights is not None and graph.weights is not None:
             views.weights.copy_(graph.weights.detach()[extent.first_arc : extent.end_arc])
-        return views
+
+    def verify(self, block: int, memory: Tensor) -> None:
+        """Nothing: what was copied from memory is what is there."""

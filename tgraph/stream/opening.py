@@ -12,9 +12,10 @@ from tgraph.formats.graph import FormattedGraph
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.stream.blocks import BlockFile
+from tgraph.stream.budget import runtime_bytes, vertex_bytes
 from tgraph.stream.host import HostBlocks
 from tgraph.stream.memory import PAGE, parse_memory
-from tgraph.stream.streamed import Streamed, vertex_bytes
+from tgraph.stream.streamed import Streamed
 from tgraph.stream.writing import balanced_bounds
 
 # A graph in memory is cut so that this many of its blocks fit the budget: one is computed on while two are under way,
@@ -70,9 +71,10 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
 def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
     """A graph in memory as blocks of equal size, so many that the budget holds `BLOCKS_IN_MEMORY` of them."""
     whole = HostBlocks(graph, torch.tensor([0, graph.num_arcs], device="cpu"))
-    room = budget - vertex_bytes(whole)
+    taken = vertex_bytes(whole) + runtime_bytes(budget)
+    room = budget - taken
     if room < PAGE:
-        raise MemoryBudgetError("the data of the vertices", vertex_bytes(whole) + PAGE, budget, "give more")
+        raise MemoryBudgetError("the data of the vertices", taken + PAGE, budget, "give more")
     total = max(extent.nbytes for extent in whole.index)
     blocks = min(max(-(-total * BLOCKS_IN_MEMORY // room), BLOCKS_IN_MEMORY), max(graph.num_arcs, 1))
     return HostBlocks(graph, balanced_bounds(graph.offset, blocks))

@@ -1,4 +1,6 @@
-"""The pipeline: blocks are loaded by a thread into a few buffers while those before them are computed on.
+"""The pipeline: blocks are loaded by threads into a few buffers while those before them are computed on.
+
+Two threads take turns at the disk: while one reads, the other verifies what it has read.
 
 What a pass over blocks needs next is asked one step ahead, as late as the overlap allows, so that it can follow what
 has become active meanwhile. Buffers keep their blocks until another one needs the place: a block that is still there
@@ -28,13 +30,16 @@ from tgraph.trace import Visit
 # the same time; a second one evens out blocks that differ.
 AHEAD = 2
 
+# Threads that load: one reads, one verifies.
+LOADERS = 2
+
 Choose = Callable[[Collection[int], Collection[int]], "int | None"]
 
 
 @dataclass
 class Counts:
     """What a pipeline has done: visits to blocks, how many of these had to be loaded, the bytes of those, and seconds:
-    loading, computing, and from end to end."""
+    in which at least one block was being loaded, in which one was computed on, and from end to end."""
 
     visits: int = 0
     loads: int = 0
@@ -82,29 +87,40 @@ class Buffer:
 class Pipeline:
     """Visits to the blocks of a source, within an amount of memory.
 
-    source : a `BlockFile`, or what is read as one. room : bytes for buffers, of which as many are made as fit (no more
-        than there are blocks), each of the size of the largest block. device : where blocks are computed on; for one
-        other than the CPU they are loaded into pinned memory and copied on a stream of their own.
+    source : a `BlockFile`, or what is read as one. memory : bytes, of which `reserved` are not for buffers. Of these
+        there are as many as fit (no more than there are blocks), each of the size of the largest block. device : where
+        blocks are computed on; for one other than the CPU they are loaded into pinned memory and copied on a stream of
+        their own.
 
-    Visits by several threads take turns. Raises MemoryBudgetError where not a single block fits.
+    Visits by several threads take turns.
     """
 
-    def __init__(self, source: Any, room: int, device: torch.device, resident: int = 0):
-        self.source, self.device, self.counts = source, device, Counts()
-        held = [number for number, extent in enumerate(source.index) if extent.end_arc > extent.first_arc]
-        self.size = max((source.index[number].nbytes for number in held), default=0)
-        if self.size > room:
-            remedy = "give more, or partition the graph into more blocks"
-            raise MemoryBudgetError(
-                "a block beside the data of the vertices", resident + self.size, resident + room, remedy
-            )
-        self.capacity = min(len(held), room // self.size) if held else 0
+    def __init__(self, source: Any, memory: int, device: torch.device):
+        self.source, self.memory, self.device, self.counts = source, memory, device, Counts()
+        self._held = [number for number, extent in enumerate(source.index) if extent.end_arc > extent.first_arc]
+        self.size = max((source.index[number].nbytes for number in self._held), default=0)
+        self.capacity = self.reserved = 0
         self._buffers: list[Buffer] = []
         self._cached: dict[int, Buffer] = {}
         self._clock = 0
         self._turn = threading.Lock()
+        self._disk = threading.Lock()
+        self._loaded_until = 0.0
         self._watchers: list[list[Visit]] = []
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
+
+    def reserve(self, nbytes: int) -> None:
+        """Use no more than the rest of the memory for buffers. Raises MemoryBudgetError where that holds no block."""
+        if nbytes + self.size > self.memory:
+            what = "the data of the vertices" if nbytes > self.memory else "a block beside the data of the vertices"
+            remedy = "give more" if nbytes > self.memory else "give more, or partition the graph into more blocks"
+            raise MemoryBudgetError(what, nbytes + self.size, self.memory, remedy)
+        with self._turn:
+            self.reserved = nbytes
+            self.capacity = min(len(self._held), (self.memory - nbytes) // self.size) if self._held else 0
+            for buffer in self._buffers[self.capacity :]:
+                self._forget(buffer)
+            del self._buffers[self.capacity :]
 
     # ---- who watches -------------------------------------------------------------------------------------------------
 
@@ -220,16 +236,20 @@ class Pipeline:
             nbytes = self.source.index[block].nbytes
             counts.loads += 1
             counts.nbytes += nbytes
-            counts.loading += loading[1] - loading[0]
+            counts.loading += max(loading[1] - max(loading[0], self._loaded_until), 0.0)
+            self._loaded_until = max(loading[1], self._loaded_until)
         for visits in self._watchers:
             visits.append(Visit(block, nbytes, loading, computing))
 
     # ---- the loader's side -------------------------------------------------------------------------------------------
 
     def load(self, buffer: Buffer) -> tuple[float, float]:
-        """Read the block of a buffer, in the loader's thread: when that began and ended."""
-        block, start = int(buffer.block or 0), time.perf_counter()
-        self.source.read(block, buffer.host)
+        """Read the block of a buffer, in a loader's thread: when that began and ended."""
+        block = int(buffer.block or 0)
+        with self._disk:
+            start = time.perf_counter()
+            self.source.fetch(block, buffer.host)
+        self.source.verify(block, buffer.host)
         if buffer.memory is not buffer.host:
             nbytes = self.source.index[block].nbytes
             with self._copies:
@@ -240,7 +260,7 @@ class Pipeline:
 
 
 class _Loader:
-    """The thread that loads, begun with the first block that is not here, and gone with the `with` block."""
+    """The threads that load, begun with the first block that is not here, and gone with the `with` block."""
 
     def __init__(self, pipeline: Pipeline):
         self._pipeline = pipeline
@@ -248,7 +268,7 @@ class _Loader:
 
     def submit(self, buffer: Buffer) -> Future[tuple[float, float]]:
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, thread_name_prefix="tgraph-loader")
+            self._pool = ThreadPoolExecutor(LOADERS, thread_name_prefix="tgraph-loader")
         return self._pool.submit(self._pipeline.load, buffer)
 
     def stop(self) -> None:

@@ -20,24 +20,21 @@ from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.rows import gather_rows, gather_stretches
 from tgraph.stream import relaxing
 from tgraph.stream.blocks import Block, BlockFile
+from tgraph.stream.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.joining import join_blocks
 from tgraph.stream.scheduler import Counts, Pipeline
 from tgraph.stream.splitting import RowsJoined
 from tgraph.subgraph import Subgraph
 from tgraph.trace import Visit
 
-# What a run keeps for each vertex beside the offsets, in bytes: values, those of the round before, what they send, a
-# frontier.
-VERTEX_BYTES = 24
-
 # Vertices whose values are widened at a time.
-CHUNK = 2**18
+CHUNK = 2**16
 
 
 class Streamed(Uncompressed):
     """The arcs of a section of a partitioned file, read block by block through a pipeline.
 
-    Resident are the offsets of the rows; what a vertex of a run takes is reserved (`VERTEX_BYTES`), and the rest of the
+    Resident are the offsets of the rows; what a run takes is reserved (see `tgraph.stream.budget`), and the rest of the
     budget holds blocks.
 
     source : the file, or what is read as one. memory : the budget in bytes. device : where blocks are computed on.
@@ -61,11 +58,8 @@ class Streamed(Uncompressed):
         self.num_vertices, self.num_arcs = source.num_vertices, source.num_arcs
         self._device = device
         if pipeline is None:
-            resident = vertex_bytes(source)
-            if resident > memory:
-                least = resident + min((extent.nbytes for extent in source.index), default=0)
-                raise MemoryBudgetError("the data of the vertices", least, memory, "give more")
-            pipeline = Pipeline(source, memory - resident, device, resident)
+            pipeline = Pipeline(source, memory, device)
+            pipeline.reserve(vertex_bytes(source) + runtime_bytes(memory))
         self.pipeline = pipeline
         self.index = source.index
         self.blocks = [
@@ -143,6 +137,12 @@ class Streamed(Uncompressed):
         """See `Layout.out_degree`; from the resident offsets."""
         return self._offset.diff()
 
+    def reserve(self, values: Any, in_place: bool) -> None:
+        """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
+        copies = COPIES_IN_PLACE if in_place else COPIES
+        taken = vertex_bytes(self.source, copies * nbytes(values))
+        self.pipeline.reserve(taken + runtime_bytes(self.memory))
+
     @contextmanager
     def recording(self) -> Iterator[list[Visit]]:
         """See `Layout.recording`."""
@@ -163,7 +163,7 @@ class Streamed(Uncompressed):
     def check_room(self, num_arcs: int) -> None:
         """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""
         width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
-        needed = vertex_bytes(self.source) + self.pipeline.size + num_arcs * width
+        needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
         if needed > self.memory:
             remedy = "give more, or use a program that aggregates over all arcs or relaxes"
             raise MemoryBudgetError(f"to decode {num_arcs:,} arcs at once", needed, self.memory, remedy)
@@ -293,11 +293,6 @@ class Streamed(Uncompressed):
         from tgraph.stream.fixpoint import Fixpoint
 
         return Fixpoint(self, *arguments)
-
-
-def vertex_bytes(source: BlockFile) -> int:
-    """What the vertices take: the offsets of each section and of the degrees, and what a run keeps for each."""
-    return (8 * (len(source.sections) + 1) + VERTEX_BYTES) * (source.num_vertices + 1)
 
 
 def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:

@@ -1,0 +1,351 @@
+"""Graphs larger than the memory they are given: time, bytes read and peak memory, beside numpy and scipy.
+
+    python -m bench.streaming [--scale 20] [--edge-factor 64] [--share 4] [--blocks 64] [--repeat 3] [--folder DIR]
+
+A power-law graph is written as a partitioned file. Then each system, in a process of its own, runs on it with a budget
+of 1/share of its arcs: PageRank (10 iterations), BFS and WCC here, PageRank for the peers. Where control groups of
+version 1 or 2 let us, the process is held to 1.15 times the budget beside what its imports take, page cache included.
+Results are checked against those in memory. Told of each run:
+
+    seconds     the best, the median
+    bandwidth   bytes of blocks over the seconds in which blocks were visited, and over all; beside a plain sequential
+                read of the same file by the same calls, before and after, in the same process
+    overlap     how much of the shorter of loading and computing was hidden behind the longer
+    share read  loads over those of all blocks in every round that the program takes in memory
+    peak        of the resident set as the system reports it, less that of the imports, over the budget
+
+Results go to bench/results/streaming.json and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.machine import describe_machine
+from bench.memory import launch, peak
+from bench.report import table
+
+ROUNDS = 10
+OURS = ("pagerank", "bfs", "wcc")
+PEERS = ("numpy memmap", "scipy memmap")
+SLACK = 1.15
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    options = parsed()
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        facts = json.loads(
+            alone(["--prepare", folder, str(options.scale), str(options.edge_factor), str(options.blocks)])
+        )
+        budget = facts["nbytes"] // options.share
+        runs = [measured(what, Path(folder), budget, options.repeat) for what in (*OURS, *PEERS)]
+    results = {"machine": describe_machine(), "graph": facts, "budget": budget, "runs": runs}
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "streaming.json").write_text(json.dumps(results, indent=1))
+    (RESULTS / "streaming.md").write_text(markdown(results))
+    print(markdown(results))
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--edge-factor", type=int, default=64)
+    parser.add_argument("--share", type=int, default=4)
+    parser.add_argument("--blocks", type=int, default=64)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--folder", default=None, help="where files are written, by default that for temporary ones")
+    return parser.parse_args()
+
+
+def alone(arguments: list[str], limit: Path | None = None) -> str:
+    """The last line that this module prints in a process of its own."""
+    command = [sys.executable, "-m", "bench.streaming", *arguments]
+    return launch(command, os.cpu_count() or 1, None if limit is None else str(limit))[0][-1]
+
+
+# ---- the graph -------------------------------------------------------------------------------------------------------
+
+
+def prepare(folder: Path, scale: int, edge_factor: int, blocks: int) -> dict[str, Any]:
+    """Write the partitioned file, arrays for the peers, and the results in memory; what the graph is."""
+    import numpy as np
+    import torch
+
+    import tgraph as tg
+    from tgraph.stream import write_partitioned
+
+    graph = tg.generators.rmat(scale, edge_factor)
+    write_partitioned(graph, folder / "graph.tg", blocks)
+    np.save(folder / "indptr.npy", graph.offset.numpy())
+    np.save(folder / "indices.npy", graph.neighbors.numpy())
+    source = int(graph.out_degree.argmax())
+    expected, rounds = {}, {}
+    for name, run in programs(source).items():
+        expected[name] = run(graph).to(torch.float64).numpy()
+    for name, program in {"bfs": tg.algorithms.BFS(source), "wcc": Labels()}.items():
+        rounds[name] = tg.run(program, graph, trace=True, mode="pull").iterations
+    np.savez(folder / "expected.npz", **expected)
+    nbytes = (folder / "graph.tg").stat().st_size
+    return {
+        "name": f"rmat-{scale} x {edge_factor}",
+        "num_vertices": graph.num_vertices,
+        "num_arcs": graph.num_arcs,
+        "nbytes": nbytes,
+        "blocks": blocks,
+        "source": source,
+        "rounds": {"pagerank": ROUNDS, **rounds},
+    }
+
+
+def programs(source: int) -> dict[str, Callable[[Any], Any]]:
+    """What is run, {name: of a graph}."""
+    import tgraph as tg
+
+    return {
+        "pagerank": lambda graph: tg.algorithms.pagerank(graph, tol=None, max_iterations=ROUNDS),
+        "bfs": lambda graph: tg.algorithms.bfs(graph, source),
+        "wcc": tg.algorithms.wcc,
+    }
+
+
+def Labels() -> Any:
+    """Components by label propagation: how many rounds a WCC takes that visits all arcs in each."""
+    import torch
+
+    import tgraph as tg
+
+    class Least(tg.Relaxation):
+        reduce, edge = "min", "copy"
+
+        def init(self, graph: tg.Graph) -> Any:
+            return torch.arange(graph.num_vertices), graph.everything()
+
+    return Least()
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+def measured(what: str, folder: Path, budget: int, repeat: int) -> dict[str, Any]:
+    """One system, run so many times in processes of their own, limited where that is allowed."""
+    base = json.loads(alone(["--imports", what]))["peak"]
+    runs: list[dict[str, Any]] = []
+    with limited(int(budget * SLACK) + base) as limit:
+        for _ in range(repeat):
+            try:
+                runs.append(json.loads(alone(["--child", what, str(folder), str(budget)], limit)))
+            except Exception as fault:
+                return {"what": what, "error": f"{type(fault).__name__}: {fault}"[:200], "limited": limit is not None}
+    return {"what": what, "imports": base, "limited": limit is not None, "runs": runs}
+
+
+@contextmanager
+def limited(nbytes: int) -> Iterator[Path | None]:
+    """A control group that is held to so many bytes, page cache included: the file that a process writes itself into.
+    None where the system has none, or does not let us."""
+    root = Path("/sys/fs/cgroup")
+    for parent, file in ((root / "memory", "memory.limit_in_bytes"), (root, "memory.max")):
+        group = parent / f"tgraph-bench-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / file).write_text(str(nbytes))
+            yield group / "cgroup.procs"
+            return
+        except OSError:
+            continue
+        finally:
+            group.rmdir()
+    yield None
+
+
+def child(what: str, folder: Path, budget: int) -> dict[str, Any]:
+    """What is measured."""
+    return streamed(what, folder, budget) if what in OURS else mapped(what, folder, budget)
+
+
+def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
+    """A run of ours, between two plain reads of the same file."""
+    import tgraph as tg
+
+    imported, source = peak(), json.loads((folder / "source.json").read_text())
+    graph = tg.open(folder / "graph.tg", memory=budget)
+    start = time.perf_counter()
+    found = programs(source)[what](graph)
+    seconds = time.perf_counter() - start
+    used, counts = peak(), graph.layout.counts  # type: ignore[union-attr]
+    check(what, found.double().numpy(), folder)
+    plain = [plain_read(folder / "graph.tg", graph.layout.blocks) for _ in range(3)]  # type: ignore[union-attr]
+    return {
+        "seconds": seconds,
+        "visiting": counts.elapsed,
+        "loads": counts.loads,
+        "visits": counts.visits,
+        "nbytes": counts.nbytes,
+        "loading": counts.loading,
+        "computing": counts.computing,
+        "overlap": counts.overlap,
+        "plain": statistics.median(plain),
+        "peak": used,
+        "grown": used - imported,
+    }
+
+
+def plain_read(path: Path, blocks: list[int]) -> float:
+    """Bytes per second of reading the blocks in order into one buffer, and nothing else."""
+    from tgraph.stream.blocks import BlockFile
+    from tgraph.stream.memory import page_aligned
+
+    with BlockFile(path) as file:
+        memory = page_aligned(max(file.index[block].nbytes for block in blocks))
+        start = time.perf_counter()
+        for block in blocks:
+            file.fetch(block, memory)
+        return sum(file.index[block].nbytes for block in blocks) / (time.perf_counter() - start)
+
+
+def mapped(what: str, folder: Path, budget: int) -> dict[str, Any]:
+    """PageRank on arrays that are mapped from the disk, as one writes it with numpy or scipy, rows by rows so that what
+    is made of the arcs keeps to a quarter of the budget."""
+    import numpy as np
+
+    imported = peak()
+    start = time.perf_counter()
+    indptr = np.load(folder / "indptr.npy")
+    indices = np.load(folder / "indices.npy", mmap_mode="r")
+    step = by_scipy if what.startswith("scipy") else by_numpy
+    degree = np.diff(indptr)
+    rank = np.full(len(degree), 1 / len(degree), dtype=np.float32)
+    cuts = np.searchsorted(indptr, np.arange(0, indptr[-1], max(budget // 4 // 12, 1)))
+    for _ in range(ROUNDS):
+        sent = (rank * 0.85 / np.maximum(degree, 1)).astype(np.float32)
+        lost = 0.85 * rank[degree == 0].sum(dtype=np.float64)
+        rank = step(indptr, indices, sent, np.append(cuts, len(degree))) + np.float32((0.15 + lost) / len(degree))
+    seconds = time.perf_counter() - start
+    used = peak()
+    check("pagerank", rank, folder)
+    return {"seconds": seconds, "peak": used, "grown": used - imported}
+
+
+def by_numpy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
+    import numpy as np
+
+    received = np.zeros(len(indptr) - 1, dtype=np.float32)
+    for first, end in itertools.pairwise(cuts):
+        messages = sent[indices[indptr[first] : indptr[end]]]
+        rows = np.flatnonzero(np.diff(indptr[first : end + 1])) + first
+        if len(rows):
+            received[rows] = np.add.reduceat(messages, indptr[rows] - indptr[first], dtype=np.float64)
+    return received
+
+
+def by_scipy(indptr: Any, indices: Any, sent: Any, cuts: Any) -> Any:
+    import numpy as np
+    from scipy.sparse import csr_matrix
+
+    received = np.zeros(len(indptr) - 1, dtype=np.float32)
+    for first, end in itertools.pairwise(cuts):
+        arcs = slice(indptr[first], indptr[end])
+        ones = np.ones(arcs.stop - arcs.start, dtype=np.float32)
+        rows = csr_matrix((ones, indices[arcs], indptr[first : end + 1] - indptr[first]), (end - first, len(sent)))
+        received[first:end] = rows @ sent.astype(np.float64)
+    return received
+
+
+def check(what: str, found: Any, folder: Path) -> None:
+    """Raises AssertionError where a result is not that in memory."""
+    import numpy as np
+
+    with np.load(folder / "expected.npz") as expected:
+        np.testing.assert_allclose(found, expected[what], rtol=1e-3 if what == "pagerank" else 0, atol=1e-9)
+
+
+# ---- report ----------------------------------------------------------------------------------------------------------
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The whole report."""
+    graph, budget = results["graph"], results["budget"]
+    machine = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
+    about = (
+        f"{machine}.\n\n{graph['name']}: {graph['num_vertices']:,} vertices, {graph['num_arcs']:,} arcs, "
+        f"{graph['nbytes'] / 1e6:,.0f} MB in {graph['blocks']} blocks; budget {budget / 1e6:,.0f} MB."
+    )
+    head = (
+        "system",
+        "seconds",
+        "GB/s visiting",
+        "GB/s in all",
+        "plain GB/s",
+        "of plain",
+        "overlap",
+        "share read",
+        "peak",
+    )
+    rows = [row(run, graph, budget) for run in results["runs"]]
+    return f"# Graphs larger than their memory\n\n{about}\n\n{table(head, rows)}\n"
+
+
+def row(run: dict[str, Any], graph: dict[str, Any], budget: int) -> list[str]:
+    name = run["what"] + ("" if run["limited"] else " (not limited)")
+    if "error" in run:
+        return [name, run["error"], *[""] * 7]
+
+    def middle(value: Callable[[dict[str, Any]], float]) -> float:
+        return statistics.median(map(value, run["runs"]))
+
+    seconds = f"{min(each['seconds'] for each in run['runs']):.3g}, {middle(lambda each: each['seconds']):.3g}"
+    used = f"{middle(lambda each: each['grown']) / budget:.2f}"
+    if run["what"] not in OURS:
+        return [name, seconds, *[""] * 6, used]
+    everything = graph["blocks"] * graph["rounds"][run["what"]]
+    return [
+        name,
+        seconds,
+        f"{middle(lambda each: each['nbytes'] / each['visiting']) / 1e9:.2f}",
+        f"{middle(lambda each: each['nbytes'] / each['seconds']) / 1e9:.2f}",
+        f"{middle(lambda each: each['plain']) / 1e9:.2f}",
+        f"{middle(lambda each: each['nbytes'] / each['visiting'] / each['plain']):.0%}",
+        f"{middle(lambda each: each['overlap']):.0%}",
+        f"{middle(lambda each: each['loads'] / everything):.1%}",
+        used,
+    ]
+
+
+def imports(what: str) -> dict[str, Any]:
+    """What the imports take alone."""
+    import numpy  # noqa: F401
+
+    if what in OURS:
+        import tgraph  # noqa: F401
+    else:
+        from scipy import sparse  # noqa: F401
+    return {"peak": peak()}
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["--prepare", folder, scale, edge_factor, blocks]:
+            facts = prepare(Path(folder), int(scale), int(edge_factor), int(blocks))
+            (Path(folder) / "source.json").write_text(json.dumps(facts["source"]))
+            print(json.dumps(facts))
+        case ["--imports", what]:
+            print(json.dumps(imports(what)))
+        case ["--child", what, folder, budget]:
+            print(json.dumps(child(what, Path(folder), int(budget))))
+        case _:
+            main()
