@@ -28,6 +28,8 @@ from tgraph.stream.container import (
     unpack_header,
 )
 from tgraph.stream.memory import PAGE, page_aligned
+from tgraph.stream.sound import fault
+from tgraph.stream.weights import read_note
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,11 @@ class BlockFile:
         return self._kept(f"{SECTIONS[self._section(section)]}.offset")
 
     @property
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """(smallest, largest, mean) weight, both ends NaN where one is; None where there are none, or it is not said."""
+        return read_note(self._notes.get("weights"))
+
+    @property
     def order(self) -> Tensor | None:
         """int64 [n], which vertex of the graph that was partitioned each vertex is; None where all are the same."""
         return self._kept("order") if "order" in self._tensors else None
@@ -204,10 +211,14 @@ class BlockFile:
             raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
 
     def verify(self, block: int, memory: Tensor) -> None:
-        """The second half of `read`, which takes no disk: whether the bytes are those that were written."""
+        """The second half of `read`, which takes no disk: whether the bytes are those that were written, and what was
+        written are arcs."""
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        held = self.views(block, memory)
+        if why := fault(held.first_row, held.end_row, held.offset, held.neighbors, self.num_vertices):
+            raise self._damaged(block, why)
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on

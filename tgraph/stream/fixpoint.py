@@ -40,7 +40,8 @@ ENDLESS = 2**62
 SLICE = 1.0
 
 # A visit goes on past the best value of the other blocks until it has crossed this share of the arcs of its block, and
-# as many arcs as take the time that a visit costs by itself: to come back for less would not pay.
+# as many arcs as take the time that a visit costs by itself: to come back for less would not pay. (At least one:
+# a visit that does nothing could be chosen for ever.)
 SHARE = 1 / 4
 LEAST = 2**15
 
