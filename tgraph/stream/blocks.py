@@ -140,7 +140,7 @@ class BlockFile:
 
     @property
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """(smallest, largest, mean) weight, both ends NaN where one is; None where there are none, or it is not said."""
+        """(smallest, largest, mean) weight, both ends NaN where one is; None without weights, or unsaid."""
         return read_note(self._notes.get("weights"))
 
     @property

@@ -107,8 +107,8 @@ struct Relaxed {
     V best{};
 };
 
-// active : of each row, whether it waits. marked : of each vertex, whether it is in `reached` already; all false before.
-// reached : the vertices improved whose rows are, at least in part, in other blocks.
+// active : of each row, whether it waits. marked : of each vertex, whether it is in `reached` already; all false before
+// and after. reached : the vertices improved whose rows are, at least in part, in other blocks.
 template <class V, class Neighbor, class Semiring>
 class LocalRelaxation {
 public:
