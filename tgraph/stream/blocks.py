@@ -31,6 +31,8 @@ from tgraph.stream.container import (
 )
 from tgraph.stream.folding import Folded, misfit
 from tgraph.stream.memory import PAGE, page_aligned
+from tgraph.stream.sound import fault
+from tgraph.stream.weights import read_note
 
 __all__ = ["Block", "BlockFile", "CompressedBlock"]
 
@@ -126,6 +128,11 @@ class BlockFile:
         return self._kept(f"{SECTIONS[self._section(section)]}.offset")
 
     @property
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """(smallest, largest, mean) weight, both ends NaN where one is; None without weights, or unsaid."""
+        return read_note(self._notes.get("weights"))
+
+    @property
     def order(self) -> Tensor | None:
         """int64 [n], which vertex of the graph that was partitioned each vertex is; None where all are the same."""
         return self._kept("order") if "order" in self._tensors else None
@@ -205,12 +212,17 @@ class BlockFile:
             raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
 
     def verify(self, block: int, memory: Tensor) -> None:
-        """The second half of `read`, which takes no disk: whether the bytes are those that were written, and entries
-        of compressed rows in range."""
+        """The second half of `read`, which takes no disk: whether the bytes are those that were written, and what was
+        written are arcs."""
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
-        if self.layout is not None and (why := misfit(self._folded(block, memory), self.num_vertices)):
+        if self.layout is not None:
+            why = misfit(self._folded(block, memory), self.num_vertices)
+        else:
+            offset, neighbors = self._rows_in(block, memory)
+            why = fault(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
+        if why:
             raise self._damaged(block, why)
 
     def views(self, block: int, memory: Tensor) -> Block:

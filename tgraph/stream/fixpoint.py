@@ -1,9 +1,15 @@
-"""Monotone relaxations on blocks, without rounds: the block with the most work ahead comes next, and is worked off
+"""Monotone relaxations on blocks, without rounds: the block with the best value ahead comes next, and is worked off
 until nothing inside it improves any more (GraphChi and Maiter let values travel so; Subway, EuroSys 2020, iterates
 within a loaded part).
 
 A min or max over paths has one fixpoint, whatever the order in which arcs are relaxed, so the values are exactly those
-of the rounds. Each block carries its own set of active rows: a block without any is neither loaded nor computed on.
+of the rounds; how often blocks are visited may differ with what is loaded already. Each block carries its own set of
+active rows: a block without any is neither loaded nor computed on.
+
+The best value first is Dijkstra's order, of blocks: what is sent on early is seldom sent again. The most work
+first, the other choice, takes 1.4 to 2.3 times the loads on road networks and webs where one block is held at a time,
+and up to six times where a quarter of them is. A block whose rest is worse than what waits elsewhere is left before
+that is sent in vain, as a near-far search leaves the far (Davidson et al., IPDPS 2014).
 """
 
 from __future__ import annotations
@@ -28,8 +34,16 @@ from tgraph.stream.relaxing import block_pairs, push
 if TYPE_CHECKING:
     from tgraph.stream.streamed import Streamed
 
+ENDLESS = 2**62
+
 # Seconds after which `advance` comes back to show how far it is.
 SLICE = 1.0
+
+# A visit goes on past the best value of the other blocks until it has crossed this share of the arcs of its block, and
+# as many arcs as take the time that a visit costs by itself: to come back for less would not pay. (At least one:
+# a visit that does nothing could be chosen for ever.)
+SHARE = 1 / 4
+LEAST = 2**15
 
 # What a block did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
 Round = tuple[bool, int, int, int, float]
@@ -63,8 +77,11 @@ class Fixpoint:
         self._start = rows  # where the rows of each block stand among those of all, a split one once for each block
         first = [start - extent.first_row for start, extent in zip(rows, extents, strict=False)]
         self._shift = torch.tensor(first, dtype=torch.int64, device=values.device)
-        self._active = torch.zeros(rows[-1], dtype=torch.bool, device=values.device)
-        self._work = torch.zeros(len(extents), dtype=torch.int64, device=values.device)
+        blocks, device = len(extents), values.device
+        self._active = torch.zeros(rows[-1], dtype=torch.bool, device=device)
+        self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the rows that wait
+        self._best = torch.full((blocks,), torch.inf, dtype=devices.widest_float(values), device=device)
+        self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of those that wait with the best
         self._local = _Compiled(self, layout) if _is_compiled(values) else None
         self._done: list[Round] = []
         self._deadline = 0.0
@@ -97,32 +114,48 @@ class Fixpoint:
         return active
 
     def _choose(self, queued: Collection[int], cached: Collection[int]) -> int | None:
-        """The block with the most work that is not queued: the arcs of its active rows, twice as much if it is here."""
+        """The waiting block to ask for next: of those with the best values, as many as there are buffers, one that is
+        here; of several the best, of equals the one with the most arcs to send the best value along."""
         if self._done and time.perf_counter() > self._deadline:
             return None
-        work = self._work.clone()
-        for block in cached:
-            if block in self._place:
-                work[self._place[block]] *= 2
-        for block in queued:
-            work[self._place[block]] = 0
-        place = int(work.argmax()) if len(work) else 0
-        return self._layout.blocks[place] if len(work) and int(work[place]) else None
+        waits = self._work > 0
+        waits[self._places(queued)] = False
+        count = int(waits.sum())
+        if not count:
+            return None
+        best = self._best.masked_fill(~waits, torch.inf)
+        near = waits & (best <= best.kthvalue(min(count, self._layout.pipeline.capacity)).values)
+        here = torch.zeros_like(near)
+        here[self._places(cached)] = True
+        here &= near
+        if bool(here.any()):
+            near = here
+        near &= best == best[near].min()
+        return self._layout.blocks[int(self._front.masked_fill(~near, -1).argmax())]
+
+    def _places(self, blocks: Collection[int]) -> list[int]:
+        return [self._place[block] for block in blocks if block in self._place]
 
     def _value(self, block: int) -> float:
-        return float(self._work[self._place[block]]) if block in self._place else 0.0
+        """How much a block is worth to keep: the sooner it is visited again, the more."""
+        place = self._place.get(block)
+        return -torch.inf if place is None or not int(self._work[place]) else -float(self._best[place])
 
     def _relax(self, block: Block) -> None:
-        """Relax inside a block until nothing in it is active."""
+        """Relax inside a block until nothing in it is active, or what is can wait."""
         begun, place = time.perf_counter(), self._place[block.number]
         stretch = self._active[self._start[place] : self._start[place + 1]]
-        local = stretch.nonzero().flatten()
-        size, arcs, changed = len(local), int(self._work[place]), 0  # changes, counted as often as a vertex does
-        self._work[place] = 0
+        size, arcs, changed = int(stretch.sum()), int(self._work[place]), 0  # a change of a vertex counts each time
+        self._work[place] = self._front[place] = 0
+        self._best[place] = torch.inf
         if self._local is not None:
-            improved, changed = self._local.run(block, stretch)
-            self._mark(improved)
-        while self._local is None and len(local):
+            improved, changed, left, best = self._local.run(block, stretch, self._limit(block))
+            stretch[self._mark(improved, place)] = False
+            if left:
+                self._work[place] = self._front[place] = left
+                self._best[place] = best * self._sign
+        local = stretch.nonzero().flatten() if self._local is None else stretch[:0]
+        while len(local):
             stretch[local] = False
             values, weights = self._values, self._weights
             improved = push(
@@ -131,6 +164,18 @@ class Fixpoint:
             changed += len(improved)
             local = self._mark(improved, place)
         self._done.append((False, size, arcs, changed, (time.perf_counter() - begun) * 1e3))
+
+    def _limit(self, block: Block) -> tuple[float, int]:
+        """Where to leave a block: (the best value that waits elsewhere, how many arcs it may cross in any case)."""
+        best = float(self._best.min())
+        if best == torch.inf:
+            return 0, ENDLESS
+        return best * self._sign, max(int(SHARE * len(block.neighbors)), LEAST)
+
+    @property
+    def _sign(self) -> int:
+        """What makes the best value the smallest one."""
+        return 1 if self._reduction.name == "min" else -1
 
     @property
     def problem(self) -> tuple[Tensor, Reduction, str, Tensor | float | None]:
@@ -141,15 +186,29 @@ class Fixpoint:
         """Make the rows of vertices active in the blocks that hold them; those in the block `here`, from its first row
         on."""
         row, place = block_pairs(self._layout, vertices)
-        position = row + self._shift.index_select(0, place)
+        position, inside = row + self._shift.index_select(0, place), place == here
+        self._raise(row, place, ~inside)
         fresh = ~self._active.index_select(0, position)
-        row, place, position = row[fresh], place[fresh], position[fresh]
+        row, place, position, inside = (part[fresh] for part in (row, place, position, inside))
         self._active[position] = True
-        offset = self._layout.row_offset()
-        degree = offset.index_select(0, row + 1) - offset.index_select(0, row)
-        inside = place == here
-        self._work.index_add_(0, place, degree * ~inside)
+        self._work.index_add_(0, place, self._degree(row) * ~inside)
         return position[inside] - (self._start[here] if here >= 0 else 0)
+
+    def _raise(self, row: Tensor, place: Tensor, counts: Tensor) -> None:
+        """Keep the best value that waits in each block, given rows [k] and their blocks, where they count."""
+        value = self._values.index_select(0, row).to(self._best.dtype) * self._sign
+        if value.dim() > 1:
+            value = value.flatten(1).amin(1)
+        value = value.masked_fill(~counts, torch.inf)
+        before = self._best.clone()
+        self._best.scatter_reduce_(0, place, value, "amin")
+        self._front.masked_fill_(self._best < before, 0)
+        counts = counts & (value == self._best.index_select(0, place))
+        self._front.index_add_(0, place, self._degree(row) * counts)
+
+    def _degree(self, vertices: Tensor) -> Tensor:
+        offset = self._layout.row_offset()
+        return offset.index_select(0, vertices + 1) - offset.index_select(0, vertices)
 
 
 def _is_compiled(values: Tensor) -> bool:
@@ -172,11 +231,11 @@ class _Compiled:
         )
         self._reached = torch.empty(min(n, longest), dtype=torch.int64, device="cpu")
 
-    def run(self, block: Block, active: Tensor) -> tuple[Tensor, int]:
-        """Relax until none of the rows is active, bool [rows]: the vertices improved that have arcs in other blocks,
-        and how often values improved."""
+    def run(self, block: Block, active: Tensor, limit: tuple[float, int]) -> tuple[Tensor, int, int, float]:
+        """Relax until none of the rows is active, bool [rows], or those that are may wait: the vertices improved that
+        have arcs in other blocks, how often values improved, how many arcs wait and the best value of their rows."""
         per_arc = self._edge != "copy" and self._weights is None and block.weights is not None
-        count, improved = cast(Any, native.load()).relax_block(
+        count, improved, left, best = cast(Any, native.load()).relax_block(
             block.offset,
             block.neighbors,
             block.weights.to(self._values.dtype) if per_arc else None,  # type: ignore[union-attr]
@@ -185,10 +244,11 @@ class _Compiled:
             self._splits[block.number],
             self._reduction.name == "min",
             list(EDGE_OPERATIONS).index(self._edge),
+            (number_of(limit[0], self._values.dtype), limit[1]),
             self._values.view(-1),
             self._values[:1].numel(),
             active,
             self._marked,
             self._reached,
         )
-        return self._reached[:count], improved
+        return self._reached[:count], improved, left, best

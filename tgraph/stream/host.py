@@ -44,6 +44,13 @@ class HostBlocks(BlockFile):
         return self._graphs[SECTIONS.index(section)].offset
 
     @property
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """(smallest, largest, mean) weight of the graph, None without."""
+        if self._graph.weights is None or not self.num_arcs:
+            return None
+        return (*self._graph.weight_range, self._graph.mean_weight)
+
+    @property
     def order(self) -> Tensor | None:
         """The order of the graph, as `Graph.permute` keeps it."""
         return self._graph.order

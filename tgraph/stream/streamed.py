@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ from tgraph.stream.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes,
 from tgraph.stream.joining import join_blocks
 from tgraph.stream.scheduler import Counts, Pipeline
 from tgraph.stream.splitting import RowsJoined
+from tgraph.stream.weights import WeightStatistics
 from tgraph.subgraph import Subgraph
 from tgraph.trace import Visit
 
@@ -195,19 +196,15 @@ class Streamed(Uncompressed):
         return neighbors, torch.empty(num_arcs, dtype=self.weight_dtype, device=self.device)
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """See `Layout.weight_statistics`: one pass over all blocks."""
+        """See `Layout.weight_statistics`: what the file says, or one pass over all blocks."""
         if self.weight_dtype is None or not self.num_arcs:
             return None
-        ends: list[Tensor] = []
-        total = torch.zeros((), dtype=devices.widest_float(self._offset), device=self.device)
-
-        def look(block: Block) -> None:
-            ends.extend(torch.aminmax(block.weights))  # type: ignore[arg-type]
-            total.add_(block.weights.sum(dtype=total.dtype))  # type: ignore[union-attr]
-
-        self.visit(look)
-        smallest, largest = torch.aminmax(torch.stack(ends))
-        return smallest.item(), largest.item(), float(total) / self.num_arcs
+        known = self.source.weight_statistics
+        if known is not None:
+            return known
+        found = WeightStatistics()
+        self.visit(lambda block: found.add(cast(Tensor, block.weights)))
+        return found.told()
 
     def _rows(self, vertices: Tensor) -> Csr:
         """The blocks that hold them are read, no others. Raises MemoryBudgetError where the rows do not fit."""

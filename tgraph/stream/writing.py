@@ -30,6 +30,7 @@ from tgraph.stream.container import (
 from tgraph.stream.folding import fold, shape_of
 from tgraph.stream.memory import PAGE
 from tgraph.stream.parts import Parts, equal_shares, round_to_rows
+from tgraph.stream.weights import WeightStatistics
 
 # What blocks may be compressed by.
 LAYOUTS = ("virtual",)
@@ -188,6 +189,7 @@ class BlockWriter:
     def __init__(self, file: Any, facts: Facts):
         self._file, self._facts, self._index, self._position = file, facts, list[Extent](), PAGE
         self._shapes: list[Tensor] = []
+        self._weights = WeightStatistics()
         file.seek(PAGE)
 
     def block(self, section: int, stretch: Stretch, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
@@ -206,6 +208,8 @@ class BlockWriter:
                 hashed.update(piece)
                 self._file.write(piece)
             written = end
+        if weights is not None and section == 0:  # the transpose has the same ones
+            self._weights.add(weights)
         self._index.append(Extent(section, *stretch, self._position, at.nbytes, signed(hashed.intdigest())))
         self._position += at.nbytes
 
@@ -233,6 +237,8 @@ class BlockWriter:
         }
         if facts.layout is not None:
             notes["layout"] = facts.layout
+        if self._weights.count:
+            notes["weights"] = self._weights.note()
         shapes = {name: (tensor.dtype, list(tensor.shape)) for name, tensor in tensors.items()}
         blocks = {"blocks": (torch.uint8, [self._position - PAGE])}
         self._file.seek(0)

@@ -20,6 +20,7 @@ void bind_relax(nb::module_& module);
 void bind_power(nb::module_& module);
 void bind_join(nb::module_& module);
 void bind_local_relax(nb::module_& module);
+void bind_block(nb::module_& module);
 void bind_sweep(nb::module_& module);
 void bind_intersect(nb::module_& module);
 void bind_peel(nb::module_& module);

@@ -2,9 +2,11 @@
 #include "local_relax.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 #include "bindings.hpp"
 
@@ -12,12 +14,14 @@ namespace tgraph {
 namespace {
 
 // See LocalRelaxation. `weights` has none or one for each arc; `edge` is a position among copy, add, mul, min, max.
+// `limit` is as in Limit. Returns the members of Relaxed.
 // `reached` takes as many vertices as could be: the lesser of the arcs and of all vertices.
 template <class V, class Neighbor>
-std::pair<int64_t, int64_t> relax_block(In<int64_t> offset, In<Neighbor> neighbors, nb::object weights, V weight,
-                                        int64_t first, std::pair<bool, bool> split, bool is_min, int edge,
-                                        Out<V> values, int64_t columns, Out<bool> active, Out<bool> marked,
-                                        Out<int64_t> reached) {
+std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<Neighbor> neighbors, nb::object weights,
+                                                     V weight, int64_t first, std::pair<bool, bool> split, bool is_min,
+                                                     int edge, std::pair<V, int64_t> limit, Out<V> values,
+                                                     int64_t columns, Out<bool> active, Out<bool> marked,
+                                                     Out<int64_t> reached) {
     const auto count = static_cast<int64_t>(offset.shape(0)) - 1;
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0)), size = static_cast<int64_t>(marked.shape(0));
     const V* held = nullptr;
@@ -38,9 +42,10 @@ std::pair<int64_t, int64_t> relax_block(In<int64_t> offset, In<Neighbor> neighbo
                                       first,         count,            split.first, split.second};
     const nb::gil_scoped_release release;
     const auto run = [&](auto semiring) {
-        return LocalRelaxation<V, Neighbor, decltype(semiring)>(rows, values.data(), columns, semiring, active.data(),
-                                                                marked.data(), reached.data())
-            .run();
+        LocalRelaxation<V, Neighbor, decltype(semiring)> relaxation(rows, values.data(), columns, semiring,
+                                                                    active.data(), marked.data(), reached.data());
+        const Relaxed<V> done = relaxation.run({limit.first, limit.second});
+        return std::tuple(done.reached, done.improved, done.arcs_left, done.best);
     };
     if (is_min && edge == static_cast<int>(Edge::add)) return run(MinPlus<V>{});
     return run(AnySemiring<V>{is_min, static_cast<Edge>(edge)});
@@ -51,8 +56,8 @@ void bind_of(nb::module_& module) {
     using nb::arg;
     module.def("relax_block", &relax_block<V, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("weights").none(), arg("weight"), arg("first"), arg("split"), arg("is_min"), arg("edge"),
-               arg("values").noconvert(), arg("columns"), arg("active").noconvert(), arg("marked").noconvert(),
-               arg("reached").noconvert());
+               arg("limit"), arg("values").noconvert(), arg("columns"), arg("active").noconvert(),
+               arg("marked").noconvert(), arg("reached").noconvert());
 }
 
 template <class V>

@@ -14,6 +14,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_power(module);
     tgraph::bind_join(module);
     tgraph::bind_local_relax(module);
+    tgraph::bind_block(module);
     tgraph::bind_sweep(module);
     tgraph::bind_intersect(module);
     tgraph::bind_peel(module);
