@@ -248,6 +248,47 @@ def test_partition_mistakes(file, options, message):
     assert message in fails("partition", file, *options)
 
 
+@pytest.mark.parametrize("method", ["ebp", "wcp"])
+def test_blocks_are_written_and_read_within_a_memory(method, tmp_path):
+    path, blocks, table = tmp_path / "grid.tg", tmp_path / "blocks.tg", tmp_path / "table.csv"
+    tg.write(tg.generators.grid2d(30, 30), path)
+    shown = tgraph("partition", path, "--parts", "8", "--method", method, "--output", blocks)
+    assert f"blocks: {blocks}\n" in shown
+    held = tg.open(blocks, "100kB")
+    assert held.layout.source.num_blocks == 8
+    for algorithm in ALGORITHMS:
+        options = ("--memory", "100kB", "--checkpoint", tmp_path / "run.ckpt", "--progress")
+        shown = tgraph(algorithm, blocks, *options, "--output", table)
+        assert "900 vertices, 3,480 arcs, opened\n" in shown
+        found = pandas.read_csv(table)
+        tgraph(algorithm, path, "--output", table)
+        expected = pandas.read_csv(table).set_index("vertex")
+        if algorithm == "pagerank":
+            assert (found.set_index("vertex").sort_index() - expected.sort_index()).abs().max().max() < 1e-6
+        if algorithm == "wcc":
+            assert found["component"].nunique() == 1
+    assert {entry.name for entry in tmp_path.iterdir()} == {"grid.tg", "blocks.tg", "table.csv"}
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no partitioned .tg file; tgraph partition"),
+        (("bfs", "{folder}/plain.tg", "--memory", "1MB"), "not partitioned into blocks"),
+        (("bfs", "{folder}/plain.tg", "--memory", "1MB", "--multi", "sum"), "--memory: a partitioned file is read as"),
+        (("bfs", "{folder}/blocks.tg", "--memory", "little"), "memory: 'little' is no amount"),
+        (("bfs", "{folder}/blocks.tg", "--memory", "100"), "needs at least"),
+        (("bfs", "{file}", "--checkpoint", "{folder}/none/run"), "checkpoint: {folder}/none/run cannot be written"),
+        (("partition", "{file}", "--parts", "2", "--output", "{folder}/blocks.npz"), "--output: a partitioned graph"),
+    ],
+)
+def test_mistakes_with_blocks(file, tmp_path, command, message):
+    tg.write(tg.generators.grid2d(30, 30), tmp_path / "plain.tg")
+    tgraph("partition", file, "--parts", "2", "--output", tmp_path / "blocks.tg")
+    places = {"file": file, "folder": tmp_path}
+    assert message.format(**places) in fails(*(part.format(**places) for part in command))
+
+
 # ---- mistakes -----------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 
 from tgraph import errors, generators, primitives
 from tgraph.advice import Advice, advise
+from tgraph.checkpoint import Checkpoint
 from tgraph.engine import Run, run
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Advice",
+    "Checkpoint",
     "Frontier",
     "Graph",
     "Program",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.subgraph import Mode
@@ -46,6 +48,14 @@ class DirectionPolicy:
         elif size * self.BETA < self.num_vertices and size < self._last_size:
             self.direction = "push"
         return self.direction
+
+    def state(self) -> dict[str, Any]:
+        """What the directions to come depend on, for a checkpoint."""
+        return {"unexplored": self.unexplored, "direction": self.direction, "last_size": self._last_size}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` gave."""
+        self.unexplored, self.direction, self._last_size = state["unexplored"], state["direction"], state["last_size"]
 
     def passed(self, size: int, arcs: int) -> None:
         """An iteration from such a frontier is over, or about to begin."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import torch
@@ -12,10 +13,12 @@ from torch import Tensor
 
 from tgraph import fused
 from tgraph.build import as_count, check_choice
+from tgraph.checkpoint import Checkpoint, Keeper
 from tgraph.direction import DirectionPolicy
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
+from tgraph.io.stream import PathLike
 from tgraph.kernels import Choice, check_backend, layouts, watched
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
@@ -53,6 +56,7 @@ def run(
     max_iterations: int | None = None,
     device: torch.device | str | None = None,
     memory: str | int | None = None,
+    checkpoint: Checkpoint | PathLike | None = None,
 ) -> Run:
     """Run a program on a graph until no vertex is active.
 
@@ -68,11 +72,15 @@ def run(
     device : where to run, by default where the graph is.
     memory : what the arcs and the data of the vertices may take there, such as "4GB" or bytes as an int. A graph that
         is larger is read block by block (`tgraph.stream`); see `tgraph.open` for one in a file. By default no limit.
+    checkpoint : a file in which to keep the state of the run every half minute, between iterations, and to go on from
+        where it is there; a `tgraph.Checkpoint` sets the time. The result is that of a run that was not interrupted,
+        bit for bit where that one is the same every time. The trace has the iterations since.
 
     With `memory` a Relaxation may visit blocks in an order of its own, until nothing is active: to count or limit its
     rounds, or to fix their direction, set `rounds`, `max_iterations` or mode="pull".
-    Raises MemoryBudgetError where `memory` does not hold the data of the vertices; ArgumentError where `init` or
-    `compute` return something else than vertex data and a Frontier.
+    Raises MemoryBudgetError where `memory` does not hold the data of the vertices; FileFormatError for a checkpoint
+    that is damaged; ArgumentError for one of another run, and where `init` or `compute` return something else than
+    vertex data and a Frontier.
     """
     check_choice(mode, "mode", ("auto", "push", "pull"))
     check_backend(backend)
@@ -80,29 +88,40 @@ def run(
         from tgraph.stream.opening import within
 
         graph = within(graph, memory, device)
+    keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
     values, active = _first(program, graph)
     if graph.layout is not None:
         graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
+    saved = None if keeper is None else keeper.begin(values)
     if isinstance(program, Relaxation):
         program.check(graph, values)
     scratch = Scratch(graph.num_vertices)
     order = _order(program, graph, values, scratch)
     limit = _limit(program, graph, max_iterations, ordered=order is not None)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
+    if saved is not None:
+        values, active = _restored(program, graph, result, saved)
     in_rounds = mode == "pull" or (max_iterations is not None or program.max_iterations is not None)
     loop = fused.find_loop(program, graph, values, active, backend, in_rounds)
     if loop is not None and loop.backend is layouts:
         limit = None  # blocks are visited as often as it takes
-    with _bar(progress, program, graph) as advance, _recording(graph, result.trace):
+    with _bar(progress, program, graph, result.iterations) as advance, _recording(graph, result.trace):
         if loop is not None and loop.backend is not None:
-            remaining = _run_loop(loop, cast(Relaxation, program), graph, active, mode, limit, result, advance)
+            remaining = _run_loop(loop, cast(Relaxation, program), graph, active, mode, limit, result, advance, keeper)
         else:
             if loop is not None and result.trace is not None:
                 result.trace.choices.append(str(loop))
             policy = DirectionPolicy(graph, mode, settles=_settles(program))
-            remaining = _run_rounds(program, graph, active, policy, order, backend, scratch, limit, result, advance)
+            if saved is not None and saved["policy"] is not None:
+                policy.restore(saved["policy"])
+            remaining = _run_rounds(
+                program, graph, active, policy, order, backend, scratch, limit, result, advance, keeper
+            )
+    unfinished = remaining and result.iterations != program.rounds
+    if keeper is not None:
+        keeper.save() if unfinished else keeper.finish()
     result.values = program.finish(result.values)
-    if remaining and result.iterations != program.rounds:
+    if unfinished:
         message = _not_converged(program, limit, result.residual, remaining)
         raise NotConvergedError(message, result, result.residual)
     result.converged = True
@@ -120,6 +139,7 @@ def _run_rounds(
     limit: int | None,
     result: Run,
     advance: Callable[[int, int], None],
+    keeper: Keeper | None,
 ) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
     Returns how many vertices are active still."""
@@ -132,6 +152,8 @@ def _run_rounds(
         if active.is_everything and _meets_tolerance(program, before, result):
             return 0
         active = changed if order is None else order.next(result.values, changed)
+        if keeper is not None:
+            keeper.offer(partial(_state, program, result, active, order, policy))
     return len(active)
 
 
@@ -167,17 +189,43 @@ def _run_loop(
     limit: int | None,
     result: Run,
     advance: Callable[[int, int], None],
+    keeper: Keeper | None,
 ) -> int:
     """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
     result.values = result.values.contiguous()
     loop = fused.begin(choice, program, graph, result.values, active, mode)
-    bounds = [bound for bound in (limit, program.rounds) if bound is not None]
+    begun = None if keeper is None or hasattr(loop, "frontier") else result.values.clone()
+    bounds = [bound - result.iterations for bound in (limit, program.rounds) if bound is not None]
     for count in fused.advance(loop, min(bounds, default=None)):
         result.iterations += count
         if result.trace is not None:
             result.trace.add_rounds(loop.rounds(), choice)
         advance(count, loop.active)
+        if keeper is not None:
+            keeper.offer(lambda: _state(program, result, fused.unsettled(loop, graph, active, begun, result.values)))
     return loop.active
+
+
+def _state(
+    program: Program, result: Run, active: Frontier, order: NearFar | None = None, policy: DirectionPolicy | None = None
+) -> dict[str, Any]:
+    """What a checkpoint keeps of a run between two iterations."""
+    return {
+        "values": result.values,
+        "frontier": (active if order is None else order.with_far(active)).forms(),
+        "iterations": result.iterations,
+        "residual": result.residual,
+        "program": program.state(),
+        "policy": None if policy is None else policy.state(),
+    }
+
+
+def _restored(program: Program, graph: Graph, result: Run, saved: dict[str, Any]) -> tuple[Any, Frontier]:
+    """The vertex data and the frontier of a state that was kept, which are taken out of it, so that they last no longer
+    than they are used; the rest goes to the result and the program."""
+    result.values, result.iterations, result.residual = saved.pop("values"), saved["iterations"], saved["residual"]
+    program.restore(saved.pop("program"))
+    return result.values, Frontier(graph, **saved.pop("frontier"))
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
@@ -279,7 +327,7 @@ def _recording(graph: Graph, trace: Trace | None) -> Iterator[None]:
 
 
 @contextmanager
-def _bar(show: bool, program: Program, graph: Graph):
+def _bar(show: bool, program: Program, graph: Graph, done: int):
     """A function to call after each iteration, which counts it on a tqdm bar; for a graph that streams with what was
     read in it."""
     if not show:
@@ -288,7 +336,7 @@ def _bar(show: bool, program: Program, graph: Graph):
     from tqdm import tqdm
 
     counts = getattr(graph.layout, "counts", None)
-    with tqdm(desc=type(program).__name__, unit=" iterations") as bar:
+    with tqdm(desc=type(program).__name__, unit=" iterations", initial=done) as bar:
 
         def advance(steps: int, active: int) -> None:
             nonlocal counts

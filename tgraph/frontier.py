@@ -88,6 +88,12 @@ class Frontier:
         """How many arcs leave the active vertices: the work of a push."""
         return self.measure()[1]
 
+    def forms(self) -> dict[str, Tensor]:
+        """The ids and the mask, whichever there are, by the names that the constructor takes; neither for
+        everything."""
+        held = {"ids": self._ids, "mask": self._mask}
+        return {name: form for name, form in held.items() if form is not None}
+
     def measure(self) -> tuple[int, int]:
         """(size, num_arcs) by one small device-to-host read, kept."""
         if self._count is None:

@@ -94,6 +94,18 @@ def advance(loop: Any, limit: int | None) -> Iterator[int]:
         yield count
 
 
+def unsettled(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, values: Tensor) -> Frontier:
+    """The active vertices of a loop that has paused, as many as it tells; else all that have been active.
+
+    Those are the `first` ones, and those whose value differs from the one that they `begun` with. To relax a vertex
+    again changes nothing, neither what a round gives nor how many there are, for its messages have been heard.
+    """
+    if begun is None or not loop.active:
+        return graph.select(loop.frontier) if loop.active else graph.nothing()
+    moved = values != begun
+    return graph.select((moved if moved.dim() == 1 else moved.flatten(1).any(1)) | first.mask)
+
+
 def _growth(program: Relaxation, graph: Graph) -> float | None:
     """How far a value may move away from the first values; None where that is not known."""
     if program.edge == "copy":

@@ -12,6 +12,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
+from tgraph.io.state import is_plain
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import across
@@ -62,6 +63,28 @@ class Program:
         everything was active, where `before` and `after` are different tensors.
         """
         return None
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the program: by default every attribute that is plain (numbers, text, tensors,
+        numpy arrays, and lists, tuples and dicts of these), and the `state()` of one that has a `restore` as well.
+
+        Any other attribute must be after the run what `init` made it; a program of which one is not overrides both
+        methods.
+        """
+        return {
+            name: value.state() if hasattr(value, "restore") else value
+            for name, value in vars(self).items()
+            if hasattr(value, "restore") or is_plain(value)
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `state` gave in an earlier run, after `init`."""
+        for name, value in state.items():
+            held: Any = getattr(self, name, None)
+            if hasattr(held, "restore"):
+                held.restore(value)
+            else:
+                setattr(self, name, value)
 
     def finish(self, values: Any) -> Any:
         """The result that the user sees, from the last `values`; by default the same."""

@@ -39,6 +39,10 @@ class NearFar:
             self._far.append(far)
         return close if len(close) else self._advance(values, changed.graph)
 
+    def with_far(self, near: Frontier) -> Frontier:
+        """The vertices that have something to send still: a frontier that `next` gave, and the far pile."""
+        return near.graph.select(torch.cat([near.ids, *self._far])) if self._far else near
+
     def _advance(self, values: Tensor, graph: Graph) -> Frontier:
         if not self._far:
             return graph.nothing()

@@ -10,6 +10,7 @@ import torch
 
 from tgraph import native
 from tgraph.engine import Run, run
+from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 from tgraph.program import Program
 
@@ -24,8 +25,13 @@ def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[
     second core adds to a search whose frontiers are small is little, what it does for another search is all gained.
     `options` are those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
 
-    Raises what `tgraph.run` raises, for the first program that fails.
+    Raises what `tgraph.run` raises, for the first program that fails; ArgumentError for a checkpoint, which belongs to
+    one run.
     """
+    if options.get("checkpoint") is not None:
+        raise ArgumentError(
+            "checkpoint: belongs to one run, these are several; pass each to tgraph.run with a checkpoint of its own"
+        )
     chosen, threads = list(programs), torch.get_num_threads()
     watched = options.get("trace") or options.get("progress")
     if watched or graph.device.type != "cpu" or len(chosen) < threads or graph.num_arcs < ARCS_WORTH_A_THREAD:

@@ -5,11 +5,11 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from faults import killed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
@@ -18,6 +18,7 @@ from strategies import FLOATS, INTEGERS, graphs, random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
+from tgraph.io import whole
 from tgraph.stream import writing
 from tgraph.stream.blocks import BlockFile
 from tgraph.stream.container import Extent
@@ -100,7 +101,7 @@ def test_wide_neighbors(tmp_path):
     plan = cut(offset, torch.tensor([0, 1, 3]))
     resident = resident_tensors([offset], None, None)
     path = tmp_path / "wide.tg"
-    with writing.whole_file(path, writing.file_size([plan], resident, facts)) as file:
+    with whole.whole_file(path, writing.file_size([plan], resident, facts)) as file:
         writer = BlockWriter(file, facts)
         for stretch in plan:
             arcs = neighbors[stretch.first_arc : stretch.end_arc]
@@ -204,6 +205,7 @@ def sample(tmp_path):
     return path
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("seed", range(50))
 def test_a_flipped_bit_is_named(sample, seed):
     chance = random.Random(seed)
@@ -215,6 +217,7 @@ def test_a_flipped_bit_is_named(sample, seed):
         read_all(sample)
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("seed", range(20))
 def test_a_truncated_file_is_named(sample, seed):
     size = sample.stat().st_size
@@ -224,6 +227,7 @@ def test_a_truncated_file_is_named(sample, seed):
             read(sample)
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("direct", [None, False])
 def test_damage_names_section_and_block(sample, direct):
     with BlockFile(sample, direct=direct) as file:
@@ -243,53 +247,44 @@ def test_damage_names_section_and_block(sample, direct):
 # ---- interruption ---------------------------------------------------------------------------------------------------
 
 REWRITING = """
-import os, signal, sys, time, torch
 from tgraph.graph import Graph
 from tgraph.stream.writing import write_partitioned
-torch.set_num_threads(1)
 src, dst = torch.randint(0, 20000, (2, 300_000), generator=torch.Generator().manual_seed(1))
 graph = Graph.from_edges(src, dst, num_vertices=20000)
 graph.transpose()
-for wait in sys.stdin:
-    child = os.fork()
-    while not child:
+
+def work():
+    while True:
         write_partitioned(graph, sys.argv[1], 16)
-    time.sleep(float(wait))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    print("killed", flush=True)
 """
 
 
 def kill_while_writing(path, waits):
-    """Kill -9 processes that write the file over and over; whatever is there must be whole."""
-    command = [sys.executable, "-c", REWRITING, os.fspath(path)]
-    seen = 0
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        for wait in waits:
-            process.stdin.write(f"{wait}\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == "killed\n"
-            if path.exists():
-                read_all(path)
-                seen += 1
-            for left in path.parent.glob(".*.part"):
-                left.unlink()
-        process.stdin.close()
-    assert process.returncode == 0
-    return seen
+    """Kill processes that write the file over and over: it is whole all the time, and in the end nothing else is
+    there."""
+    write_partitioned(LABELLED, path, 2)
+    kills = 0
+    for was_killed in killed(REWRITING, [path], waits):
+        read_all(path)
+        kills += was_killed
+    assert kills == len(waits)
+    write_partitioned(LABELLED, path, 2)
+    assert list(path.parent.iterdir()) == [path]
 
 
-def test_kill_leaves_a_whole_file_or_none(tmp_path):
-    assert kill_while_writing(tmp_path / "some.tg", [0.002, 0.05, 0.3])
+@pytest.mark.fault
+def test_kill_leaves_a_whole_file(tmp_path):
+    kill_while_writing(tmp_path / "some.tg", [0.002, 0.05, 0.3])
 
 
-@pytest.mark.slow
+@pytest.mark.fault
+@pytest.mark.soak
 def test_kill_at_20_moments(tmp_path):
     chance = random.Random(0)
-    assert kill_while_writing(tmp_path / "some.tg", [chance.uniform(0, 0.3) for _ in range(20)])
+    kill_while_writing(tmp_path / "some.tg", [chance.uniform(0, 0.3) for _ in range(20)])
 
 
+@pytest.mark.fault
 def test_a_failure_keeps_the_file_that_was_there(tmp_path, monkeypatch):
     path = tmp_path / "some.tg"
     write_partitioned(LABELLED, path, 2)
@@ -298,7 +293,7 @@ def test_a_failure_keeps_the_file_that_was_there(tmp_path, monkeypatch):
     def no_room(file, nbytes):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(writing, "reserve", no_room)
+    monkeypatch.setattr(whole, "reserve", no_room)
     size = len(before)
     with pytest.raises(OSError, match=rf"{size} bytes are needed, \d+ are free.*some\.tg") as caught:
         write_partitioned(LABELLED, path, 2)
@@ -318,6 +313,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", os.fspath(folder)], check=True)
 
 
+@pytest.mark.fault
 def test_a_disk_that_is_full(small_disk: Path):
     path = small_disk / "some.tg"
     write_partitioned(LABELLED, path, 2)

@@ -2,12 +2,14 @@
 
 import errno
 import os
+import random
 import subprocess
 import sys
 import warnings
 
 import pytest
 import torch
+from faults import killed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F401
@@ -199,6 +201,7 @@ def test_too_many_sparse_ids(tmp_path):
         convert(path, tmp_path / "some.tg", memory=100_000)
 
 
+@pytest.mark.fault
 def test_a_disk_that_is_full(tmp_path, small_disk):  # noqa: F811
     path = tmp_path / "some.txt"
     path.write_text(random_lines(100, 30_000))
@@ -206,6 +209,42 @@ def test_a_disk_that_is_full(tmp_path, small_disk):  # noqa: F811
         convert(path, small_disk / "some.tg")
     assert caught.value.errno == errno.ENOSPC
     assert not list(small_disk.iterdir())
+
+
+CONVERTING = """
+import pyarrow.csv
+from tgraph.stream.converting import convert
+
+def work():
+    while True:
+        convert(sys.argv[1], sys.argv[2], parts=8, memory="3MB")
+"""
+
+
+def kill_while_converting(tmp_path, waits):
+    """Kill conversions over a file, which is whole all the time; the next one removes what they have left."""
+    path, target = tmp_path / "some.txt", tmp_path / "some.tg"
+    path.write_text(random_lines(3000, 60_000))
+    convert(path, target, parts=2)
+    expected, kills = tg.read(path), 0
+    for was_killed in killed(CONVERTING, [path, target], waits):
+        assert_same(tg.read(target), expected)
+        kills += was_killed
+    assert kills == len(waits)
+    convert(path, target)
+    assert {entry.name for entry in tmp_path.iterdir()} == {path.name, target.name}
+
+
+@pytest.mark.fault
+def test_kill_leaves_a_whole_file(tmp_path):
+    kill_while_converting(tmp_path, [0.05, 0.2, 0.6])
+
+
+@pytest.mark.fault
+@pytest.mark.soak
+def test_kill_at_20_moments(tmp_path):
+    chance = random.Random(0)
+    kill_while_converting(tmp_path, [chance.uniform(0, 1) for _ in range(20)])
 
 
 def test_mirrored_lists():

@@ -1,5 +1,6 @@
 """Programs give the same answers on a graph that is read block by block, and read no more of it than they need."""
 
+import re
 import threading
 
 import pytest
@@ -311,9 +312,22 @@ def test_the_trace_has_every_visit_and_draws_them(tmp_path):
     assert (tmp_path / "trace.png").stat().st_size > 10_000
 
 
+SHOWN = r"([\d,]+) active, (\d+) blocks, (\d+) of them loaded \(([\d.]+) MB\), \d+% overlap"
+
+
 def test_progress_tells_what_was_read(capsys):
-    al.pagerank(streamed(grid(30, 30), 8, 2), progress=True)
-    assert "8 blocks" in capsys.readouterr().err
+    """Blocks, loads, bytes and overlap: of one iteration, or of a relaxation's second."""
+    held = streamed(grid(90, 90), 8, 2)
+    al.pagerank(held, tol=None, max_iterations=3, progress=True)
+    active, blocks, loaded, megabytes = re.findall(SHOWN, capsys.readouterr().err)[-1]
+    assert (active, blocks, loaded) == ("8,100", "8", "6")  # two are still there from the iteration before
+    assert float(megabytes) == pytest.approx(6 * held.layout.index[0].nbytes / 1e6, abs=0.06)
+    before = held.layout.counts
+    al.bfs(held, 0, progress=True)
+    counts = held.layout.counts.since(before)
+    if counts.elapsed < 1:  # the one second that is shown
+        active, blocks, loaded, _ = re.findall(SHOWN, capsys.readouterr().err)[-1]
+        assert (active, blocks, loaded) == ("0", str(counts.visits), str(counts.loads))
 
 
 def test_runs_on_one_graph_from_several_threads_take_turns():

@@ -104,6 +104,10 @@ class Layout(ABC):
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """The layout of stored `tensors`, taken as they are. Raises ArgumentError where they do not fit each other."""
 
+    def identity(self) -> list[Tensor]:
+        """Tensors that differ where the arcs of two layouts do, to be hashed: all that is stored."""
+        return list(self.tensors().values())
+
     @property
     def nbytes(self) -> int:
         """Bytes of all that is stored."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from tgraph.build import as_count
@@ -122,6 +124,19 @@ class AffineMap:
         """The sum of x [n] over the vertices whose scale is 0."""
         kept = self._kept("unsent", x)
         return unsent(x, self._coefficients.scale) if kept is None else kept
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps: the numbers of the last step, which another sum might round otherwise."""
+        last = self._last
+        kept = None if last is None else {"values": last.values, "total": last.total, "unsent": last.unsent}
+        return {"last": kept, "wanted": sorted(self._wanted)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` gave, with the same scale, bias and measure."""
+        self._wanted, last = set(state["wanted"]), state["last"]
+        if last is not None:
+            sent = scaled(last["values"], self._coefficients.scale)
+            self._last = Stepped(last["values"], sent, 0.0, last["total"], last["unsent"])
 
     def _kept(self, name: str, x: Tensor) -> Tensor | float | None:
         """What the last step computed for its values, where x are these."""

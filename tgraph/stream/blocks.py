@@ -156,6 +156,10 @@ class BlockFile:
         text, offset = self._tensor("vertex_text"), self._tensor("vertex_text_offset")
         return labels.unpack(text.numpy(), offset.numpy())
 
+    def identity(self) -> list[Tensor]:
+        """Tensors that differ where the arcs of two files do: the index, which holds the checksums of the blocks."""
+        return [torch.tensor(self.index, dtype=torch.int64, device="cpu"), self.offset()]
+
     def _section(self, name: str) -> int:
         if name not in self.sections:
             has = " and ".join(map(repr, self.sections))

@@ -17,16 +17,17 @@ tensors and of the header itself.
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 from typing import Any, NamedTuple
 
 import torch
-import xxhash
-from torch import Tensor
 
 from tgraph.errors import FileFormatError
+from tgraph.io.sealed import as_bytes as as_bytes  # for those who import the container
+from tgraph.io.sealed import checksum as checksum
+from tgraph.io.sealed import seal, unseal
+from tgraph.io.sealed import signed as signed
 from tgraph.io.stream import PathLike
 from tgraph.stream.memory import PAGE, aligned
 
@@ -39,7 +40,6 @@ DTYPES = {
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 REMEDY = "the file is truncated or damaged: fetch it again, or write it again with tgraph.stream.write_partitioned"
 _ALIGNMENT = 64
-_NO_SUM = "0" * 16  # stands for the checksum of the header while that is computed
 
 
 class Extent(NamedTuple):
@@ -71,36 +71,16 @@ def places(rows: int, arcs: int, neighbor_dtype: torch.dtype, weight_dtype: torc
     return Places(neighbors, weights, aligned(weights + (0 if weight_dtype is None else arcs * weight_dtype.itemsize)))
 
 
-def as_bytes(tensor: Tensor) -> memoryview:
-    """The bytes of a contiguous tensor of the CPU, not copied."""
-    return tensor.view(torch.uint8).numpy().data
-
-
-def checksum(data: Any) -> int:
-    """XXH3 of the bytes, as the int64 of the same bits."""
-    return signed(xxhash.xxh3_64_intdigest(data))
-
-
-def signed(value: int) -> int:
-    """The int64 of the same bits as a uint64."""
-    return value - 2**64 if value >= 2**63 else value
-
-
 def pack_header(tensors: dict[str, tuple[torch.dtype, list[int]]], notes: dict[str, str]) -> bytes:
     """The first page, of tensors that follow it without gaps."""
-    header: dict[str, Any] = {"__metadata__": notes | {"checksum": _NO_SUM}}
+    header: dict[str, Any] = {"__metadata__": notes}
     end = 0
     for name, (dtype, shape) in tensors.items():
         begin, end = end, end + torch.Size(shape).numel() * dtype.itemsize
         header[name] = {"dtype": DTYPE_NAMES[dtype], "shape": shape, "data_offsets": [begin, end]}
-    text = json.dumps(header).encode()
-    page = struct.pack("<Q", PAGE - 8) + text + b" " * (PAGE - 8 - len(text))
+    page = seal(header)
     assert len(page) == PAGE, "the header has a fixed number of short entries"
-    return page.replace(_note(_NO_SUM), _note(xxhash.xxh3_64_hexdigest(page)), 1)
-
-
-def _note(sum_of_header: str) -> bytes:
-    return b'"checksum": "' + sum_of_header.encode() + b'"'
+    return page
 
 
 def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
@@ -113,11 +93,8 @@ def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
     try:
         if len(page) != PAGE or length != PAGE - 8:
             raise ValueError("its length is wrong")
-        header = json.loads(page[8:])
-        found = header["__metadata__"]["checksum"]
-        if xxhash.xxh3_64_hexdigest(page.replace(_note(found), _note(_NO_SUM), 1)) != found:
-            raise ValueError("its checksum differs")
-    except (ValueError, LookupError, TypeError, AttributeError) as fault:
+        header = unseal(page)
+    except ValueError as fault:
         raise FileFormatError(path, f"the header is damaged ({fault})", REMEDY) from fault
     version = int(header["__metadata__"]["version"])
     if version > VERSION:

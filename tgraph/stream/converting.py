@@ -31,6 +31,7 @@ from tgraph.io import csv, edgelist
 from tgraph.io.columns import fold_columns
 from tgraph.io.edgelist import Plan
 from tgraph.io.stream import PathLike
+from tgraph.io.whole import remove_leftovers, room_for, whole_file
 from tgraph.stream.container import SECTIONS
 from tgraph.stream.memory import parse_memory
 from tgraph.stream.mirror import Mirror
@@ -44,8 +45,6 @@ from tgraph.stream.writing import (
     file_size,
     local_offset,
     resident_tensors,
-    room_for,
-    whole_file,
 )
 
 # Bytes at the height of each step: for an edge that is noted or scattered, and for an arc that is sorted.
@@ -75,8 +74,9 @@ def convert(
         for CSV source, target and weight.
 
     The disk must hold, beside the result, 16 bytes for each edge and at most as much again (8 more with weights), in a
-    folder beside `path_out` that is gone in the end, also after an exception. A list of undirected edges that names all
-    of them both ways is told by a fingerprint of 64 bits of all arcs, which errs once in 2**64 files.
+    folder beside `path_out` that is gone in the end, also after an exception; what a killed conversion left of it, the
+    next one to the same path removes. A conversion that was interrupted starts over. A list of undirected edges that
+    names all of them both ways is told by a fingerprint of 64 bits of all arcs, which errs once in 2**64 files.
     Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format and for
     too little memory, saying how much is needed; OSError, with the bytes needed, where the disk is full.
     """
@@ -108,7 +108,8 @@ def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
 @contextmanager
 def _folder_beside(path: PathLike) -> Iterator[Path]:
     path = Path(path)
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".converting", dir=path.parent))
+    remove_leftovers(path, "converting")
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".converting", dir=path.parent))
     try:
         yield folder
     finally:

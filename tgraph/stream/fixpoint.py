@@ -88,8 +88,8 @@ class Fixpoint:
         self._mark(active.ids)
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Go on for about a second: whether no vertex is active any more, and how many blocks were visited. The time
-        and `limit` of an engine's rounds do not apply."""
+        """Go on for about a second, and one block at least: whether no vertex is active any more, and how many blocks
+        were visited. The time and `limit` of an engine's rounds do not apply."""
         self._done = []
         self._deadline = time.perf_counter() + max(seconds, SLICE)
         self._layout.pipeline.visit(self._choose, self._relax, self._value)
@@ -104,10 +104,19 @@ class Fixpoint:
         """How many vertices are active; that of a split row counts for each of its blocks."""
         return int(self._active.sum())
 
+    @property
+    def frontier(self) -> Tensor:
+        """Which vertices are active, bool [n]: those whose row is, in any of its blocks."""
+        active = torch.zeros(len(self._values), dtype=torch.bool, device=self._values.device)
+        for block, start in zip(self._layout.blocks, self._start, strict=False):
+            first, end = self._layout.index[block][1:3]
+            active[first:end] |= self._active[start : start + end - first]
+        return active
+
     def _choose(self, queued: Collection[int], cached: Collection[int]) -> int | None:
         """The waiting block to ask for next: of those with the best values, as many as there are buffers, one that is
         here; of several the best, of equals the one with the most arcs to send the best value along."""
-        if time.perf_counter() > self._deadline:
+        if self._done and time.perf_counter() > self._deadline:
             return None
         waits = self._work > 0
         waits[self._places(queued)] = False

@@ -60,6 +60,11 @@ class HostBlocks(BlockFile):
         """The ids of the graph."""
         return self._graph.vertices
 
+    def identity(self) -> list[Tensor]:
+        """The arcs of the graph, however they are cut into blocks."""
+        graph = self._graph
+        return [graph.offset, graph.neighbors, *([] if graph.weights is None else [graph.weights])]
+
     def fetch(self, block: int, memory: Tensor) -> None:
         """Copy a block into `memory`, uint8 [at least `index[block].nbytes`]."""
         views, extent = self.views(block, memory), self.index[block]

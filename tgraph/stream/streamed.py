@@ -104,6 +104,10 @@ class Streamed(Uncompressed):
         """Nothing: see `tensors`."""
         return {}
 
+    def identity(self) -> list[Tensor]:
+        """See `Layout.identity`: the index with the checksums of the blocks."""
+        return self.source.identity()
+
     @property
     def nbytes(self) -> int:
         """Bytes of the resident offsets and of the buffers there may be."""

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -20,7 +14,8 @@ from tgraph.build import as_count
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 from tgraph.io import labels
-from tgraph.io.stream import PathLike, replacing
+from tgraph.io.stream import PathLike
+from tgraph.io.whole import whole_file
 from tgraph.stream.container import (
     DTYPE_NAMES,
     VERSION,
@@ -210,49 +205,3 @@ class BlockWriter:
         blocks = {"blocks": (torch.uint8, [self._position - PAGE])}
         self._file.seek(0)
         self._file.write(pack_header(blocks | shapes, notes))
-
-
-@contextmanager
-def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
-    """A new file of `nbytes` bytes that takes the place of `path` once it is written and on the disk, or vanishes.
-    Raises OSError, naming path and bytes, where the disk has no room for it."""
-    with replacing(path) as temporary, room_for(path, nbytes), open(temporary, "wb") as file:
-        reserve(file.fileno(), nbytes)
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    _sync_folder(Path(path).parent)
-
-
-def reserve(file: int, nbytes: int) -> None:
-    """Take the room on the disk at once, rather than find out hours later that it is not there."""
-    if nbytes and hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file, 0, nbytes)
-
-
-@contextmanager
-def room_for(path: PathLike, nbytes: int | str) -> Iterator[None]:
-    """What the system says of a full disk, with the path and the bytes that are needed."""
-    try:
-        yield
-    except OSError as fault:
-        said = fault.filename == os.fspath(path)
-        if said or fault.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        free = shutil.disk_usage(Path(path).absolute().parent).free
-        what = f"{fault.strerror}: {nbytes} bytes are needed, {free} are free; make room, or write to another disk"
-        raise OSError(fault.errno, what, os.fspath(path)) from fault
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that the new name outlives a loss of power too."""
-    try:
-        opened = os.open(folder, os.O_RDONLY)
-    except OSError:  # some systems open no folders
-        return
-    try:
-        os.fsync(opened)
-    except OSError:  # and some file systems sync none
-        pass
-    finally:
-        os.close(opened)

@@ -1,0 +1,38 @@
+"""Processes that are killed with signal 9 at chosen moments."""
+
+import subprocess
+import sys
+
+FORKING = """
+import os, signal, sys, time, torch
+torch.set_num_threads(1)
+{code}
+for wait in sys.stdin:
+    child = os.fork()
+    if not child:
+        work()
+        os._exit(0)
+    end, ended = time.monotonic() + float(wait), (0, 0)
+    while not ended[0] and time.monotonic() < end:
+        time.sleep(0.0005)
+        ended = os.waitpid(child, os.WNOHANG)
+    if not ended[0]:
+        os.kill(child, signal.SIGKILL)
+        ended = os.waitpid(child, 0)
+    print("killed" if os.WIFSIGNALED(ended[1]) else "failed" if ended[1] else "done", flush=True)
+"""
+
+
+def killed(code, arguments, waits):
+    """Fork a process for each of the waits, in seconds, which calls the function `work` of the code, and kill it after
+    so long. Yields whether it was still at work. The code finds the arguments in sys.argv[1:]."""
+    command = [sys.executable, "-c", FORKING.format(code=code), *map(str, arguments)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for wait in waits:
+            process.stdin.write(f"{wait}\n")
+            process.stdin.flush()
+            found = process.stdout.readline().strip()
+            assert found in ("killed", "done"), found
+            yield found == "killed"
+        process.stdin.close()
+    assert process.returncode == 0

@@ -1,0 +1,150 @@
+"""The `tgraph` command: read a graph, run an algorithm on it, show or write what it gave.
+
+A command is a chain of steps. Each step gets what the steps before it returned, by position; its keyword-only
+parameters are options of the command.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import tgraph as tg
+from tgraph import report
+from tgraph.cli.algorithms import bfs, execute, hits, pagerank, sssp, wcc
+from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size
+from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
+from tgraph.demo import compare
+from tgraph.doctor import examine
+from tgraph.errors import TGraphError
+
+# The command line's own errors (an unknown option, a missing argument); typer exports only the heirs of this class.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+class OneLineErrors(TyperGroup):
+    """Says in one line on stderr what the user can put right; any other error is ours and keeps its traceback."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command and exit: 0 when done, 2 for a mistake of the user, 130 when interrupted."""
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *details: _complain(f"warning: {message}")
+            try:
+                code = super().main(*args, **extra | {"standalone_mode": False})
+            except typer.Abort:
+                code = 130
+            except (TGraphError, OSError, UsageError) as mistake:
+                _complain(_explain(mistake))
+                code = 2
+        if code == 130:
+            _complain("interrupted")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(mistake: Exception) -> str:
+    if isinstance(mistake, OSError) and mistake.filename is not None:
+        return f"{mistake.filename}: {mistake.strerror}"
+    return mistake.format_message() if isinstance(mistake, UsageError) else str(mistake)  # type: ignore[attr-defined]
+
+
+def _complain(message: str) -> None:
+    typer.echo(f"tgraph: {' '.join(message.split())}", err=True)
+
+
+def demo(
+    *,
+    file: Annotated[Path | None, typer.Argument(help="A graph (default: a generated one).", show_default=False)] = None,
+    format: Format = None,
+    directed: Directed = None,
+    weights: Weights = None,
+    device: Device = "cpu",
+    picture: Annotated[Path, typer.Option(callback=picture_file, help="Where to draw the iterations.")] = Path(
+        "demo.png"
+    ),
+) -> None:
+    """Run five algorithms on one graph, print what they found and cost, and draw their iterations."""
+    if file is not None:
+        graph = read(file=file, format=format, directed=directed, weights=weights)
+    else:
+        start = time.perf_counter()
+        graph = tg.generators.rmat(16, weighted=True)
+        took = report.duration(time.perf_counter() - start)
+        typer.echo(f"a generated scale-free graph (R-MAT): {size(graph)}, made in {took}")
+    typer.echo(compare(graph.to(device), picture))
+
+
+def doctor() -> None:
+    """Say what is installed and which backend serves which device."""
+    typer.echo(examine())
+
+
+# ---- commands -----------------------------------------------------------------------------------------------------
+
+
+def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any]) -> None:
+    """Register the command `name` that takes the steps in order, with the options of them all."""
+    options = [
+        {
+            option.name: option
+            for option in inspect.signature(step, eval_str=True).parameters.values()
+            if option.kind is option.KEYWORD_ONLY
+        }
+        for step in steps
+    ]
+    every = {name: option for own in options for name, option in own.items()}
+
+    def command(**given: Any) -> None:
+        results: list[Any] = []
+        for step, own in zip(steps, options, strict=True):
+            results.append(step(*results, **{name: given[name] for name in own}))
+
+    command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
+    command.__annotations__ = {name: option.annotation for name, option in every.items()}
+    group.command(name, help=help)(command)
+
+
+app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False)
+generate = typer.Typer()
+
+
+@app.callback(invoke_without_command=True)
+def tgraph(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Graph analytics as tensor programs."""
+    if version:
+        typer.echo(f"tgraph {tg.__version__}")
+        raise typer.Exit()
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+chain(app, "bfs", "Hops from one vertex to every other.", load, bfs, execute)
+chain(app, "sssp", "Shortest distances from one vertex to every other.", load, sssp, execute)
+chain(app, "wcc", "Weakly connected components.", load, wcc, execute)
+chain(app, "pagerank", "PageRank of every vertex.", load, pagerank, execute)
+chain(app, "hits", "Hub and authority scores of every vertex.", load, hits, execute)
+chain(app, "info", "What a graph is like.", read, info)
+chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
+chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
+chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
+chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)
+chain(app, "doctor", "What is installed, and which backend serves which device.", doctor)
+app.add_typer(generate, name="generate", help="Make a graph and write it to a file.")
+chain(generate, "rmat", "A scale-free graph, as in Graph500 and GAP.", random_graph(tg.generators.rmat), save)
+chain(generate, "uniform", "A graph of uniformly random edges.", random_graph(tg.generators.uniform), save)
+chain(generate, "grid", "A grid in which each vertex has four neighbours.", grid, save)
+
+
+def main() -> None:
+    """The entry point of the `tgraph` command."""
+    app(prog_name="tgraph")

@@ -1,0 +1,222 @@
+"""The steps of the command that read, make, examine, cut and write graphs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+
+import tgraph as tg
+from tgraph import io, report
+from tgraph.cli.options import (
+    Device,
+    Directed,
+    File,
+    Format,
+    Memory,
+    Multi,
+    Progress,
+    Seed,
+    Weighted,
+    Weights,
+    blocks_file,
+    graph_file,
+    picture_file,
+)
+from tgraph.errors import ArgumentError
+from tgraph.formats import LAYOUTS
+from tgraph.io import tg as container
+from tgraph.reordering import ORDERS
+from tgraph.stream.partition import METHODS, partition
+from tgraph.stream.picture import draw
+from tgraph.stream.writing import write_partitioned
+
+
+def read(
+    *,
+    file: File,
+    format: Format = None,
+    directed: Directed = None,
+    weights: Weights = None,
+    multi: Multi = "keep",
+    progress: Progress = False,
+) -> tg.Graph:
+    """The graph in a file."""
+    options = {"directed": directed, "multi": None if multi == "keep" else multi, **_weight_options(weights)}
+    given = {name: value for name, value in options.items() if value is not None}  # not all formats know all options
+    start = time.perf_counter()
+    graph = tg.read(file, format=format, progress=progress, **given)
+    typer.echo(f"{file}: {size(graph)}, read in {report.duration(time.perf_counter() - start)}")
+    return graph
+
+
+def load(
+    *,
+    file: File,
+    format: Format = None,
+    directed: Directed = None,
+    weights: Weights = None,
+    multi: Multi = "keep",
+    memory: Memory = None,
+    device: Device = "cpu",
+    progress: Progress = False,
+) -> tg.Graph:
+    """The graph in a file: in memory, or read block by block where that is limited."""
+    if memory is None:
+        return read(file=file, format=format, directed=directed, weights=weights, multi=multi, progress=progress)
+    if (format, directed, weights, multi) != (None, None, None, "keep"):
+        raise ArgumentError(
+            "--memory: a partitioned file is read as it is; leave out --format, --directed, --weights and --multi"
+        )
+    if io.format_module(file) is not container:
+        raise ArgumentError(f"--memory: {file} is no partitioned .tg file; tgraph partition writes one (--output)")
+    graph = tg.open(file, memory, device)
+    typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened")
+    return graph
+
+
+def _weight_options(column: str | None) -> dict[str, Any]:
+    if column is None or column == "none":
+        return {"weights": None if column is None else False}
+    return {"weights": int(column)} if column.isdecimal() else {"weight": column}
+
+
+def size(graph: tg.Graph) -> str:
+    """How many vertices and edges a graph has."""
+    kind = "directed" if graph.directed else "undirected"
+    return f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges, {kind}"
+
+
+def info(graph: tg.Graph, /) -> None:
+    """Say what a graph is like."""
+    edges = graph.to_edge_index()
+    if not graph.directed:
+        edges = edges[:, edges[0] <= edges[1]]
+    parallel = (edges[:, 1:] == edges[:, :-1]).all(0)
+    isolated = (graph.out_degree == 0) & (graph.in_degree == 0)
+    facts = {
+        "self-loops": f"{graph.num_self_loops:,}",
+        "parallel edges": f"{int(parallel.sum()):,}",
+        "isolated vertices": f"{int(isolated.sum()):,}",
+        "out-degree": _degrees(graph),
+        "weights": _weights(graph),
+        "vertex ids": _ids(graph),
+        "layout": "csr" if graph.layout is None else graph.layout.name,
+        "memory": f"{report.scaled(graph.nbytes)}B",
+    }
+    typer.echo(report.table([(f"{name}:", fact) for name, fact in facts.items()]))
+
+
+def _degrees(graph: tg.Graph) -> str:
+    if not graph.num_vertices:
+        return "none"
+    ((vertex, largest),) = graph.top(graph.out_degree, 1)
+    return f"{graph.num_arcs / graph.num_vertices:.3g} on average, {largest:,} at most (vertex {vertex})"
+
+
+def _weights(graph: tg.Graph) -> str:
+    if graph.weight_dtype is None:
+        return "none"
+    smallest, largest = graph.weight_range
+    return f"{str(graph.weight_dtype).removeprefix('torch.')}, {smallest:g} to {largest:g}"
+
+
+def _ids(graph: tg.Graph) -> str:
+    if graph.vertices is None:
+        return f"0 to {graph.num_vertices - 1:,}" if graph.num_vertices else "none"
+    examples = ", ".join(map(str, graph.vertices[:3].tolist()))
+    return f"{'integers' if isinstance(graph.vertices, torch.Tensor) else 'text'}, such as {examples}"
+
+
+def random_graph(generator: Callable[..., tg.Graph]) -> Callable[..., tg.Graph]:
+    """A step that makes a graph with one of the random generators."""
+
+    def make(
+        *,
+        scale: Annotated[int, typer.Option(help="The graph has 2**scale vertices.")] = 16,
+        edge_factor: Annotated[int, typer.Option(help="Edges per vertex, before parallel ones are dropped.")] = 16,
+        seed: Seed = 0,
+        directed: Annotated[bool, typer.Option("--directed", help="Edges point one way.")] = False,
+        weighted: Weighted = False,
+    ) -> tg.Graph:
+        return generator(scale, edge_factor, seed, directed=directed, weighted=weighted)
+
+    return make
+
+
+def grid(
+    *,
+    rows: Annotated[int, typer.Option(min=0, help="Vertices from top to bottom.")] = 256,
+    columns: Annotated[int, typer.Option(min=0, help="Vertices from left to right.")] = 256,
+    seed: Seed = 0,
+    weighted: Weighted = False,
+) -> tg.Graph:
+    """A grid."""
+    return tg.generators.grid2d(rows, columns, seed=seed, weighted=weighted)
+
+
+def recommend(
+    graph: tg.Graph,
+    /,
+    *,
+    features: Annotated[int, typer.Option(min=1, help="How many numbers each vertex has.")] = 1,
+    device: Device = "cpu",
+) -> None:
+    """Measure every layout on the graph and say which one suits it."""
+    advice = tg.advise(graph.to(device), features)
+    if advice.arcs < graph.num_arcs:
+        typer.echo(f"measured on blocks of vertices with {advice.arcs:,} of {graph.num_arcs:,} arcs")
+    typer.echo(str(advice))
+
+
+def parts(
+    graph: tg.Graph,
+    /,
+    *,
+    parts: Annotated[int, typer.Option(min=1, help="How many parts.", show_default=False)],
+    method: Annotated[str, typer.Option(help=f"How to find them: {', '.join(METHODS)}.")] = "ebp",
+    seed: Annotated[int, typer.Option(help="Another seed gives other parts by wcp.")] = 0,
+    picture: Annotated[Path | None, typer.Option(callback=picture_file, help="Draw the parts.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(callback=blocks_file, help="Write the parts as blocks, for --memory and tgraph.open.")
+    ] = None,
+) -> None:
+    """Cut the graph into parts and say how large they are and how many arcs lead from one to another."""
+    start = time.perf_counter()
+    found = partition(graph, parts, method, seed)
+    took = report.duration(time.perf_counter() - start)
+    held = found.apply(graph)
+    between = found.arcs_between(held)
+    counted = f"{parts:,} {'part' if parts == 1 else 'parts'}"
+    typer.echo(f"{method}: {counted} in {took}")
+    typer.echo(report.partition(found, held, between))
+    if picture is not None:
+        draw(between, picture, title=f"{method}, {counted}: {report.partition_total(found, held)}")
+        typer.echo(f"picture: {picture}")
+    if output is not None:
+        write_partitioned(graph, output, found)
+        typer.echo(f"blocks: {output}")
+
+
+def save(
+    graph: tg.Graph,
+    /,
+    *,
+    out: Annotated[Path, typer.Argument(callback=graph_file, help="The extension names the format.")],
+    reorder: Annotated[str | None, typer.Option(help=f"Renumber vertices by {', '.join(ORDERS)}.")] = None,
+    layout: Annotated[str | None, typer.Option(help=f"Store arcs as {', '.join(LAYOUTS)}; in .tg files.")] = None,
+) -> None:
+    """Write the graph to a file, in another order or layout where asked for."""
+    if layout is not None and out.suffix.lower() != ".tg":
+        raise ArgumentError(f"--layout: only .tg files keep a layout, not {out.name}")
+    graph = graph if reorder is None else graph.reorder(reorder)
+    if layout is not None:
+        before = graph.nbytes
+        graph = graph.to_format(layout)
+        typer.echo(f"layout {layout}: {report.scaled(graph.nbytes)}B, in place of {report.scaled(before)}B")
+    tg.write(graph, out)
+    typer.echo(f"{out}: {size(graph)}")

@@ -1,0 +1,92 @@
+"""The options of the command that several of its steps share, and what they mean, checked before any work is done."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from tgraph import io
+from tgraph.errors import ArgumentError
+
+TABLES = {".parquet": "to_parquet", ".csv": "to_csv"}
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def graph_file(path: Path) -> Path:
+    """A file in which a graph can be written."""
+    io.format_module(path)
+    return writable(path)
+
+
+def table_file(path: Path | None) -> Path | None:
+    """A file in which a table can be written."""
+    if path is not None and path.suffix.lower() not in TABLES:
+        raise ArgumentError(f"--output: {path} has none of the extensions {', '.join(TABLES)}")
+    return path and writable(path)
+
+
+def picture_file(path: Path | None) -> Path | None:
+    """A file in which a picture can be drawn."""
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise ArgumentError(f"{path} has none of the extensions of a picture, {', '.join(PICTURES)}")
+    return path and writable(path)
+
+
+def writable(path: Path) -> Path:
+    """A path at which a file can be written."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise ArgumentError(
+            f"{path} cannot be written: " + ("a folder" if path.is_dir() else f"no folder {path.parent}")
+        )
+    return path
+
+
+def usable_device(name: str) -> str:
+    """A device that is there."""
+    try:
+        torch.zeros(1, device=name).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as fault:
+        reason = str(fault).strip().partition("\n")[0]
+        raise ArgumentError(f"--device: {name!r} cannot be used here: {reason}") from fault
+    return name
+
+
+def blocks_file(path: Path | None) -> Path | None:
+    """A file in which a partitioned graph can be written."""
+    if path is not None and path.suffix.lower() != ".tg":
+        raise ArgumentError(f"--output: a partitioned graph is a .tg file, not {path.name}")
+    return path and writable(path)
+
+
+class Mode(str, Enum):
+    """The direction of iterations."""
+
+    auto = "auto"
+    push = "push"
+    pull = "pull"
+
+
+# ---- options that several commands share --------------------------------------------------------------------------
+
+File = Annotated[Path, typer.Argument(help="A graph in any format that tgraph reads.", show_default=False)]
+Format = Annotated[str | None, typer.Option(help="The format, where the extension does not tell.")]
+Directed = Annotated[
+    bool | None, typer.Option("--directed/--undirected", help="How to take the edges (default: as the file says).")
+]
+Weights = Annotated[str | None, typer.Option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")]
+Multi = Annotated[str, typer.Option(help="Parallel edges: keep, first, sum, min, max or error.")]
+Device = Annotated[str, typer.Option(callback=usable_device, help="A torch device, such as cuda.")]
+Memory = Annotated[
+    str | None, typer.Option(help="Read a partitioned .tg file block by block within so much, such as 500MB.")
+]
+Progress = Annotated[bool, typer.Option("--progress", help="Show progress bars on stderr.")]
+Source = Annotated[str | None, typer.Option(help="Where to start, by original id (default: largest out-degree).")]
+Tolerance = Annotated[float, typer.Option(min=0, help="Stop once an iteration changes at most this in all (L1).")]
+Rounds = Annotated[int, typer.Option(min=0, help="Give up after so many iterations.")]
+ByWeight = Annotated[bool, typer.Option("--weighted", help="Edges count by their weights.")]
+Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
+Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights from 1 to 255.")]

@@ -1,0 +1,76 @@
+"""Trees of plain values and tensors, in and out of JSON and named tensors: what a checkpoint keeps of a run.
+
+Plain are None, booleans, numbers, text, tensors, numpy arrays of numbers, and lists, tuples and dicts of these. In JSON
+a tensor is {"tensor": its name}, and whatever else JSON has no form for is an object of one entry alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+
+_SIMPLE = (type(None), bool, int, float, str)
+_KINDS = "biuf"  # of numpy dtypes
+
+
+def is_plain(value: Any) -> bool:
+    """Whether the value can be kept."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return all(is_plain(key) and is_plain(item) for key, item in value.items())
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in _KINDS
+    return isinstance(value, (*_SIMPLE, Tensor))
+
+
+def encode(value: Any, tensors: dict[str, Tensor]) -> Any:
+    """The JSON form of a plain value; its tensors are added to `tensors`, one that occurs twice once.
+
+    Raises ArgumentError for a value that is not plain, and for a tensor with a gradient, which would be lost.
+    """
+    if isinstance(value, Tensor):
+        if value.requires_grad and torch.is_grad_enabled():
+            raise ArgumentError("checkpoint: keeps numbers, not their gradients; run under torch.no_grad()")
+        return {"tensor": _name(value, tensors), "cpu": value.device.type == "cpu"}
+    if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
+        return {"array": _name(torch.from_numpy(np.ascontiguousarray(value)), tensors)}
+    if isinstance(value, dict):
+        return {"dict": [[encode(key, tensors), encode(item, tensors)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return {"list" if isinstance(value, list) else "tuple": [encode(item, tensors) for item in value]}
+    if not isinstance(value, _SIMPLE):
+        raise ArgumentError(f"checkpoint: keeps numbers, text and tensors, not {type(value).__name__}")
+    return value
+
+
+def _name(tensor: Tensor, tensors: dict[str, Tensor]) -> str:
+    for name, other in tensors.items():
+        if other is tensor:
+            return name
+    name = str(len(tensors))
+    tensors[name] = tensor
+    return name
+
+
+def decode(form: Any, tensors: dict[str, Tensor], device: torch.device) -> Any:
+    """The value of a JSON form. Tensors that were not on the CPU come on the device; one that occurred twice is one
+    again."""
+    if not isinstance(form, dict):
+        return form
+    kind, content = next(iter(form.items()))
+    if kind == "tensor":
+        if not form["cpu"] and tensors[content].device != device:
+            tensors[content] = tensors[content].to(device)
+        return tensors[content]
+    if kind == "array":
+        return tensors[content].numpy()
+    if kind == "dict":
+        return {decode(key, tensors, device): decode(item, tensors, device) for key, item in content}
+    items = [decode(item, tensors, device) for item in content]
+    return tuple(items) if kind == "tuple" else items
