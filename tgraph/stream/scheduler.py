@@ -23,6 +23,7 @@ from torch import Tensor
 
 from tgraph.errors import MemoryBudgetError
 from tgraph.stream.blocks import Block
+from tgraph.stream.budget import budget_for
 from tgraph.stream.memory import page_aligned
 from tgraph.trace import Visit
 
@@ -109,15 +110,17 @@ class Pipeline:
         self._watchers: list[list[Visit]] = []
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
 
-    def reserve(self, nbytes: int) -> None:
-        """Use no more than the rest of the memory for buffers. Raises MemoryBudgetError where that holds no block."""
-        if nbytes + self.size > self.memory:
-            what = "the data of the vertices" if nbytes > self.memory else "a block beside the data of the vertices"
-            remedy = "give more" if nbytes > self.memory else "give more, or partition the graph into more blocks"
-            raise MemoryBudgetError(what, nbytes + self.size, self.memory, remedy)
+    def reserve(self, nbytes: int, runtime: int = 0) -> None:
+        """Use no more for buffers than the memory holds beside so many bytes, and those of the runtime. Raises
+        MemoryBudgetError where that is no block."""
+        taken = nbytes + runtime
+        if taken + self.size > self.memory:
+            what = "the data of the vertices" if taken > self.memory else "a block beside the data of the vertices"
+            remedy = "give more" if taken > self.memory else "give more, or partition the graph into more blocks"
+            raise MemoryBudgetError(what, budget_for(nbytes + self.size), self.memory, remedy)
         with self._turn:
-            self.reserved = nbytes
-            self.capacity = min(len(self._held), (self.memory - nbytes) // self.size) if self._held else 0
+            self.reserved = taken
+            self.capacity = min(len(self._held), (self.memory - taken) // self.size) if self._held else 0
             for buffer in self._buffers[self.capacity :]:
                 self._forget(buffer)
             del self._buffers[self.capacity :]

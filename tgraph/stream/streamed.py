@@ -62,7 +62,7 @@ class Streamed(Uncompressed):
         self._device = device
         if pipeline is None:
             pipeline = Pipeline(source, memory, device)
-            pipeline.reserve(vertex_bytes(source) + runtime_bytes(memory))
+            pipeline.reserve(vertex_bytes(source), runtime_bytes(memory))
         self.pipeline = pipeline
         self.index = source.index
         self.blocks = [
@@ -148,7 +148,7 @@ class Streamed(Uncompressed):
         """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
         copies = COPIES_IN_PLACE if in_place else COPIES
         taken = vertex_bytes(self.source, copies * nbytes(values))
-        self.pipeline.reserve(taken + runtime_bytes(self.memory))
+        self.pipeline.reserve(taken, runtime_bytes(self.memory))
 
     @contextmanager
     def recording(self) -> Iterator[list[Visit]]:
