@@ -15,8 +15,9 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
 
+# A process for each core; the tests of a file stay together, since they share what the first of them compiles.
 test: $(VENV)/.dev
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
