@@ -1,0 +1,93 @@
+"""The symmetric normalisation of Kipf and Welling, "Semi-supervised classification with graph convolutional networks"
+(ICLR 2017), as PyTorch Geometric computes it: D^-1/2 (A + I) D^-1/2, D the weighted in-degrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from tgraph.errors import ArgumentError
+from tgraph.kernels.segments import segment_reduce, take
+from tgraph.nn.adjacency import Adjacency, ArcWeights
+from tgraph.nn.loops import with_loops, with_more_loops
+
+
+def gcn_norm(
+    adjacency: Adjacency,
+    edge_weight: Tensor | None,
+    improved: bool,
+    loops: str | None,
+    dtype: torch.dtype,
+) -> tuple[Adjacency, ArcWeights]:
+    """The adjacency to aggregate over, and its normalised weights.
+
+    edge_weight : [E], or None for 1, in `dtype`. improved : whether a self-loop that is added weighs 2 instead of 1.
+    loops : "remaining" adds a self-loop where a vertex has none, "more" adds one to each vertex, "replaced" puts a new
+        one in the place of the user's, None adds none.
+
+    Without edge weights every self-loop weighs 1, `improved` or not, as in PyTorch Geometric 2.8. What is computed is
+    kept with the adjacency, for each tensor of weights that records no gradient, until these change.
+    """
+    if adjacency.num_sources != adjacency.num_targets:
+        raise ArgumentError(
+            f"edge_index: {adjacency.num_sources} sources and {adjacency.num_targets} targets; GCN normalises square "
+            "matrices only"
+        )
+    if edge_weight is not None and edge_weight.numel() != adjacency.num_edges:
+        raise ArgumentError(
+            f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
+        )
+    looped = None
+    if loops is not None:
+        looped = with_more_loops(adjacency) if loops == "more" else with_loops(adjacency, adjacency.num_targets)
+    over = adjacency if looped is None else looped.adjacency
+    fill = 2.0 if improved else 1.0
+
+    def compute() -> ArcWeights:
+        if edge_weight is None:
+            return _normalised(over, torch.ones(over.num_edges, dtype=dtype, device=over.rows.device), uniform=True)
+        flat = edge_weight.reshape(-1)
+        if looped is None:
+            return _normalised(over, flat)
+        replaced = loops == "replaced"
+        return _normalised(over, looped.features(flat, fill) if replaced else looped.weights(flat, fill))
+
+    key = ("gcn", improved, loops, dtype)
+    if edge_weight is None:
+        return over, adjacency.kept(key, compute)
+    if (torch.is_grad_enabled() and edge_weight.requires_grad) or edge_weight.is_inference():
+        return over, compute()
+    return over, _kept_for(adjacency, edge_weight, key, compute)
+
+
+def _kept_for(
+    adjacency: Adjacency, edge_weight: Tensor, key: Hashable, compute: Callable[[], ArcWeights]
+) -> ArcWeights:
+    """What was computed for these weights, if they have not changed since."""
+    table: WeakTensorKeyDictionary = adjacency.kept("weights", WeakTensorKeyDictionary)
+    version, held = table.get(edge_weight, (None, {}))
+    if version != edge_weight._version:
+        held = {}
+        table[edge_weight] = (edge_weight._version, held)
+    if key not in held:
+        with torch.inference_mode(False), torch.no_grad():
+            held[key] = compute()
+    return held[key]
+
+
+def _normalised(over: Adjacency, edge_weight: Tensor, uniform: bool = False) -> ArcWeights:
+    """The weights [E'] of the edges divided by the roots of the degrees at both ends, in the order of the rows.
+    `uniform` says that they are all equal."""
+    rows = over.rows
+    weights = edge_weight if over.position is None else take(edge_weight, over.position)
+    degree = segment_reduce(weights, rows.offset, "sum")
+    alone = degree == 0
+    scale = degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+    target = torch.arange(rows.num_vertices, device=rows.device).repeat_interleave(
+        rows.offset.diff(), output_size=len(weights)
+    )
+    values = take(scale, rows.neighbors) * weights * take(scale, target)
+    return ArcWeights(values, symmetric=uniform and over.columns is rows)
