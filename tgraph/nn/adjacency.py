@@ -17,6 +17,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from tgraph import csr
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph, kept_for_later
+from tgraph.kernels.bipartite import Arcs
 from tgraph.rows import computed_once
 
 T = TypeVar("T")
@@ -32,7 +33,9 @@ class Adjacency:
     values : [E, ...] in that order, where the edges came as a matrix, or None.
     """
 
-    def __init__(self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, values: Tensor | None = None):
+    def __init__(
+        self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, values: Tensor | None = None
+    ):
         self.source, self.target, self.values = source, target, values
         self.num_sources, self.num_targets = num_sources, num_targets
         self._kept: dict[Hashable, Any] = {}
@@ -53,13 +56,13 @@ class Adjacency:
         try:
             offset, neighbors, position = csr.sort_edges(self.target, self.source, square, permutation=True)
         except ArgumentError:
-            self._check_ends()
+            self.check_ends()
             raise
         if self.num_sources != self.num_targets:
-            self._check_ends()
+            self.check_ends()
         return Graph(offset, neighbors), position
 
-    def _check_ends(self) -> None:
+    def check_ends(self) -> None:
         """Raise ArgumentError for the first end of an edge that is no vertex."""
         for name, ends, size in (("source", self.source, self.num_sources), ("target", self.target, self.num_targets)):
             wrong = ((ends < 0) | (ends >= size)).nonzero()
@@ -89,6 +92,20 @@ class Adjacency:
     def in_row_order(self, edge_data: Tensor) -> Tensor:
         """Data [E, ...] of the edges in the order of the rows."""
         return edge_data if self.position is None else edge_data.index_select(0, self.position)
+
+    def arcs(self, of_edges: bool = True) -> Arcs:
+        """The rows as attention walks them; `of_edges` says that data of the edges takes part. Kept."""
+        position = self.position if of_edges else None
+
+        def cut() -> Arcs:
+            return Arcs(self.rows.offset[: self.num_targets + 1], self.rows.neighbors, position, self.num_sources)
+
+        return self.kept("arcs of edges" if of_edges else "arcs", cut)
+
+    @property
+    def edge_index(self) -> tuple[Tensor, Tensor]:
+        """(source, target) of the edges, int64 [E] each."""
+        return self.source.to(torch.int64), self.target.to(torch.int64)
 
     @property
     def degree(self) -> Tensor:
@@ -157,12 +174,12 @@ class SortedAdjacency(Adjacency):
         return self.neighbors
 
     @computed_once
-    def target(self) -> Tensor:  # type: ignore[override]
+    def target(self) -> Tensor:
         """The target of each edge, of the dtype of the sources, [E]."""
         return csr.expand_rows(self.offset, self.neighbors.dtype)
 
     def _sort(self) -> tuple[Graph, Tensor | None]:
-        self._check_ends()
+        self.check_ends()
         missing = max(self.num_sources - self.num_targets, 0)
         offset = torch.cat((self.offset, self.offset[-1:].expand(missing))) if missing else self.offset
         return Graph(offset.contiguous(), self.neighbors.contiguous()), None
@@ -201,7 +218,7 @@ class GraphAdjacency(Adjacency):
         return self.graph.transpose_detached() if self.reverse else self.graph
 
     @property
-    def position(self) -> Tensor | None:
+    def position(self) -> Tensor | None:  # also of an undirected graph, whose parallel arcs may differ in their data
         return None if self.reverse else self.graph.transpose_permutation
 
     def matrix_weights(self) -> None:
@@ -232,7 +249,14 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
         _check_sizes(found, sizes)
         return found
     if hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
-        return _known(edge_index.storage.col(), edge_index.storage.value(), lambda: _of_sparse_tensor(edge_index), sizes, flow, sparse=True)
+        return _known(
+            edge_index.storage.col(),
+            edge_index.storage.value(),
+            lambda: _of_sparse_tensor(edge_index),
+            sizes,
+            flow,
+            sparse=True,
+        )
     if not isinstance(edge_index, Tensor):
         raise ArgumentError(
             f"edge_index: expected an integer tensor [2, E], a sparse matrix or a tgraph.Graph, got "
@@ -280,13 +304,17 @@ def _check_edge_index(edge_index: Tensor) -> None:
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
         raise ArgumentError(f"edge_index: expected integers, got {edge_index.dtype}; use edge_index.long()")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise ArgumentError(f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if it is [E, 2]")
+        raise ArgumentError(
+            f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if it is [E, 2]"
+        )
 
 
 def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
     for name, own, given in zip(("sources", "targets"), (found.num_sources, found.num_targets), sizes, strict=True):
         if given is not None and given != own:
-            raise ArgumentError(f"edge_index: a matrix or graph of {own} {name} does not fit x with features of {given}")
+            raise ArgumentError(
+                f"edge_index: a matrix or graph of {own} {name} does not fit x with features of {given}"
+            )
 
 
 def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -22,7 +21,8 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     made when a gradient is first recorded. A min or max passes its gradient to the first message that equals it.
     """
     reduction = reduction_of(reduce)
-    messages = messages_of(data, reduction, "copy" if weights is None else "mul", weights and weights.values)
+    edge, values = ("copy", None) if weights is None else ("mul", weights.values)
+    messages = messages_of(data, reduction, edge, values)
     result = messages.data.dtype
     selects = reduction.name in ("min", "max")
     if result in NARROW and selects:  # rounded at the end, not on the way
@@ -36,11 +36,11 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     if back is not None:
         back = back.to(sent.dtype)[:, None]
     arcs = _arcs(adjacency, gathers, messages.weights is not None and back is None)
-    values = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
-    values = values[: adjacency.num_targets]
+    received = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
+    received = received[: adjacency.num_targets]
     if selects and adjacency.unreached is not None:
-        values = values.masked_fill(adjacency.unreached, 0)
-    return values.to(result).reshape(adjacency.num_targets, *messages.shape)
+        received = received.masked_fill(adjacency.unreached, 0)
+    return received.to(result).reshape(adjacency.num_targets, *messages.shape)
 
 
 def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> operator.Arcs:

@@ -1,4 +1,4 @@
-"""Graph convolution: Kipf and Welling, "Semi-supervised classification with graph convolutional networks", ICLR 2017."""
+"""Graph convolution: Kipf and Welling, "Semi-supervised classification with graph convolutional networks" (2017)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class GCNConv(MessagePassing):
 
     Parameters: `lin.weight` [out_channels, in_channels], `bias` [out_channels].
     """
+
+    bias: Parameter | None
 
     def __init__(
         self,
@@ -75,7 +77,9 @@ class GCNConv(MessagePassing):
         Raises ArgumentError for features of sources and targets apart, and arguments that do not fit.
         """
         if isinstance(x, (tuple, list)):
-            raise ArgumentError("x: GCNConv takes one tensor, not a pair; SAGEConv takes features of two sets of vertices")
+            raise ArgumentError(
+                "x: GCNConv takes one tensor, not a pair; SAGEConv takes features of two sets of vertices"
+            )
         adjacency, weights = self._normalised(x, edge_index, edge_weight)
         first = transform_first(self.lin, x, REDUCE[self.aggr])
         if first is not False:

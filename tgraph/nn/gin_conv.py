@@ -54,7 +54,7 @@ class GINConv(MessagePassing):
         """
         first, second = (x, x) if isinstance(x, Tensor) else x
         adjacency = self._adjacency(edge_index, (first, second), size)
-        sent = vertices_first(self._by_flow(first, second)[0], self.node_dim)
+        sent = vertices_first(first, self.node_dim)
         out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
         out = vertices_back(out, self.node_dim)
         return self.nn(out if second is None else out + (1 + self.eps) * second)

@@ -45,13 +45,11 @@ class MessagePassing(torch.nn.Module):
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
 
-    def _by_flow(self, first: Any, second: Any) -> tuple[Any, Any]:
-        """(of those that send, of those that receive), from what belongs to edge_index[0] and to edge_index[1]."""
-        return (first, second) if self.flow == "source_to_target" else (second, first)
-
     def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
-        """The adjacency between vertices with these features, of which `size` says how many they are."""
-        known = [None if features is None else features.shape[self.node_dim] for features in x]
+        """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
+        they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
+        ends = x if self.flow == "source_to_target" else x[::-1]
+        known = [None if features is None else features.shape[self.node_dim] for features in ends]
         given = list(size or (None, None))
         for end, (count, claimed) in enumerate(zip(known, given, strict=True)):
             if count is not None and claimed is not None and count != claimed:
@@ -82,8 +80,9 @@ def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None
     """
     weight = getattr(lin, "weight", None)
     hooked = lin._forward_hooks or lin._forward_pre_hooks
-    plain = isinstance(weight, Tensor) and not isinstance(weight, UninitializedParameter) and not hooked
-    if not plain or type(lin).__name__ != "Linear" or reduce in ("min", "max") or x.layout != torch.strided:
+    if not isinstance(weight, Tensor) or isinstance(weight, UninitializedParameter) or hooked:
+        return None
+    if type(lin).__name__ != "Linear" or reduce in ("min", "max") or x.layout != torch.strided:
         return None
     wide, narrow = x.shape[-1], weight.shape[0]
     if torch.is_grad_enabled() and weight.requires_grad:

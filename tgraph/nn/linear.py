@@ -29,7 +29,7 @@ class Linear(torch.nn.Module):
     Raises ArgumentError for an unknown initializer.
     """
 
-    weight: Parameter
+    weight: Parameter | UninitializedParameter
     bias: Parameter | None
 
     def __init__(

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.aggregation import aggregate
 from tgraph.nn.adjacency import Sizes
+from tgraph.nn.aggregation import aggregate
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear
 
@@ -72,15 +72,15 @@ class SAGEConv(MessagePassing):
         if self.project:
             first = self.lin(first).relu()
         adjacency = self._adjacency(edge_index, (first, second), size)
-        sent = self._by_flow(first, second)[0]
-        reduce, weights = REDUCE[self.aggr], adjacency.matrix_weights()
-        if transform_first(self.lin_l, sent, reduce):
-            sent = F.linear(sent, self.lin_l.weight)
-            out = vertices_back(aggregate(adjacency, vertices_first(sent, self.node_dim), reduce, weights), self.node_dim)
-            out = out if self.lin_l.bias is None else out + self.lin_l.bias
-        else:
-            out = aggregate(adjacency, vertices_first(sent, self.node_dim), reduce, weights)
-            out = self.lin_l(vertices_back(out, self.node_dim))
+        lin = self.lin_l
+        early = transform_first(lin, first, REDUCE[self.aggr])
+        sent = vertices_first(F.linear(first, lin.weight) if early else first, self.node_dim)
+        out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
+        out = vertices_back(out, self.node_dim)
+        if not early:
+            out = lin(out)
+        elif lin.bias is not None:
+            out = out + lin.bias
         if self.root_weight and second is not None:
             out = out + self.lin_r(second)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
