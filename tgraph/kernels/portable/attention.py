@@ -85,7 +85,7 @@ def kept(way: Way, begin: int, end: int, heads: int) -> Tensor | None:
 
 def threshold(dropout: float) -> int:
     """The least 32 bits of an arc that stays."""
-    return round(dropout * 2**32)
+    return min(round(dropout * 2**32), _WORD)
 
 
 def gain(dropout: float) -> float:
