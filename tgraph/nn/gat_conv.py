@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.parameter import Parameter
+from torch.nn.parameter import Parameter, UninitializedParameter
 
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Sizes
@@ -136,6 +136,8 @@ class GATConv(AttentionLayer):
         """a_e W_e e of each edge, [E, heads]: a_e W_e is small, W_e e would be heads * out_channels for every edge."""
         if edge_attr is None or self.lin_edge is None:
             return None
+        if isinstance(self.lin_edge.weight, UninitializedParameter):
+            self.lin_edge(edge_attr[:0])
         weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
         return edge_attr @ (self.att_edge.transpose(0, 1) @ weight).squeeze(1).t()
 
