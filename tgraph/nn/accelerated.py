@@ -67,7 +67,7 @@ def accelerate(model: torch.nn.Module) -> Acceleration:
 
 
 def restore(model: torch.nn.Module) -> list[str]:
-    """Undo `accelerate` in a `model`, in place. Returns the places of the layers that run on PyTorch Geometric again."""
+    """Undo `accelerate` in a `model`, in place. Returns the places of the layers that compute as before."""
     places = []
     for place, module in model.named_modules():
         if type(module).__module__ == __name__:

@@ -93,6 +93,14 @@ class Adjacency:
         """Data [E, ...] of the edges in the order of the rows."""
         return edge_data if self.position is None else edge_data.index_select(0, self.position)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what was derived so far."""
+        rows, position = self.__dict__.get("__sorted_kept", (None, None))
+        own = 0 if rows is None else rows.nbytes + sum(rows.caches.values())
+        own += 0 if position is None else position.nbytes
+        return own + sum(getattr(value, "nbytes", 0) for value in self._kept.values())
+
     def arcs(self, of_edges: bool = True) -> Arcs:
         """The rows as attention walks them; `of_edges` says that data of the edges takes part. Kept."""
         position = self.position if of_edges else None
@@ -146,10 +154,22 @@ class ArcWeights:
     def __init__(self, values: Tensor, symmetric: bool = False):
         self.values, self._transposed = values, values if symmetric else None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weights, both orders."""
+        shared = self._transposed is None or self._transposed is self.values
+        return self.values.nbytes * (1 if shared else 2)
+
     def transposed(self, adjacency: Adjacency) -> Tensor | None:
         """The same in the order of `adjacency.columns`, kept; None where a gradient of them is recorded."""
         if self.values.requires_grad:
             return None
+        if torch.compiler.is_compiling():
+            return self._transposed
+        return self.find_transposed(adjacency)
+
+    def find_transposed(self, adjacency: Adjacency) -> Tensor:
+        """As `transposed`, where torch.compile does not look on."""
         if self._transposed is None:
             with kept_for_later():
                 self._transposed = self.values.index_select(0, adjacency.rows.transpose_permutation)
@@ -282,7 +302,9 @@ def _known(
     """What was built for this tensor before, if it has not changed since; of a `sparse` matrix, which has its sizes and
     flow, one for all."""
     key = None if sparse else (sizes, flow)
-    if tensor.is_inference() or (values is not None and (values.requires_grad or values.is_inference())):
+    if torch.compiler.is_compiling():
+        found = build()
+    elif tensor.is_inference() or (values is not None and (values.requires_grad or values.is_inference())):
         found = build()  # whose changes nobody counts, or which belongs to one forward pass
     else:
         state = (tensor._version, tensor.shape, None if values is None else values._version)
@@ -324,9 +346,12 @@ def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:
     first, second = second if first is None else first, first if second is None else second
     if first is None or second is None:
         raise ArgumentError("size: unknown; give the number of vertices")
+    kind = Adjacency
+    if torch.compiler.is_compiling():
+        from tgraph.nn.traced import TracedAdjacency as kind
     if flow == "source_to_target":
-        return Adjacency(ends[0], ends[1], first, second)
-    return Adjacency(ends[1], ends[0], second, first)
+        return kind(ends[0], ends[1], first, second)
+    return kind(ends[1], ends[0], second, first)
 
 
 def _of_sparse(matrix: Tensor) -> Adjacency:

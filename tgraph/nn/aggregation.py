@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -46,10 +47,13 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
 def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> operator.Arcs:
     """The rows, and their transpose where a gradient goes `back` by it; `permute` says that weights follow."""
     rows = adjacency.rows
-    operator.remember(rows)
+    compiling = torch.compiler.is_compiling()
+    if not compiling:
+        operator.remember(rows)
     if not back:
         return operator.Arcs(rows.offset, rows.neighbors)
     columns = adjacency.columns
-    operator.remember(columns)
+    if not compiling:
+        operator.remember(columns)
     permutation = rows.transpose_permutation if permute else None
     return operator.Arcs(rows.offset, rows.neighbors, None, -1, None, columns.offset, columns.neighbors, permutation)

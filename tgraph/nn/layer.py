@@ -9,7 +9,9 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
 from tgraph.nn.adjacency import FLOWS, Adjacency, Sizes, adjacency_of
+from tgraph.nn.compiled import prepare
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
@@ -55,6 +57,8 @@ class MessagePassing(torch.nn.Module):
             if count is not None and claimed is not None and count != claimed:
                 raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
             given[end] = claimed if count is None else count
+        if torch.compiler.is_compiling() and isinstance(edge_index, Graph):
+            prepare(edge_index, self.flow == "target_to_source")
         return adjacency_of(edge_index, (given[0], given[1]), self.flow)
 
     def __repr__(self) -> str:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency
+from tgraph.nn.compiled import prepare_loops
 
 FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
 
@@ -29,6 +30,12 @@ class Looped:
     ends: Tensor
     kept: Tensor | None = None
     loop: Tensor | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the adjacency and what was derived of it, and of the numbers."""
+        numbers = (self.ends, self.kept, self.loop)
+        return self.adjacency.nbytes + sum(tensor.nbytes for tensor in numbers if tensor is not None)
 
     def weights(self, edge_weight: Tensor, fill: float) -> Tensor:
         """The edge weights [E] with those of the self-loops: the user's where there was one, `fill` where not."""
@@ -69,6 +76,18 @@ class Looped:
 def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_target") -> Looped:
     """The adjacency in which the self-loops of the user are replaced by one for each of the first `num_loops` vertices;
     kept with it."""
+    if torch.compiler.is_compiling() and isinstance(adjacency, GraphAdjacency):
+        prepare_loops(adjacency.graph, adjacency.reverse, flow)
+    elif torch.compiler.is_compiling():
+        raise ArgumentError(
+            "edge_index: how many self-loops to replace is not known while torch.compile traces; pass a tgraph.Graph in "
+            "its place, or add_self_loops=False"
+        )
+    return find_loops(adjacency, num_loops, flow)
+
+
+def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
+    """As `with_loops`, where torch.compile does not look on."""
     return adjacency.kept(("loops", num_loops), lambda: _with_loops(adjacency, num_loops, flow))
 
 

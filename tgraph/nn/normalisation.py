@@ -11,7 +11,8 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from tgraph.errors import ArgumentError
 from tgraph.kernels.segments import segment_reduce, take
-from tgraph.nn.adjacency import Adjacency, ArcWeights
+from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency
+from tgraph.nn.compiled import prepare_norm
 from tgraph.nn.loops import with_loops, with_more_loops
 
 
@@ -40,15 +41,19 @@ def gcn_norm(
         raise ArgumentError(
             f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
         )
+    compiling = torch.compiler.is_compiling()
+    if compiling and isinstance(adjacency, GraphAdjacency):
+        prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
     looped = None
     if loops is not None:
         looped = with_more_loops(adjacency) if loops == "more" else with_loops(adjacency, adjacency.num_targets)
     over = adjacency if looped is None else looped.adjacency
     fill = 2.0 if improved else 1.0
 
+    if edge_weight is None:
+        return over, norm_of_ones(adjacency, over, loops is not None, dtype)
+
     def compute() -> ArcWeights:
-        if edge_weight is None:
-            return _normalised(over, torch.ones(over.num_edges, dtype=dtype, device=over.rows.device), uniform=True)
         flat = edge_weight.reshape(-1)
         if looped is None:
             return _normalised(over, flat)
@@ -56,11 +61,18 @@ def gcn_norm(
         return _normalised(over, looped.features(flat, fill) if replaced else looped.weights(flat, fill))
 
     key = ("gcn", improved, loops, dtype)
-    if edge_weight is None:
-        return over, adjacency.kept(key, compute)
-    if (torch.is_grad_enabled() and edge_weight.requires_grad) or edge_weight.is_inference():
+    if compiling or (torch.is_grad_enabled() and edge_weight.requires_grad) or edge_weight.is_inference():
         return over, compute()
     return over, _kept_for(adjacency, edge_weight, key, compute)
+
+
+def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
+    """The normalised weights where every edge weighs 1, kept; `over` is the adjacency, or `looped`."""
+
+    def compute() -> ArcWeights:
+        return _normalised(over, torch.ones(over.num_edges, dtype=dtype, device=over.rows.device), uniform=True)
+
+    return adjacency.kept(("gcn", looped, dtype), compute)
 
 
 def _kept_for(
