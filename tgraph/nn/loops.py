@@ -80,8 +80,8 @@ def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_targ
         prepare_loops(adjacency.graph, adjacency.reverse, flow)
     elif torch.compiler.is_compiling():
         raise ArgumentError(
-            "edge_index: how many self-loops to replace is not known while torch.compile traces; pass a tgraph.Graph in "
-            "its place, or add_self_loops=False"
+            "edge_index: how many self-loops to replace is not known while torch.compile traces; pass a tgraph.Graph "
+            "in its place, or add_self_loops=False"
         )
     return find_loops(adjacency, num_loops, flow)
 
