@@ -52,7 +52,10 @@ class GCNConv(MessagePassing):
         if add_self_loops is None:
             add_self_loops = normalize
         if add_self_loops and not normalize:
-            raise ArgumentError("add_self_loops: True needs normalize=True; add self-loops to the edge_index instead")
+            raise ArgumentError(
+                "add_self_loops: GCNConv with normalize=False does not support adding self-loops; leave normalize=True, "
+                "or add them to the edge_index"
+            )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.improved, self.cached = improved, cached
         self.add_self_loops, self.normalize = add_self_loops, normalize

@@ -23,6 +23,7 @@ class MessagePassing(torch.nn.Module):
 
     aggr : how messages are reduced, "sum" or "add", "mean", "min" or "max".
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
+    aggr_kwargs : None; these aggregations have no arguments.
     node_dim : the dimension of x that counts vertices.
     decomposed_layers : has no effect: no message is ever stored, so that none need to be made piece by piece.
 
@@ -33,6 +34,7 @@ class MessagePassing(torch.nn.Module):
         self,
         aggr: str = "sum",
         *,
+        aggr_kwargs: dict[str, Any] | None = None,
         flow: str = "source_to_target",
         node_dim: int = -2,
         decomposed_layers: int = 1,
@@ -40,6 +42,8 @@ class MessagePassing(torch.nn.Module):
         super().__init__()
         if not isinstance(aggr, str) or aggr not in REDUCE:
             raise ArgumentError(f"aggr: {aggr!r} is not one of {', '.join(map(repr, REDUCE))}")
+        if aggr_kwargs:
+            raise ArgumentError(f"aggr_kwargs: aggr={aggr!r} takes none, got {sorted(aggr_kwargs)}")
         if flow not in FLOWS:
             raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
         self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers

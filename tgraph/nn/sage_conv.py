@@ -44,7 +44,10 @@ class SAGEConv(MessagePassing):
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         if project:
             if sources <= 0:
-                raise ArgumentError("in_channels: project=True needs to know how many there are, not -1")
+                raise ArgumentError(
+                    "in_channels: SAGEConv with project=True does not support lazy initialization; give the number of "
+                    "columns instead of -1"
+                )
             self.lin = Linear(sources, sources, bias=True)
         self.lin_l = Linear(sources, out_channels, bias=bias)
         if root_weight:
