@@ -4,7 +4,7 @@ import gc
 
 import pytest
 import torch
-from nn_samples import built, close, edges, features
+from nn_samples import built, close, differentiated, edges, features
 
 import tgraph as tg
 from tgraph import nn
@@ -109,8 +109,26 @@ def test_weights_of_a_graph_weigh_a_convolution():
     close(layer(x, tg.Graph.from_edges(*edge_index, weight, num_vertices=n)), layer(x, edge_index, weight))
 
 
-def test_layouts_serve_layers():
-    graph = tg.generators.grid2d(5, 5).to_format("virtual")
-    x = features(25, 6)
-    for layer in (built(nn, "GCNConv", (6, 3), {}), built(nn, "SAGEConv", (6, 3), {})):
-        close(layer(x, graph), layer(x, graph.to_format("csr")))
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("layout", ["virtual", "cbm"])
+def test_layouts_serve_sums_without_being_decoded(layout, directed):
+    edge_index, n = edges("random")
+    keep = edge_index[0] != edge_index[1]
+    plain = tg.Graph.from_edges(*edge_index[:, keep], num_vertices=n, directed=directed, multi="first")
+    x = features(n, 6)
+    for name, options in (("GCNConv", {}), ("GCNConv", {"add_self_loops": False}), ("SAGEConv", {}), ("GINConv", {})):
+        inner = torch.nn.Linear(6, 3, dtype=torch.float64)
+        layer = built(nn, name, (inner,) if name == "GINConv" else (6, 3), options)
+        graph = plain.to_format(layout)
+        found, expected = differentiated(layer, x, graph), differentiated(layer, x, plain)
+        close(found[0], expected[0])
+        for mine, other in zip(found[2], expected[2], strict=True):
+            close(mine, other)
+        assert "arcs" not in graph.caches
+
+
+def test_layouts_with_loops_are_decoded():
+    edge_index, n = edges("loops")
+    plain = tg.Graph.from_edges(*edge_index, num_vertices=n)
+    layer, x = built(nn, "GCNConv", (6, 3), {}), features(n, 6)
+    close(layer(x, plain.to_format("virtual")), layer(x, plain))

@@ -176,6 +176,19 @@ class ArcWeights:
         return self._transposed
 
 
+class Scale:
+    """Weights of rank one: scale[source] * scale[target], `values` [n], and `loops` says that a vertex without a
+    self-loop is to hear itself."""
+
+    def __init__(self, values: Tensor, loops: bool):
+        self.values, self.loops = values, loops
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the scale."""
+        return self.values.nbytes
+
+
 class SortedAdjacency(Adjacency):
     """One whose edges come sorted by target: `offset` [num_targets + 1], `neighbors` [E]."""
 
@@ -209,12 +222,25 @@ class GraphAdjacency(Adjacency):
     """That of a Graph, along its arcs or, where `reverse`, against them; edges are its stored arcs."""
 
     def __init__(self, graph: Graph, reverse: bool = False):
-        self.graph, self.reverse, self.values = graph, reverse, graph.weights
+        self.graph, self.reverse = graph, reverse
         self.num_sources = self.num_targets = graph.num_vertices
+
+    @property
+    def values(self) -> Tensor | None:  # type: ignore[override]
+        """The weights of the graph, [m] or None."""
+        return None if self.graph.weight_dtype is None else self.graph.weights
 
     @property
     def num_edges(self) -> int:
         return self.graph.num_arcs
+
+    @property
+    def in_layout(self) -> Graph | None:
+        """The graph whose arcs lead from sources to targets, where they are in a layout of their own: sums over arcs of
+        equal weight are computed in it, and nothing is decoded."""
+        if self.graph.layout is None:
+            return None
+        return self.graph.transpose() if self.reverse else self.graph
 
     @property
     def source(self) -> Tensor:  # type: ignore[override]

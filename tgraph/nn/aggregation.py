@@ -6,21 +6,29 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from tgraph import operators
 from tgraph.kernels import operator
 from tgraph.kernels.differentiable import NARROW
 from tgraph.kernels.library import records
-from tgraph.kernels.messages import messages_of
+from tgraph.kernels.messages import column, messages_of
 from tgraph.kernels.reductions import reduction_of
-from tgraph.nn.adjacency import Adjacency, ArcWeights
+from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
 
 
-def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: ArcWeights | None = None) -> Tensor:
+def aggregate(
+    adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: ArcWeights | Scale | None = None
+) -> Tensor:
     """Reduce, for every target, what its sources send: their data, times the weight of the arc where there is one.
 
     data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
     Returns [num_targets, ...]. Differentiable in data and weights, as often as one likes; by the transpose, which is
     made when a gradient is first recorded. A min or max passes its gradient to the first message that equals it.
     """
+    if isinstance(weights, Scale):
+        return _scaled(adjacency, data, weights)
+    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
+    if graph is not None and weights is None and reduce in ("sum", "mean"):
+        return operators.aggregate(graph, data, reduce)
     reduction = reduction_of(reduce)
     edge, values = ("copy", None) if weights is None else ("mul", weights.values)
     messages = messages_of(data, reduction, edge, values)
@@ -42,6 +50,14 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
     if selects and adjacency.unreached is not None:
         received = received.masked_fill(adjacency.unreached, 0)
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
+
+
+def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
+    """The sum by weights of rank one: scaled before and after a sum without weights."""
+    scale = column(weights.values, data)
+    sent = data * scale
+    received = aggregate(adjacency, sent)
+    return (received + sent if weights.loops else received) * scale
 
 
 def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> operator.Arcs:

@@ -10,7 +10,7 @@ from torch.nn.parameter import Parameter
 
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
-from tgraph.nn.adjacency import Adjacency, ArcWeights
+from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.layer import REDUCE, MessagePassing, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear, zeros
@@ -95,7 +95,7 @@ class GCNConv(MessagePassing):
 
     def _normalised(
         self, x: Tensor, edge_index: Any, edge_weight: Tensor | None
-    ) -> tuple[Adjacency, ArcWeights | None]:
+    ) -> tuple[Adjacency, ArcWeights | Scale | None]:
         """The adjacency to aggregate over, and its weights in the order of the rows."""
         if self.cached and self.normalize and isinstance(self._cached_edge_index, tuple):
             return self._cached_edge_index
@@ -106,7 +106,8 @@ class GCNConv(MessagePassing):
             weights = None if edge_weight is None else ArcWeights(adjacency.in_row_order(edge_weight.reshape(-1)))
             return adjacency, weights
         loops = _loops(edge_index) if self.add_self_loops else None
-        found = gcn_norm(adjacency, edge_weight, self.improved, loops, x.dtype)
+        sums = REDUCE[self.aggr] == "sum"
+        found = gcn_norm(adjacency, edge_weight, self.improved, loops, x.dtype, sums)
         if self.cached:
             self._cached_edge_index = found
         return found

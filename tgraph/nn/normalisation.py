@@ -10,8 +10,9 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
 from tgraph.kernels.segments import segment_reduce, take
-from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency
+from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import prepare_norm
 from tgraph.nn.loops import with_loops, with_more_loops
 
@@ -22,12 +23,16 @@ def gcn_norm(
     improved: bool,
     loops: str | None,
     dtype: torch.dtype,
-) -> tuple[Adjacency, ArcWeights]:
+    sums: bool = True,
+) -> tuple[Adjacency, ArcWeights | Scale]:
     """The adjacency to aggregate over, and its normalised weights.
 
     edge_weight : [E], or None for 1, in `dtype`. improved : whether a self-loop that is added weighs 2 instead of 1.
     loops : "remaining" adds a self-loop where a vertex has none, "more" adds one to each vertex, "replaced" puts a new
         one in the place of the user's, None adds none.
+
+    sums : whether the weighted messages are summed: in a graph with a layout of its own, whose edges weigh 1, that takes
+        a scale and no weights.
 
     Without edge weights every self-loop weighs 1, `improved` or not, as in PyTorch Geometric 2.8. What is computed is
     kept with the adjacency, for each tensor of weights that records no gradient, until these change.
@@ -41,6 +46,10 @@ def gcn_norm(
         raise ArgumentError(
             f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
         )
+    if sums and edge_weight is None and isinstance(adjacency, GraphAdjacency) and adjacency.graph.layout is not None:
+        if not adjacency.kept("has loops", lambda: _has_loops(adjacency.graph)):
+            scale = adjacency.kept(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
+            return adjacency, Scale(scale, loops is not None)
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
         prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
@@ -64,6 +73,24 @@ def gcn_norm(
     if compiling or (torch.is_grad_enabled() and edge_weight.requires_grad) or edge_weight.is_inference():
         return over, compute()
     return over, _kept_for(adjacency, edge_weight, key, compute)
+
+
+def _has_loops(graph: Graph) -> bool:
+    """Whether a vertex of a graph in a layout leads to itself; what was decoded to see that is dropped again."""
+    decoded = "arcs" in graph.caches
+    found = graph.num_self_loops > 0
+    if not decoded and "arcs" in graph.caches:
+        graph.drop_caches("arcs")
+    return found
+
+
+def _scale(adjacency: GraphAdjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
+    """1 / sqrt(degree), 0 where that is 0, of how many arcs reach a vertex and its self-loop, where it gets one."""
+    graph = adjacency.graph
+    degree = (graph.out_degree if adjacency.reverse else graph.in_degree).to(dtype)
+    degree = degree if loops is None else degree + 1
+    alone = degree == 0
+    return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
 
 
 def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
