@@ -21,7 +21,8 @@ class Arcs:
     position : int64 [E], where the features of each arc lie among those of all edges; None where that is its number.
     num_sources : n_src.
 
-    Raises ArgumentError for tensors of other shapes, dtypes or different devices.
+    Raises ArgumentError for tensors of other shapes, dtypes or different devices, offsets that do not ascend from 0 to
+    E, and neighbors or positions out of range; what torch.compile traces is not looked into.
     """
 
     offset: Tensor
@@ -43,6 +44,19 @@ class Arcs:
                 )
         if self.num_sources < 0:
             raise ArgumentError(f"num_sources: {self.num_sources} is negative; give the number of sources, 0 or more")
+        if not torch.compiler.is_compiling():
+            self._check_values()
+
+    def _check_values(self) -> None:
+        arcs, degree = len(self.neighbors), self.offset.diff()
+        if int(self.offset[0]) != 0 or int(self.offset[-1]) != arcs or bool((degree < 0).any()):
+            raise ArgumentError(
+                f"offset: expected values that ascend from 0 to the {arcs} arcs, "
+                f"got {int(self.offset[0])} to {int(self.offset[-1])}; use a cumulative sum of the degrees"
+            )
+        _check_range("neighbors", self.neighbors, self.num_sources, "num_sources")
+        if self.position is not None:
+            _check_range("position", self.position, arcs, "the number of arcs")
 
     @property
     def num_arcs(self) -> int:
@@ -98,6 +112,17 @@ def _check(name: str, tensor: Tensor, dtypes: tuple[torch.dtype, ...], device: t
         raise ArgumentError(f"{name}: on {tensor.device} while offset is on {device}; use {name}.to")
 
 
+def _check_range(name: str, numbers: Tensor, limit: int, what: str) -> None:
+    if not len(numbers):
+        return
+    low, high = (int(end) for end in numbers.aminmax())
+    if low < 0 or high >= limit:
+        place = int(((numbers < 0) | (numbers >= limit)).nonzero()[0])
+        raise ArgumentError(
+            f"{name}: {int(numbers[place])} at position {place} is not among 0..{limit - 1}, see {what}"
+        )
+
+
 # ---- the transpose as an operator, for torch.compile to see it as one node -------------------------------------------
 
 
@@ -105,11 +130,6 @@ def _transpose(offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bo
     square = max(num_sources, len(offset) - 1)
     padding = offset.new_full((square + 1 - len(offset),), len(neighbors))
     back_offset, back_neighbors, number = csr.transpose(torch.cat((offset, padding)), neighbors, permutation=numbered)
-    if num_sources < square and int(back_offset[num_sources]) != len(neighbors):
-        position = int((neighbors >= num_sources).nonzero()[0])
-        raise ArgumentError(
-            f"neighbors: {int(neighbors[position])} at position {position} is not among the {num_sources} sources"
-        )
     number = offset.new_empty(0) if number is None else number
     return back_offset[: num_sources + 1].clone(), back_neighbors.to(neighbors.dtype), number
 

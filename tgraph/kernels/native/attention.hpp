@@ -98,8 +98,13 @@ struct Batch {
         }
     }
 
-    // Points at the rows of a table at the other ends, and at those of the arcs to come. Where features of the edges are
-    // added, or the rows filled up, they are copied.
+    // Asks for numbers of the heads at the other ends.
+    TGRAPH_INLINE void fetch_others(const A* numbers, int64_t heads) const {
+        for (int64_t a = 0; a < size; ++a) fetch(numbers + other[a] * heads);
+    }
+
+    // Points at the rows of a table at the other ends, and at those of the arcs to come. Where features of the edges
+    // are added, or the rows filled up, they are copied.
     template <class Neighbor>
     void gather(const Side<Neighbor>& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
                 std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies) const {

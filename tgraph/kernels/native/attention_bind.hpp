@@ -98,6 +98,7 @@ public:
         const auto side = by_target(offset, neighbors);
         expect(is_of(out, sent(num_targets_)) && is_of(logsumexp, num_targets_ * with_.shape.heads),
                "out, logsumexp: expected [n_dst, heads, columns] and [n_dst, heads]");
+        advise(out);
         run<Forward>(side, Cut<Neighbor>(side.rows), with_, out.data(), logsumexp.data());
     }
 
@@ -120,6 +121,7 @@ public:
         expect(!to_target.is_valid() || is_of(to_target, num_targets_ * inner_), "to_target: expected [n_dst, ...]");
         expect(!to_edge.is_valid() || is_of(to_edge, side.rows.num_stored * inner_), "to_edge: expected [edges, ...]");
         expect(!to_vector.is_valid() || is_of(to_vector, sent(1)), "to_vector: expected [heads, columns]");
+        for (const Out<A>* written : {&to_target, &to_edge}) advise(*written);
         const Cut<Neighbor> cut(side.rows);
         std::vector<A> totals(to_vector.is_valid() ? cut.size() * with.width() : 0);
         run<ToTarget>(side, cut, with, data_of(to_target), data_of(to_edge), totals.empty() ? nullptr : totals.data());
@@ -144,10 +146,15 @@ public:
             side.number = number.data();
             check_below(number.data(), side.rows.num_stored, side.rows.num_stored, "number");
         }
+        for (const Out<A>* written : {&to_source, &to_value}) advise(*written);
         run<ToSource>(side, Cut<Neighbor>(side.rows), with, data_of(to_source), data_of(to_value));
     }
 
 private:
+    static void advise(const Out<A>& written) {
+        if (written.is_valid()) advise_huge_pages(written.data(), written.shape(0) * sizeof(A));
+    }
+
     int64_t sent(int64_t rows) const { return rows * with_.shape.heads * with_.columns; }
 
     template <template <class, int, class> class Pass, class Neighbor, class... Outputs>

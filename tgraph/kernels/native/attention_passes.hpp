@@ -42,7 +42,8 @@ protected:
         if (with.score == Score::gatv2) {
             batch.sent = batch.row;
             batch.coming_sent = batch.row;  // they are on their way
-            if (edges) batch.gather(side, begin, source, with, false, batch.sent, batch.coming_sent, batch.sents.data());
+            if (edges)
+                batch.gather(side, begin, source, with, false, batch.sent, batch.coming_sent, batch.sents.data());
             dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size, with.shape,
                                   with.factor, batch.score.data());
             return;
@@ -234,6 +235,8 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
         const A* value = own ? with.table(with.value).row(row, batch.there.data()) : fixed;
         const auto grads = with.table(with.grad);
         this->each_batch(batch, arcs, [&](int64_t begin) {
+            batch.fetch_others(with.logsumexp, with.shape.heads);
+            batch.fetch_others(with.delta, with.shape.heads);
             score_at_source(batch, begin, row, fixed);
             batch.gather(this->side, begin, grads, with, false, batch.sent, batch.coming_sent, batch.sents.data());
             const A* beside = value;

@@ -215,30 +215,47 @@ def attend_backward(
     """The gradients of `attend`, of those inputs that are `wanted`.
 
     delta : the products of grad and result, summed over the columns; logsumexp : as `attend` gave it; back : the
-    transposed arcs. The kernels read all three, this reference computes anew.
+    transposed arcs, which this reference does without.
     """
     totals = [torch.zeros_like(x) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
-    if not any(total is not None for total in totals):
-        return totals
     heads = inputs.sent.shape[1]
     for block in _blocks(way, inputs.sent):
-        local = by_arc(inputs, way, block.arcs)._replace(target=inputs.target[block.rows])
-        leaves = [None if x is None else x.detach().requires_grad_(w) for x, w in zip(local, wanted, strict=True)]
-        asked = [x for x in leaves if x is not None and x.requires_grad]
-        with torch.enable_grad():
-            mask = kept(way, block.arcs.start, block.arcs.stop, heads)
-            out = gathered(Inputs(*leaves), way, block.slot, block.size, mask)[0]  # type: ignore[arg-type]
-        found = iter(torch.autograd.grad(out, asked, grad[block.rows]))
-        for name, total in zip(Inputs._fields, totals, strict=True):
-            if total is not None:
-                _add(total, name, next(found), way, block)
+        local = by_arc(inputs, way, block.arcs)
+        local = local._replace(target=take(inputs.target[block.rows], block.slot))
+        mask = kept(way, block.arcs.start, block.arcs.stop, heads)
+        told = (take(x[block.rows], block.slot) for x in (grad, delta, logsumexp))
+        parts = gradients(local, way, mask, *told)
+        for name, part, total in zip(Inputs._fields, parts, totals, strict=True):
+            if total is not None and part is not None:
+                _add(total, name, part, way, block)
     return totals
+
+
+def gradients(inputs: Inputs, way: Way, mask: Tensor | None, grad: Tensor, delta: Tensor, logsumexp: Tensor) -> Inputs:
+    """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc."""
+    source, target, _, edge, vector = inputs
+    alpha = (scores(inputs, way) - logsumexp).exp()
+    sent = inputs.sent if way.score != "dot" or edge is None else inputs.sent + edge
+    to_alpha = _thinned((grad * sent).sum(-1), way, mask)
+    to_score, to_sent = alpha * (to_alpha - delta), _thinned(alpha, way, mask)[..., None] * grad
+    if way.score == "dot":
+        to_source, held = way.factor * to_score[..., None] * target, source if edge is None else source + edge
+        to_target = way.factor * to_score[..., None] * held
+        return Inputs(to_source, to_target, to_sent, to_source + to_sent, None)
+    total = source + target if edge is None else source + target + edge
+    if vector is None:
+        to_total = torch.where(total > 0, to_score, way.factor * to_score)
+        return Inputs(to_total, to_total, to_sent, to_total, None)
+    to_vector = (to_score[..., None] * leaky_relu(total, way.factor)).sum(0)
+    to_rectified = to_score[..., None] * vector
+    to_total = torch.where(total > 0, to_rectified, way.factor * to_rectified)
+    return Inputs(to_total + to_sent, to_total, None, to_total, to_vector)
 
 
 def _add(total: Tensor, name: str, part: Tensor, way: Way, block: Block) -> None:
     """Add the gradient that a block gives for the input of that name."""
     if name == "target":
-        total[block.rows] = part
+        total[block.rows] = add_at(part, block.slot, block.size)
     elif name == "vector":
         total += part
     elif name == "edge":
