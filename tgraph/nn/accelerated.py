@@ -109,7 +109,8 @@ def _theirs(name: str) -> type:
 @functools.cache
 def _both(name: str) -> type:
     """The class of a layer that is PyTorch Geometric's and computes as ours."""
-    ours, theirs = LAYERS[name][1], _theirs(name)
+    ours: Any = LAYERS[name][1]
+    theirs: Any = _theirs(name)
 
     @functools.wraps(ours.forward)
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -235,6 +235,10 @@ class GraphAdjacency(Adjacency):
         return self.graph.num_arcs
 
     @property
+    def degree(self) -> Tensor:
+        return self.graph.out_degree if self.reverse else self.graph.in_degree
+
+    @property
     def in_layout(self) -> Graph | None:
         """The graph whose arcs lead from sources to targets, where they are in a layout of their own: sums over arcs of
         equal weight are computed in it, and nothing is decoded."""

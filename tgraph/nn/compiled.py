@@ -58,4 +58,4 @@ def _mark(*tensors: torch.Tensor | None) -> None:
 
 # As `tgraph.kernels.differentiable.prepare`: what torch.compiler.assume_constant_result does without the compiler.
 for function in (prepare, prepare_loops, prepare_norm):
-    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    setattr(function, "_dynamo_marked_constant", True)  # noqa: B010

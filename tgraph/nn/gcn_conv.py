@@ -53,7 +53,7 @@ class GCNConv(MessagePassing):
             add_self_loops = normalize
         if add_self_loops and not normalize:
             raise ArgumentError(
-                "add_self_loops: GCNConv with normalize=False does not support adding self-loops; leave normalize=True, "
+                "add_self_loops: GCNConv with normalize=False does not support adding self-loops; use normalize=True, "
                 "or add them to the edge_index"
             )
         self.in_channels, self.out_channels = in_channels, out_channels

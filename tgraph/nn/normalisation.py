@@ -31,8 +31,8 @@ def gcn_norm(
     loops : "remaining" adds a self-loop where a vertex has none, "more" adds one to each vertex, "replaced" puts a new
         one in the place of the user's, None adds none.
 
-    sums : whether the weighted messages are summed: in a graph with a layout of its own, whose edges weigh 1, that takes
-        a scale and no weights.
+    sums : whether the weighted messages are summed: in a graph with a layout of its own whose edges weigh 1, that
+        takes a scale and no weights.
 
     Without edge weights every self-loop weighs 1, `improved` or not, as in PyTorch Geometric 2.8. What is computed is
     kept with the adjacency, for each tensor of weights that records no gradient, until these change.
@@ -46,10 +46,9 @@ def gcn_norm(
         raise ArgumentError(
             f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
         )
-    if sums and edge_weight is None and isinstance(adjacency, GraphAdjacency) and adjacency.graph.layout is not None:
-        if not adjacency.kept("has loops", lambda: _has_loops(adjacency.graph)):
-            scale = adjacency.kept(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
-            return adjacency, Scale(scale, loops is not None)
+    if sums and edge_weight is None and _is_of_rank_one(adjacency):
+        scale = adjacency.kept(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
+        return adjacency, Scale(scale, loops is not None)
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
         prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
@@ -75,8 +74,16 @@ def gcn_norm(
     return over, _kept_for(adjacency, edge_weight, key, compute)
 
 
+def _is_of_rank_one(adjacency: Adjacency) -> bool:
+    """True of a graph in a layout, whose edges weigh 1, without self-loops."""
+    if not isinstance(adjacency, GraphAdjacency) or adjacency.graph.layout is None:
+        return False
+    graph = adjacency.graph
+    return not adjacency.kept("has loops", lambda: _has_loops(graph))
+
+
 def _has_loops(graph: Graph) -> bool:
-    """Whether a vertex of a graph in a layout leads to itself; what was decoded to see that is dropped again."""
+    """Whether a vertex leads to itself; what was decoded to see that is dropped again."""
     decoded = "arcs" in graph.caches
     found = graph.num_self_loops > 0
     if not decoded and "arcs" in graph.caches:
@@ -84,10 +91,9 @@ def _has_loops(graph: Graph) -> bool:
     return found
 
 
-def _scale(adjacency: GraphAdjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
+def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
     """1 / sqrt(degree), 0 where that is 0, of how many arcs reach a vertex and its self-loop, where it gets one."""
-    graph = adjacency.graph
-    degree = (graph.out_degree if adjacency.reverse else graph.in_degree).to(dtype)
+    degree = adjacency.degree.to(dtype)
     degree = degree if loops is None else degree + 1
     alone = degree == 0
     return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)

@@ -33,7 +33,7 @@ class TracedAdjacency(Adjacency):
         square = max(self.num_sources, self.num_targets)
         offset, neighbors, position = sort_arcs(self.target, self.source, square)
         columns = transpose_arcs(offset, neighbors, square, True)
-        return Rows(offset, neighbors, square, columns[2]), position, Rows(*columns[:2], square)
+        return Rows(offset, neighbors, square, columns[2]), position, Rows(columns[0], columns[1], square)
 
     @property
     def _sorted(self) -> Any:
