@@ -24,8 +24,8 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.nn.adjacency import adjacency_of
 from tgraph.nn.aggregation import aggregate
+from tgraph.nn.edge_index import adjacency_of
 
 AGGREGATIONS = {f"{reduce} {width}": (reduce, width) for width in (64, 128) for reduce in ("sum", "max")}
 LAYERS = {

@@ -8,8 +8,8 @@ from nn_samples import built, close, differentiated, edges, features
 
 import tgraph as tg
 from tgraph import nn
-from tgraph.nn import adjacency
-from tgraph.nn.adjacency import adjacency_of
+from tgraph.nn import edge_index as kept_edges
+from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.normalisation import gcn_norm
 
 
@@ -72,10 +72,10 @@ def test_nothing_outlives_its_edges():
     layer = built(nn, "GCNConv", (6, 3), {})
     layer(features(n, 6).requires_grad_(), edge_index).sum().backward()
     gc.collect()
-    kept = len(adjacency._adjacencies)
+    kept = len(kept_edges._adjacencies)
     del edge_index
     gc.collect()
-    assert len(adjacency._adjacencies) == kept - 1
+    assert len(kept_edges._adjacencies) == kept - 1
 
 
 def test_a_graph_keeps_what_is_derived_and_drops_it():

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.parameter import Parameter, UninitializedParameter
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.adjacency import Sizes
 from tgraph.nn.attending import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
+from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import Pair
 from tgraph.nn.linear import Linear, glorot, zeros
 from tgraph.primitives import attention

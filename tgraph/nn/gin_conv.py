@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import Parameter
 
-from tgraph.nn.adjacency import Sizes
 from tgraph.nn.aggregation import aggregate
+from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
 from tgraph.nn.linear import reset
 

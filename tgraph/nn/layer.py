@@ -10,8 +10,9 @@ from torch.nn.parameter import UninitializedParameter
 
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
-from tgraph.nn.adjacency import FLOWS, Adjacency, Sizes, adjacency_of
+from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
+from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.adjacency import Sizes
 from tgraph.nn.aggregation import aggregate
+from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear
 
