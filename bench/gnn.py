@@ -82,12 +82,15 @@ class Problem:
 
 
 def power_law(vertices: int, edges: int, width: int, seed: int = 0) -> Problem:
-    """Both ends of an edge fall to vertex i with a probability that falls as (i + 2.5)^-1/2; ids are shuffled."""
+    """Both ends of an edge fall to vertex i with a probability that falls as (i + 2.5)^-1/2; ids are shuffled. Edges
+    are distinct, and none is a self-loop, so that all systems have the same arcs."""
     made = torch.Generator().manual_seed(seed)
     share = (torch.arange(vertices, dtype=torch.float64) + 2.5).rsqrt().cumsum(0)
     ends = torch.searchsorted(share / share[-1], torch.rand(2, edges, generator=made, dtype=torch.float64))
     ends = torch.randperm(vertices, generator=made)[ends.clamp_(max=vertices - 1)]
-    return Problem(ends[:, ends[1].argsort(stable=True)].contiguous(), torch.randn(vertices, width, generator=made))
+    arcs = (ends[1] * vertices + ends[0])[ends[0] != ends[1]].unique()
+    edge_index = torch.stack((arcs % vertices, arcs // vertices))
+    return Problem(edge_index, torch.randn(vertices, width, generator=made))
 
 
 # ---- what is compared ------------------------------------------------------------------------------------------------

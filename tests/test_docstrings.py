@@ -22,7 +22,7 @@ PLAIN = {"self", "cls", "graph", "path"}
 
 def public_names() -> Iterator[tuple[str, object]]:
     """(dotted name, object) for what a user can import."""
-    for module in (tg, tg.algorithms, tg.generators, tg.errors):
+    for module in (tg, tg.algorithms, tg.generators, tg.nn, tg.errors):
         own = [name for name, value in vars(module).items() if _defined_in(module, value)]
         for name in getattr(module, "__all__", own):
             if not name.startswith("_"):

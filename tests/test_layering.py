@@ -18,7 +18,7 @@ LAYERS = (
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.several",),
-    ("tgraph.stream",),
+    ("tgraph.nn", "tgraph.stream"),
     ("tgraph.advice",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused", "tgraph.checkpoint"),

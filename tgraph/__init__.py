@@ -3,7 +3,7 @@
 A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
 """
 
-from tgraph import errors, generators, primitives
+from tgraph import errors, generators, nn, primitives
 from tgraph.advice import Advice, advise
 from tgraph.checkpoint import Checkpoint
 from tgraph.engine import Run, run
@@ -43,6 +43,7 @@ __all__ = [
     "from_scipy",
     "generators",
     "neighbor_select",
+    "nn",
     "open",
     "primitives",
     "read",

@@ -42,7 +42,11 @@ def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
     """The function of tensors that do not say that they record gradients, at which kernels would take offence."""
 
     def on_detached(*arguments: Any) -> Any:
-        return compute(*(x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in arguments))
+        arguments = tuple(x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in arguments)
+        if not torch.is_autocast_enabled("cpu") and not torch.is_autocast_enabled("cuda"):
+            return compute(*arguments)
+        with torch._C._DisableAutocast():  # torch's operators within would be called in another dtype than was said
+            return compute(*arguments)
 
     return on_detached
 

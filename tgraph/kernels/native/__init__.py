@@ -8,8 +8,19 @@ import torch
 
 from tgraph import native
 from tgraph.kernels.call import Call
-from tgraph.kernels.native import aggregation, intersection, joining, linear, peeling, relaxation, sweeping, voting
+from tgraph.kernels.native import (
+    aggregation,
+    attention,
+    intersection,
+    joining,
+    linear,
+    peeling,
+    relaxation,
+    sweeping,
+    voting,
+)
 from tgraph.kernels.native.aggregation import aggregate, products, push_rows, winners
+from tgraph.kernels.native.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
 from tgraph.kernels.native.linear import affine_step
@@ -21,6 +32,9 @@ from tgraph.kernels.native.voting import vote
 __all__ = [
     "affine_step",
     "aggregate",
+    "attend",
+    "attend_backward",
+    "attention_weights",
     "count_arcs_among",
     "count_triangles",
     "fixpoint",
@@ -54,6 +68,9 @@ def refuses(call: Call) -> str | None:
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "aggregate": aggregation.refuses,
+    "attend": attention.refuses,
+    "attend_backward": attention.refuses,
+    "attention_weights": attention.refuses,
     "push_rows": aggregation.refuses_adjoints,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,

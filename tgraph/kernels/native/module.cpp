@@ -10,6 +10,7 @@ NB_MODULE(_native, module) {
         "Lets kernels that are called from this thread use at most so many.");
     tgraph::bind_csr(module);
     tgraph::bind_aggregate(module);
+    tgraph::bind_attention(module);
     tgraph::bind_relax(module);
     tgraph::bind_power(module);
     tgraph::bind_join(module);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.adjoints import products, push_rows, winners
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.portable.joining import join, outside
 from tgraph.kernels.portable.linear import affine_step
@@ -16,6 +17,9 @@ from tgraph.kernels.portable.voting import vote
 __all__ = [
     "affine_step",
     "aggregate",
+    "attend",
+    "attend_backward",
+    "attention_weights",
     "count_arcs_among",
     "count_triangles",
     "join",

@@ -1,0 +1,393 @@
+"""Attention against a formula written out for each destination, on every backend: values, gradients, dropout."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tgraph as tg
+from tgraph.errors import ArgumentError
+from tgraph.kernels import attention as operators
+from tgraph.kernels import bipartite
+from tgraph.kernels.portable import attention as portable
+from tgraph.primitives import attention
+from tgraph.primitives.attention import Arcs
+
+KINDS = ("gat", "gatv2", "dot")
+FUNCTIONS = {kind: (getattr(attention, kind), getattr(attention, f"{kind}_weights")) for kind in KINDS}
+
+
+@pytest.fixture(params=["native", "portable"])
+def backend(request):
+    """The backends that compute attention on the CPU."""
+    if request.param == "native" and tg.native.load() is None:
+        pytest.skip("the native kernels are not installed")
+    return request.param
+
+
+def arcs_of(src, dst, num_sources, num_targets, dtype=torch.int32, positions=True):
+    """The arcs src[i] -> dst[i], whose edges are in this order; or in that of the rows."""
+    order = torch.argsort(dst, stable=True)
+    offset = torch.zeros(num_targets + 1, dtype=torch.int64)
+    offset[1:] = torch.bincount(dst, minlength=num_targets).cumsum(0)
+    return Arcs(offset, src[order].to(dtype), order if positions else None, num_sources)
+
+
+def random_arcs(num_sources=7, num_targets=6, arcs=40, seed=0, **options):
+    """A third of the arcs lead to the first target and a third come from the first source; the last of both have
+    none."""
+    random = torch.Generator().manual_seed(seed)
+    src = torch.randint(max(num_sources - 1, 1), (arcs,), generator=random)
+    dst = torch.randint(max(num_targets - 1, 1), (arcs,), generator=random)
+    dst[: arcs // 3] = 0
+    src[arcs // 4 : arcs // 2] = 0
+    return arcs_of(src, dst, num_sources, num_targets, **options)
+
+
+def operands(kind, arcs, heads, columns, edges, dtype=torch.float64, seed=0):
+    """What the function of that kind takes."""
+    ends = {
+        "gat": [(arcs.num_sources, heads, columns), (arcs.num_sources, heads), (arcs.num_destinations, heads)],
+        "gatv2": [(arcs.num_sources, heads, columns), (arcs.num_destinations, heads, columns), (heads, columns)],
+        "dot": [(arcs.num_destinations, heads, columns), *[(arcs.num_sources, heads, columns)] * 2],
+    }[kind]
+    edge = [(arcs.num_arcs, heads, columns)[: 2 if kind == "gat" else 3]] if edges else []
+    random = torch.Generator().manual_seed(seed)
+    drawn = [torch.randn(shape, generator=random, dtype=torch.float64).to(dtype) for shape in (*ends, *edge)]
+    return [tensor.requires_grad_() for tensor in drawn]
+
+
+def plain(kind, arcs, given, kept=None):
+    """The result and the alpha of each arc in the order of the rows, one destination after the other."""
+    edge = given[3] if len(given) > 3 else None
+    rows, alphas = [], []
+    for i in range(arcs.num_destinations):
+        own = slice(int(arcs.offset[i]), int(arcs.offset[i + 1]))
+        source = arcs.neighbors[own].long()
+        place = torch.arange(own.start, own.stop) if arcs.position is None else arcs.position[own]
+        extra = 0 if edge is None else edge[place]
+        score, value = score_and_value(kind, given, i, source, extra)
+        alpha = torch.softmax(score, 0)
+        alpha = alpha if kept is None else alpha * kept[own]
+        rows.append((alpha[..., None] * value).sum(0))
+        alphas.append(alpha)
+    empty = given[0].new_empty((0, *given[0].shape[1:]))
+    return torch.stack(rows) if rows else empty, torch.cat(alphas) if alphas else empty[..., 0]
+
+
+def score_and_value(kind, given, i, source, extra):
+    if kind == "gat":
+        value, at_source, at_target = given[:3]
+        return torch.nn.functional.leaky_relu(at_source[source] + at_target[i] + extra, 0.2), value[source]
+    if kind == "gatv2":
+        at_source, at_target, vector = given[:3]
+        rectified = torch.nn.functional.leaky_relu(at_source[source] + at_target[i] + extra, 0.2)
+        return (vector * rectified).sum(-1), at_source[source]
+    query, key, value = given[:3]
+    return (query[i] * (key[source] + extra)).sum(-1) / math.sqrt(query.shape[-1]), value[source] + extra
+
+
+def weighed(out, seed=5):
+    """A number that depends on all of the result, each in its own way."""
+    return (out * torch.randn(out.shape, generator=torch.Generator().manual_seed(seed)).to(out.dtype)).sum()
+
+
+def weights_operands(kind, given):
+    return {"gat": given[1:], "gatv2": given, "dot": [*given[:2], *given[3:]]}[kind]
+
+
+def check(kind, arcs, given, backend, **options):
+    """Values, weights and gradients against the plain formula."""
+    function, weights = FUNCTIONS[kind]
+    kept = None
+    if options.get("seed") is not None:
+        way = portable.Way(arcs.offset, arcs.neighbors, arcs.position, kind, 0.0, options["dropout"], options["seed"])
+        kept = portable.kept(way, 0, arcs.num_arcs, given[0].shape[1]).double() / (1 - options["dropout"])
+    expected, alpha = plain(kind, arcs, given, kept)
+    out = function(arcs, *given, backend=backend, **options)
+    torch.testing.assert_close(out, expected, rtol=1e-10, atol=1e-10)
+    gradients = torch.autograd.grad(weighed(out), given)
+    expected = torch.autograd.grad(weighed(expected) + 0 * sum(x.sum() for x in given), given)
+    for found, wanted in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-10)
+    with torch.no_grad():
+        found = weights(arcs, *weights_operands(kind, given), backend=backend, **options)
+    ordered = alpha if arcs.position is None else torch.zeros_like(alpha).index_copy(0, arcs.position, alpha)
+    torch.testing.assert_close(found, ordered, rtol=1e-10, atol=1e-10)
+
+
+# ---- values and gradients -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize(("heads", "columns"), [(1, 1), (4, 32), (8, 8), (3, 7), (2, 41), (1, 16)])
+def test_agrees_with_the_formula(kind, edges, heads, columns, backend):
+    for positions in (False, True):
+        arcs = random_arcs(positions=positions, dtype=torch.int64 if positions else torch.int32)
+        check(kind, arcs, operands(kind, arcs, heads, columns, edges), backend)
+
+
+@st.composite
+def rectangular(draw):
+    sources, targets = draw(st.integers(1, 6)), draw(st.integers(0, 6))
+    ends = st.tuples(st.integers(0, sources - 1), st.integers(0, max(targets - 1, 0)))
+    drawn = draw(st.lists(ends, max_size=30 if targets else 0))
+    src, dst = torch.tensor(drawn, dtype=torch.int64).view(-1, 2).unbind(1)
+    return arcs_of(src, dst, sources, targets, positions=draw(st.booleans()))
+
+
+@settings(max_examples=60)
+@given(rectangular(), st.sampled_from(KINDS), st.booleans(), st.integers(1, 3), st.integers(1, 18), st.booleans())
+def test_any_graph(arcs, kind, edges, heads, columns, drops):
+    given = operands(kind, arcs, heads, columns, edges)
+    options = {"dropout": 0.4, "training": True, "seed": torch.tensor([columns])} if drops else {}
+    for backend in ("portable", "native") if tg.native.load() else ("portable",):
+        check(kind, arcs, given, backend, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_many_pieces(kind, backend, monkeypatch):
+    """A row longer than what is computed at a time, on either side."""
+    monkeypatch.setattr(portable, "_HELD_AT_ONCE", 500)
+    arcs = random_arcs(40, 30, 9000)
+    for edges in (False, True):
+        given = operands(kind, arcs, 2, 5, edges)
+        check(kind, arcs, given, backend, dropout=0.3, training=True, seed=torch.tensor([2**62 + 5]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_are_derivatives(kind, backend):
+    arcs = random_arcs(4, 4, 9)
+    given, function = operands(kind, arcs, 2, 3, True), FUNCTIONS[kind][0]
+    options = {"dropout": 0.3, "training": True, "seed": torch.tensor([3]), "backend": backend}
+    assert torch.autograd.gradcheck(lambda *x: function(arcs, *x, **options), given)
+    assert torch.autograd.gradgradcheck(lambda *x: function(arcs, *x, **options), given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_what_is_asked_for_has_a_gradient(kind, backend):
+    arcs = random_arcs()
+    given, function = operands(kind, arcs, 2, 3, True), FUNCTIONS[kind][0]
+    whole = torch.autograd.grad(weighed(function(arcs, *given, backend=backend)), given)
+    for i in range(len(given)):
+        some = [x.detach().requires_grad_(i == k) for k, x in enumerate(given)]
+        weighed(function(arcs, *some, backend=backend)).backward()
+        torch.testing.assert_close(some[i].grad, whole[i])
+        assert all(x.grad is None for k, x in enumerate(some) if k != i)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_have_a_gradient(kind):
+    arcs = random_arcs(4, 4, 9)
+    given = weights_operands(kind, operands(kind, arcs, 2, 3, True))
+    assert torch.autograd.gradcheck(lambda *x: FUNCTIONS[kind][1](arcs, *x), given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("sources", "targets", "arcs"), [(3, 2, 0), (0, 2, 0), (3, 0, 0), (0, 0, 0), (1, 1, 1)])
+def test_empty_and_tiny(kind, sources, targets, arcs, backend):
+    made = arcs_of(torch.zeros(arcs, dtype=torch.int64), torch.zeros(arcs, dtype=torch.int64), sources, targets)
+    check(kind, made, operands(kind, made, 2, 3, True), backend)
+
+
+def test_large_scores_and_edges_of_no_weight(backend):
+    arcs = random_arcs()
+    value, at_source, at_target = operands("gat", arcs, 2, 3, False)
+    with torch.no_grad():
+        at_source.mul_(1e4)
+    score = torch.zeros(arcs.num_arcs, 2, dtype=torch.float64)
+    score[::3] = -torch.inf
+    for dtype, close in ((torch.float64, 1e-10), (torch.float32, 1e-3)):
+        inputs = [x.detach().to(dtype) for x in (value, at_source, at_target, score)]
+        out = attention.gat(arcs, *inputs, backend=backend)
+        expected = plain("gat", arcs, [x.double() for x in inputs])[0]
+        rows = ~expected.isnan()  # all arcs of a row may lead nowhere
+        torch.testing.assert_close(out[rows].double(), expected[rows], rtol=close, atol=close)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_narrow_numbers(kind, dtype, backend):
+    arcs = random_arcs()
+    given = operands(kind, arcs, 2, 24, True, dtype)
+    exact = [x.detach().double().requires_grad_() for x in given]
+    function = FUNCTIONS[kind][0]
+    out, expected = function(arcs, *given, backend=backend), plain(kind, arcs, exact)[0]
+    close = 8 * torch.finfo(dtype).eps
+    torch.testing.assert_close(out.double(), expected, rtol=close, atol=close)
+    found = torch.autograd.grad(weighed(out.double()), given)
+    for x, y in zip(found, torch.autograd.grad(weighed(expected), exact), strict=True):
+        torch.testing.assert_close(x.double(), y, rtol=4 * close, atol=16 * close)
+
+
+# ---- the compiled kernels -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(tg.native.load() is None, reason="the native kernels are not installed")
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_change_no_bit(kind):
+    arcs = random_arcs(400, 300, 30000)
+    given = operands(kind, arcs, 4, 16, True, torch.float32)
+    seed, before, found = torch.tensor([11]), torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            out = FUNCTIONS[kind][0](arcs, *given, dropout=0.2, training=True, seed=seed, backend="native")
+            found.append((out.detach(), *torch.autograd.grad(weighed(out), given)))
+    finally:
+        torch.set_num_threads(before)
+    for others in found[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(found[0], others, strict=True))
+
+
+@pytest.mark.skipif(tg.native.load() is None, reason="the native kernels are not installed")
+def test_damaged_arcs_are_refused():
+    arcs = random_arcs()
+    given = [x.detach() for x in operands("gatv2", arcs, 2, 3, False)]
+    arcs.neighbors[5] = 1000
+    with pytest.raises(IndexError, match="neighbors"):
+        attention.gatv2(arcs, *given, backend="native")
+    arcs.neighbors[5] = 0
+    arcs.offset[2] = 1000
+    with pytest.raises(ValueError, match="offset"):
+        attention.gatv2(arcs, *given, backend="native")
+
+
+# ---- dropout --------------------------------------------------------------------------------------------------------
+
+
+def test_dropout_keeps_as_many_as_it_should():
+    arcs = random_arcs(50, 40, 20000, positions=False)
+    score = torch.zeros(50, 4), torch.zeros(40, 4)
+    plainly = attention.gat_weights(arcs, *score)
+    for p in (0.1, 0.5, 0.9):
+        torch.manual_seed(int(p * 10))
+        dropped = attention.gat_weights(arcs, *score, dropout=p, training=True)
+        stays = dropped > 0
+        assert abs(stays.double().mean() - (1 - p)) < 5 * math.sqrt(p * (1 - p) / stays.numel())
+        torch.testing.assert_close(dropped[stays], (plainly / (1 - p))[stays])
+        both = (stays[:, 0] & stays[:, 1]).double().mean()  # heads do not depend on each other, nor arcs in a row
+        next_to = (stays[1:, 0] & stays[:-1, 0]).double().mean()
+        for found in (both, next_to):
+            assert abs(found - (1 - p) ** 2) < 5 * math.sqrt(0.25 / len(stays))
+
+
+def test_dropout_of_nothing_and_of_everything(backend):
+    arcs = random_arcs()
+    given = operands("dot", arcs, 2, 3, True)
+    whole = attention.dot(arcs, *given, backend=backend)
+    assert torch.equal(whole, attention.dot(arcs, *given, dropout=0.5, training=False, backend=backend))
+    assert torch.equal(whole, attention.dot(arcs, *given, dropout=0.0, training=True, backend=backend))
+    nothing = attention.dot(arcs, *given, dropout=1.0, training=True, backend=backend)
+    assert not nothing.any()
+    assert all(not part.any() for part in torch.autograd.grad(weighed(nothing), given))
+
+
+def test_dropout_follows_the_generator():
+    arcs, given = random_arcs(), operands("gatv2", random_arcs(), 2, 3, False)
+    results = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        results.append(attention.gatv2(arcs, *given, dropout=0.5, training=True))
+    assert torch.equal(results[0], results[1])
+    assert not torch.equal(results[0], results[2])
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_opcheck(kind, backend):
+    arcs, seed = random_arcs(), torch.tensor([1])
+    given = operands(kind, arcs, 2, 3, True)
+    source, target, value, vector = {
+        "gat": (given[1], given[2], given[0], None),
+        "gatv2": (given[0], given[1], None, given[2]),
+        "dot": (given[1], given[0], given[2], None),
+    }[kind]
+    inputs = (source, target, value, given[3], vector)
+    way = (arcs.offset, arcs.neighbors, arcs.position, kind, 0.2, 0.5, seed)
+    back = arcs.transposed(numbered=True)
+    torch.library.opcheck(operators.attend, (*inputs, *way, *back, backend))
+    with torch.no_grad():
+        out, logsumexp = operators.attend(*inputs, *way, *back, backend)
+        plainly = [None if x is None else x.detach() for x in inputs]
+        torch.library.opcheck(operators.attention_weights, (logsumexp, *plainly, *way, backend))
+        for wanted in ([True] * 5, [False, True, False, False, False]):
+            told = (torch.ones_like(out), out.sum(-1), logsumexp, *plainly, *way, *back, wanted, backend)
+            torch.library.opcheck(operators.attend_backward, told)
+
+
+def test_opcheck_of_the_transpose():
+    arcs = random_arcs()
+    for numbered in (False, True):
+        torch.library.opcheck(bipartite.transpose_arcs, (arcs.offset, arcs.neighbors, arcs.num_sources, numbered))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_compiles_as_one_graph(kind):
+    arcs = random_arcs()
+    given, function = operands(kind, arcs, 2, 3, True), FUNCTIONS[kind][0]
+
+    def step(*x):
+        return function(arcs, *x, dropout=0.5, training=True, seed=torch.tensor([9])) * 2
+
+    expected = step(*given)
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")(*given)
+    torch.testing.assert_close(compiled, expected)
+    found = torch.autograd.grad(weighed(compiled), given)
+    for x, y in zip(found, torch.autograd.grad(weighed(expected), given), strict=True):
+        torch.testing.assert_close(x, y)
+
+
+# ---- arcs and arguments ---------------------------------------------------------------------------------------------
+
+
+def test_transposed_arcs():
+    for sources, targets in ((7, 6), (3, 9), (9, 3)):
+        arcs = random_arcs(sources, targets)
+        offset, destinations, number = arcs.transposed(numbered=True)
+        assert offset.shape == (sources + 1,) and destinations.dtype == arcs.neighbors.dtype
+        assert torch.equal(destinations.long(), arcs.destinations()[number])
+        row = torch.arange(sources).repeat_interleave(offset.diff())
+        assert torch.equal(row, arcs.neighbors[number].long())
+
+
+def test_arcs_both_ways_are_their_own_transpose():
+    graph = tg.Graph.from_edges(torch.tensor([0, 1, 2, 2]), torch.tensor([1, 2, 2, 0]), directed=False)
+    arcs = Arcs(graph.offset, graph.neighbors, None, graph.num_vertices)
+    offset, neighbors, _ = arcs.transposed()
+    assert offset is arcs.offset and neighbors is arcs.neighbors
+    given = operands("gatv2", arcs, 2, 3, True)
+    check("gatv2", arcs, given, "auto", dropout=0.5, training=True, seed=torch.tensor([4]))
+
+
+def test_what_does_not_fit_is_named():
+    arcs = random_arcs()
+    value, source, target = operands("gat", arcs, 2, 3, False)
+    with pytest.raises(ArgumentError, match=r"source_score: expected a tensor \[7, 2\], got \[6, 2\]"):
+        attention.gat(arcs, value, target, target)
+    with pytest.raises(ArgumentError, match="value: expected a floating tensor"):
+        attention.gat(arcs, value[0], source, target)
+    with pytest.raises(ArgumentError, match=r"target_score: is torch\.float32"):
+        attention.gat(arcs, value, source, target.float())
+    with pytest.raises(ArgumentError, match=r"dropout: expected a probability from 0 to 1, got 1\.5"):
+        attention.gat(arcs, value, source, target, dropout=1.5)
+    with pytest.raises(ArgumentError, match=r"seed: expected int64 \[1\]"):
+        attention.gat(arcs, value, source, target, dropout=0.5, training=True, seed=torch.tensor(3))
+    with pytest.raises(ArgumentError, match="backend"):
+        attention.gat(arcs, value.half(), source.half(), target.half(), backend="cusparse")
+    offset, neighbors = arcs.offset, arcs.neighbors
+    for message, wrong in (
+        ("neighbors: 9 at position 3", (offset, neighbors.index_fill(0, torch.tensor([3]), 9), None, 7)),
+        ("offset: expected values that ascend", (offset + 1, neighbors, None, 7)),
+        ("offset: expected a one-dimensional int64", (offset.int(), neighbors, None, 7)),
+        (r"position: expected \[40\]", (offset, neighbors, torch.arange(3), 7)),
+        ("position: 40 at position 39", (offset, neighbors, torch.arange(1, 41), 7)),
+        ("num_sources: -1 is negative", (offset, neighbors, None, -1)),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            Arcs(*wrong)

@@ -1,0 +1,84 @@
+"""Operations on the two ends of edges, and the softmax of edges, against loops over the edges."""
+
+import operator
+
+import pytest
+import torch
+
+from tgraph.errors import ArgumentError
+from tgraph.primitives.attention import Arcs
+from tgraph.primitives.edges import edge_softmax, u_op_v
+
+SRC, DST = torch.tensor([3, 0, 0, 2, 2, 0, 3]), torch.tensor([1, 0, 1, 1, 1, 4, 0])
+
+
+def arcs(positions=True):
+    order = torch.argsort(DST, stable=True)
+    offset = torch.cat((torch.zeros(1, dtype=torch.int64), torch.bincount(DST, minlength=6).cumsum(0)))
+    return Arcs(offset, SRC[order].int(), order if positions else None, 4), order
+
+
+def random(*shape):
+    return torch.rand(shape, generator=torch.Generator().manual_seed(len(shape)), dtype=torch.float64).add(0.5)
+
+
+@pytest.mark.parametrize("positions", [False, True])
+@pytest.mark.parametrize("operation", ["add", "sub", "mul", "truediv", "dot"])
+def test_operations(operation, positions):
+    (made, order), name = arcs(positions), operation.removeprefix("true")
+    source, target = random(4, 2, 3).requires_grad_(), random(6, 2, 3).requires_grad_()
+    found = u_op_v(made, name, source, target)
+    for place, edge in enumerate(range(7) if positions else order.tolist()):
+        u, v = source[SRC[edge]], target[DST[edge]]
+        expected = (u * v).sum(-1) if operation == "dot" else getattr(operator, operation)(u, v)
+        torch.testing.assert_close(found[place], expected)
+    assert torch.autograd.gradcheck(lambda u, v: u_op_v(made, name, u, v), (source, target))
+    assert torch.autograd.gradgradcheck(lambda u, v: u_op_v(made, name, u, v), (source, target))
+
+
+def test_operations_broadcast():
+    made, _ = arcs()
+    found = u_op_v(made, "mul", random(4, 2, 1), random(6, 1, 3))
+    assert found.shape == (7, 2, 3)
+
+
+@pytest.mark.parametrize("positions", [False, True])
+@pytest.mark.parametrize("shape", [(7,), (7, 2), (7, 2, 3)])
+def test_softmax(shape, positions):
+    made, order = arcs(positions)
+    score = (random(*shape) * 100).requires_grad_()
+    target = DST if positions else DST[order]
+    found, expected = edge_softmax(made, score), torch.zeros_like(score)
+    for v in range(6):
+        expected = torch.where(
+            (target == v).view(-1, *[1] * (len(shape) - 1)), _softmax_of(score, target == v), expected
+        )
+    torch.testing.assert_close(found, expected)
+    assert torch.autograd.gradcheck(lambda x: edge_softmax(made, x), score / 100)
+
+
+def test_no_edges():
+    made = Arcs(torch.zeros(3, dtype=torch.int64), torch.empty(0, dtype=torch.int32), None, 2)
+    assert u_op_v(made, "dot", random(2, 3), random(2, 3)).shape == (0,)
+    assert edge_softmax(made, random(0, 2)).shape == (0, 2)
+
+
+def test_compiles_as_one_graph():
+    made, _ = arcs()
+    source, target = random(4, 2), random(6, 2)
+
+    def alpha(u, v):
+        return edge_softmax(made, u_op_v(made, "add", u, v))
+
+    compiled = torch.compile(alpha, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(source, target), alpha(source, target))
+
+
+def test_what_does_not_fit_is_named():
+    made, _ = arcs()
+    with pytest.raises(ArgumentError, match="operation: 'pow' is not one of 'add'"):
+        u_op_v(made, "pow", random(4), random(6))
+    with pytest.raises(ArgumentError, match=r"target: expected a tensor \[6, ...\], got \[4\]"):
+        u_op_v(made, "add", random(4), random(4))
+    with pytest.raises(ArgumentError, match="score: expected a floating tensor"):
+        edge_softmax(made, torch.ones(7, dtype=torch.int64))

@@ -1,0 +1,148 @@
+"""Arcs from sources to destinations, which need not be the same vertices: what attention walks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.errors import ArgumentError
+from tgraph.kernels.library import register
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """The arcs that lead to each destination, as a CSR structure whose rows are the destinations.
+
+    offset : int64 [n_dst + 1]; the arcs of destination i have the numbers offset[i] to offset[i + 1].
+    neighbors : int32 or int64 [E], the source of each arc.
+    position : int64 [E], where the features of each arc lie among those of all edges; None where that is its number.
+    num_sources : n_src.
+
+    Raises ArgumentError for tensors of other shapes, dtypes or different devices, offsets that do not ascend from 0 to
+    E, and neighbors or positions out of range; what torch.compile traces is not looked into.
+    """
+
+    offset: Tensor
+    neighbors: Tensor
+    position: Tensor | None
+    num_sources: int
+    _derived: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check("offset", self.offset, (torch.int64,), self.offset.device)
+        _check("neighbors", self.neighbors, (torch.int32, torch.int64), self.offset.device)
+        if not len(self.offset):
+            raise ArgumentError("offset: expected int64 [n_dst + 1], got none; without destinations it is [0]")
+        if self.position is not None:
+            _check("position", self.position, (torch.int64,), self.offset.device)
+            if len(self.position) != len(self.neighbors):
+                raise ArgumentError(
+                    f"position: expected [{len(self.neighbors)}], one for each arc, got [{len(self.position)}]"
+                )
+        if self.num_sources < 0:
+            raise ArgumentError(f"num_sources: {self.num_sources} is negative; give the number of sources, 0 or more")
+        if not torch.compiler.is_compiling():
+            self._check_values()
+
+    def _check_values(self) -> None:
+        arcs, degree = len(self.neighbors), self.offset.diff()
+        if int(self.offset[0]) != 0 or int(self.offset[-1]) != arcs or bool((degree < 0).any()):
+            raise ArgumentError(
+                f"offset: expected values that ascend from 0 to the {arcs} arcs, "
+                f"got {int(self.offset[0])} to {int(self.offset[-1])}; use a cumulative sum of the degrees"
+            )
+        _check_range("neighbors", self.neighbors, self.num_sources, "num_sources")
+        if self.position is not None:
+            _check_range("position", self.position, arcs, "the number of arcs")
+
+    @property
+    def num_arcs(self) -> int:
+        """E."""
+        return len(self.neighbors)
+
+    @property
+    def num_destinations(self) -> int:
+        """n_dst."""
+        return len(self.offset) - 1
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.offset.device
+
+    def to(self, device: torch.device | str) -> Arcs:
+        """The same arcs on another device."""
+        position = None if self.position is None else self.position.to(device)
+        return Arcs(self.offset.to(device), self.neighbors.to(device), position, self.num_sources)
+
+    def destinations(self) -> Tensor:
+        """The destination of each arc, int64 [E]; computed at every call."""
+        row = torch.arange(self.num_destinations, device=self.device)
+        return row.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
+
+    def transposed(self, numbered: bool = False) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The arcs by their source: (offset int64 [n_src + 1], destinations [E], numbers int64 [E] or None).
+
+        numbered : whether to give the number of each arc, its place among `neighbors`, too.
+
+        Computed once. Where the arcs of both directions are the same, as those of an undirected graph are, the offsets
+        and neighbors come back themselves, and no memory is taken.
+        """
+        derived = self._derived
+        if "offset" not in derived or (numbered and "number" not in derived):
+            offset, neighbors, number = transpose_arcs(self.offset, self.neighbors, self.num_sources, numbered)
+            if not torch.compiler.is_compiling() and self._is_mirrored(offset, neighbors):
+                offset, neighbors = self.offset, self.neighbors
+            derived |= {"offset": offset, "neighbors": neighbors} | ({"number": number} if numbered else {})
+        return derived["offset"], derived["neighbors"], derived["number"] if numbered else None
+
+    def _is_mirrored(self, offset: Tensor, neighbors: Tensor) -> bool:
+        return torch.equal(offset, self.offset) and torch.equal(neighbors, self.neighbors)
+
+
+def _check(name: str, tensor: Tensor, dtypes: tuple[torch.dtype, ...], device: torch.device) -> None:
+    if not isinstance(tensor, Tensor) or tensor.dtype not in dtypes or tensor.dim() != 1:
+        got = f"{tensor.dtype} {list(tensor.shape)}" if isinstance(tensor, Tensor) else type(tensor).__name__
+        kinds = " or ".join(str(dtype).removeprefix("torch.") for dtype in dtypes)
+        raise ArgumentError(f"{name}: expected a one-dimensional {kinds} tensor, got {got}")
+    if tensor.device != device:
+        raise ArgumentError(f"{name}: on {tensor.device} while offset is on {device}; use {name}.to")
+
+
+def _check_range(name: str, numbers: Tensor, limit: int, what: str) -> None:
+    if not len(numbers):
+        return
+    low, high = (int(end) for end in numbers.aminmax())
+    if low < 0 or high >= limit:
+        place = int(((numbers < 0) | (numbers >= limit)).nonzero()[0])
+        raise ArgumentError(
+            f"{name}: {int(numbers[place])} at position {place} is not among 0..{limit - 1}, see {what}"
+        )
+
+
+# ---- the transpose as an operator, for torch.compile to see it as one node -------------------------------------------
+
+
+def _transpose(offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bool) -> tuple[Tensor, Tensor, Tensor]:
+    square = max(num_sources, len(offset) - 1)
+    padding = offset.new_full((square + 1 - len(offset),), len(neighbors))
+    back_offset, back_neighbors, number = csr.transpose(torch.cat((offset, padding)), neighbors, permutation=numbered)
+    number = offset.new_empty(0) if number is None else number
+    return back_offset[: num_sources + 1].clone(), back_neighbors.to(neighbors.dtype), number
+
+
+def _transpose_fake(
+    offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    number = offset.new_empty(len(neighbors) if numbered else 0)
+    return offset.new_empty(num_sources + 1), torch.empty_like(neighbors), number
+
+
+transpose_arcs = register(
+    "transpose_arcs(Tensor offset, Tensor neighbors, SymInt num_sources, bool numbered) -> (Tensor, Tensor, Tensor)",
+    _transpose,
+    _transpose_fake,
+)

@@ -1,0 +1,87 @@
+"""Attention by the kernels in `attention_passes.hpp`: scores, softmax and sum in one pass over the arcs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph import native
+from tgraph.kernels.call import Call, not_plain
+from tgraph.kernels.native.linear import array
+from tgraph.kernels.portable.attention import Inputs, Way, gain, threshold
+
+KERNELS = {torch.float32: "AttentionFloat32", torch.float64: "AttentionFloat64"}
+
+
+def refuses(call: Call) -> str | None:
+    """Why a call is left to the portable twin, None where it is not."""
+    if call.data.dtype not in KERNELS:
+        return f"it computes float32 and float64, the data is {call.data.dtype}"
+    if not call.data.numel() and 0 in call.data.shape[1:]:
+        return "the data has no columns"
+    return not_plain(call)
+
+
+def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
+    """As the portable twin. The same bits for any number of threads."""
+    shape = (len(way.offset) - 1, *inputs.sent.shape[1:])
+    out, logsumexp = inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2])
+    _arrays(inputs, way).attend(array(way.offset), array(way.neighbors), _flat(out), _flat(logsumexp))
+    return out, logsumexp
+
+
+def attend_backward(
+    grad: Tensor,
+    delta: Tensor,
+    logsumexp: Tensor,
+    inputs: Inputs,
+    way: Way,
+    back: tuple[Tensor, Tensor, Tensor | None],
+    wanted: list[bool],
+) -> list[Tensor | None]:
+    """As the portable twin: a pass over the arcs of each target, and one over those of each source."""
+    found = [
+        torch.empty_like(x, memory_format=torch.contiguous_format) if x is not None and w else None
+        for x, w in zip(inputs, wanted, strict=True)
+    ]
+    to_source, to_target, to_value, to_edge, to_vector = found
+    arrays, given = _arrays(inputs, way), (_flat(grad), _flat(delta), _flat(logsumexp))
+    if not (to_target is to_edge is to_vector is None):
+        written = (_flat(to_target), _flat(to_edge), _flat(to_vector))
+        arrays.to_target(array(way.offset), array(way.neighbors), *given, *written)
+    if not (to_source is to_value is None):
+        arrays.to_source(*map(array, back), *given, _flat(to_source), _flat(to_value))
+    return found
+
+
+def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
+    """As the portable twin, but without a gradient."""
+    out = logsumexp.new_empty((len(way.neighbors), logsumexp.shape[1]))
+    _arrays(inputs, way).weights(array(way.offset), array(way.neighbors), _flat(logsumexp), _flat(out))
+    return out
+
+
+def _arrays(inputs: Inputs, way: Way) -> Any:
+    """What all passes of a call read, as the kernels take it."""
+    heads, columns = inputs.sent.shape[1:]
+    drops = way.seed is not None and way.dropout > 0
+    return getattr(native.load(), KERNELS[inputs.sent.dtype])(
+        way.score,
+        heads,
+        columns,
+        way.factor,
+        threshold(way.dropout),
+        gain(way.dropout),
+        drops,
+        int(way.seed) % 2**64 if drops else 0,  # type: ignore[arg-type]
+        array(way.position),
+        *map(_flat, inputs),
+        len(inputs.source),
+        len(inputs.target),
+    )
+
+
+def _flat(tensor: Tensor | None):
+    return None if tensor is None else array(tensor.contiguous().view(-1))

@@ -1,0 +1,331 @@
+// The inner loops of attention: what is done for a batch of arcs of one row, in vectors of `lanes` numbers.
+//
+// A row of data has `span` numbers for each head, a multiple of `lanes`. Numbers of arcs lie head after head: those of
+// arc a and head h at h * most_arcs + a.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "memory.hpp"
+#include "numbers.hpp"
+
+namespace tgraph {
+
+inline constexpr int64_t most_arcs = 64;
+
+struct Shape {
+    int64_t heads, span;
+};
+
+// ---- sums, maxima and powers of a vector ----------------------------------------------------------------------------
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define TGRAPH_HALVES 1
+#endif
+#endif
+
+template <int begin, class A, int lanes, int... place>
+TGRAPH_INLINE Vector<A, sizeof...(place)> lanes_from(Vector<A, lanes> v, std::integer_sequence<int, place...>) {
+#if defined(TGRAPH_HALVES)
+    return __builtin_shufflevector(v, v, (begin + place)...);
+#else
+    return Vector<A, sizeof...(place)>{v[begin + place]...};
+#endif
+}
+
+struct Adding {
+    template <class T>
+    TGRAPH_INLINE static T apply(T a, T b) {
+        return a + b;
+    }
+};
+
+struct Largest {
+    template <class T>
+    TGRAPH_INLINE static T apply(T a, T b) {
+        return a > b ? a : b;
+    }
+};
+
+template <class Operation, class A, int lanes>
+TGRAPH_INLINE A folded(Vector<A, lanes> v) {
+    if constexpr (lanes == 2) {
+        return Operation::apply(v[0], v[1]);
+    } else {
+        constexpr auto places = std::make_integer_sequence<int, lanes / 2>{};
+        return folded<Operation, A, lanes / 2>(Operation::apply(lanes_from<0, A, lanes>(v, places),
+                                                                lanes_from<lanes / 2, A, lanes>(v, places)));
+    }
+}
+
+template <class A>
+struct PowerOf;
+template <>
+struct PowerOf<float> {
+    using Bits = int32_t;
+    static constexpr int fraction = 23, terms = 7;
+    static constexpr float high = 0.693359375f, low = -2.12194440e-4f, least = -87.0f, shift = 0x1.8p23f;
+};
+template <>
+struct PowerOf<double> {
+    using Bits = int64_t;
+    static constexpr int fraction = 52, terms = 13;
+    static constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33, least = -708.0, shift = 0x1.8p52;
+};
+
+template <class A>
+constexpr A inverse_factorial(int number) {
+    double factorial = 1;
+    for (; number > 1; --number) factorial *= number;
+    return static_cast<A>(1 / factorial);
+}
+
+// e to the power of numbers that are not far above 0, within about one unit in the last place; 0 below `least`.
+// Of x = n log 2 + r, e^r is its Taylor series, and n becomes the exponent: it is what adding `shift` rounds to, and
+// stands in the last bits of the sum. log 2 is subtracted in two parts, of which the first is short.
+template <class A, int lanes>
+TGRAPH_INLINE Vector<A, lanes> power_of_e(Vector<A, lanes> x) {
+    using P = PowerOf<A>;
+    using Lanes = Vector<A, lanes>;
+    using Bits = Vector<typename P::Bits, lanes>;
+    constexpr A per_log2 = static_cast<A>(1.4426950408889634);
+    constexpr auto one = std::bit_cast<typename P::Bits>(A{1});
+    const auto vanishes = x < P::least;
+    x = vanishes ? P::least + Lanes{} : x;
+    const Lanes shifted = x * per_log2 + P::shift, n = shifted - P::shift;
+    const Lanes r = (x - n * P::high) - n * P::low;
+    Lanes sum = inverse_factorial<A>(P::terms) + Lanes{};
+#pragma GCC unroll 16
+    for (int term = P::terms - 1; term >= 0; --term) sum = sum * r + inverse_factorial<A>(term);
+    const Bits exponent = (reinterpret_cast<Bits>(shifted) << P::fraction) + one;
+    return vanishes ? Lanes{} : sum * reinterpret_cast<Lanes>(exponent);
+}
+
+template <class A, int lanes>
+TGRAPH_INLINE void store(A* to, Vector<A, lanes> v) {
+    *reinterpret_cast<Vector<A, lanes>*>(to) = v;
+}
+
+// ---- scores ---------------------------------------------------------------------------------------------------------
+
+// out = scale * the product of each row with `fixed`, or with its own where `step` is not 0. The rows that come later
+// are asked for on the way.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, const A* fixed, int64_t step,
+                                  int64_t size, Shape shape, A scale, A* out) {
+    for (int64_t head = 0; head < shape.heads; ++head)
+        for (int64_t a = 0; a < size; ++a) {
+            const A *row = rows[a] + head * shape.span, *with = fixed + a * step + head * shape.span;
+            const A* next = coming[a] + head * shape.span;
+            Vector<A, lanes> sum{};
+            for (int64_t f = 0; f < shape.span; f += lanes) {
+                fetch(next + f);
+                sum += load<A, lanes>(row + f) * load<A, lanes>(with + f);
+            }
+            out[head * most_arcs + a] = scale * folded<Adding, A, lanes>(sum);
+        }
+}
+
+// out = the product of `vector` with leaky_relu(row + fixed).
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* coming, const A* fixed, const A* vector,
+                                        int64_t size, Shape shape, A slope, A* out) {
+    for (int64_t head = 0; head < shape.heads; ++head)
+        for (int64_t a = 0; a < size; ++a) {
+            const int64_t begin = head * shape.span;
+            const A *row = rows[a] + begin, *next = coming[a] + begin;
+            Vector<A, lanes> sum{};
+            for (int64_t f = 0; f < shape.span; f += lanes) {
+                fetch(next + f);
+                const Vector<A, lanes> z = load<A, lanes>(row + f) + load<A, lanes>(fixed + begin + f);
+                sum += load<A, lanes>(vector + begin + f) * (z > 0 ? z : z * slope);
+            }
+            out[head * most_arcs + a] = folded<Adding, A, lanes>(sum);
+        }
+}
+
+// ---- weights --------------------------------------------------------------------------------------------------------
+
+// Dropout: which arcs a head keeps is a hash of the seed and the number of the arc and head, as in the portable twin.
+struct Dropout {
+    uint64_t seed;
+    uint32_t threshold;  // the least bits of an arc that stays
+    bool drops;
+};
+
+template <int lanes>
+TGRAPH_INLINE Vector<uint32_t, lanes> mixed(Vector<uint32_t, lanes> bits) {
+    bits ^= bits >> 16;
+    bits *= 0x7feb352du;
+    bits ^= bits >> 15;
+    bits *= 0x846ca68bu;
+    return bits ^ (bits >> 16);
+}
+
+// What dropout leaves: `gain` for the arcs that stay and 0 for the others. Arcs are numbered low + 2^32 high.
+template <int lanes, class A>
+TGRAPH_INLINE Vector<A, lanes> thinned(const Dropout& dropout, const uint32_t* low, const uint32_t* high, A gain) {
+    using Bits = Vector<uint32_t, lanes>;
+    Bits bits = mixed<lanes>(load<uint32_t, lanes>(low) ^ static_cast<uint32_t>(dropout.seed));
+    bits += load<uint32_t, lanes>(high) * 0x9e3779b9u + static_cast<uint32_t>(dropout.seed >> 32);
+    const auto stays = mixed<lanes>(bits) >= dropout.threshold;
+    using Mask = Vector<std::conditional_t<sizeof(A) == 8, int64_t, int32_t>, lanes>;
+    return __builtin_convertvector(stays, Mask) ? gain + Vector<A, lanes>{} : Vector<A, lanes>{};
+}
+
+// Numbers of the arcs of a batch, for each head: what dropout hashes. Filled only where there is any.
+struct Counters {
+    uint32_t low[most_arcs], high[most_arcs];
+
+    TGRAPH_INLINE void fill(const int64_t* arcs, int64_t size, int64_t heads, int64_t head) {
+        for (int64_t a = 0; a < size; ++a) {
+            const auto counter = static_cast<uint64_t>(arcs[a] * heads + head);
+            low[a] = static_cast<uint32_t>(counter);
+            high[a] = static_cast<uint32_t>(counter >> 32);
+        }
+    }
+};
+
+// Online softmax: raises the maxima to those of the scores too, adds to the totals, scales `sums`, [heads, span], which
+// belong to the old maxima, and turns the scores into weights.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void soften(A* scores, int64_t size, Shape shape, const int64_t* arcs, const Dropout& dropout,
+                                A gain, A* maxima, A* totals, A* sums) {
+    constexpr A lowest = -std::numeric_limits<A>::infinity();
+    using Lanes = Vector<A, lanes>;
+    Counters counters;
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        A* score = scores + head * most_arcs;
+        for (int64_t a = size; a % lanes; ++a) score[a] = lowest;
+        Lanes best = lowest + Lanes{};
+        for (int64_t a = 0; a < size; a += lanes) best = Largest::apply(load<A, lanes>(score + a), best);
+        const A before = maxima[head], now = Largest::apply(folded<Largest, A, lanes>(best), before);
+        const A base = now == lowest ? A{0} : now;
+        if (dropout.drops) counters.fill(arcs, size, shape.heads, head);
+        Lanes total{};
+        for (int64_t a = 0; a < size; a += lanes) {
+            Lanes weight = power_of_e<A, lanes>(load<A, lanes>(score + a) - base);
+            total += weight;
+            if (dropout.drops) weight *= thinned<lanes, A>(dropout, counters.low + a, counters.high + a, gain);
+            store<A, lanes>(score + a, weight);
+        }
+        const A factor = power_of_e<A, lanes>(before - base + Lanes{})[0];
+        maxima[head] = now;
+        totals[head] = totals[head] * factor + folded<Adding, A, lanes>(total);
+        if (factor != 1)
+            for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes)
+                store<A, lanes>(sums + f, load<A, lanes>(sums + f) * factor);
+    }
+}
+
+// The softmax once more, and its gradient. `scores` become the weights after dropout, and `products`, those of the
+// gradient of the result with what the arcs send, the gradients of the scores. Where `sums` are given, the scores were
+// leaky_relu of them, and the gradients become those of the sums.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void harden(A* scores, A* products, A* logsumexp, A* delta, const A* sums, A slope, int64_t size,
+                                Shape shape, const int64_t* arcs, const Dropout& dropout, A gain) {
+    using Lanes = Vector<A, lanes>;
+    Counters counters;
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        const int64_t first = head * most_arcs;
+        for (int64_t a = first + size; a % lanes; ++a) scores[a] = products[a] = logsumexp[a] = delta[a] = 0;
+        if (dropout.drops) counters.fill(arcs, size, shape.heads, head);
+        for (int64_t a = 0; a < size; a += lanes) {
+            const Lanes alpha = power_of_e<A, lanes>(load<A, lanes>(scores + first + a) -
+                                                     load<A, lanes>(logsumexp + first + a));
+            Lanes kept = Lanes{} + 1;
+            if (dropout.drops) kept = thinned<lanes, A>(dropout, counters.low + a, counters.high + a, gain);
+            Lanes to_score = alpha * (kept * load<A, lanes>(products + first + a) - load<A, lanes>(delta + first + a));
+            if (sums) to_score = load<A, lanes>(sums + first + a) > 0 ? to_score : to_score * slope;
+            store<A, lanes>(scores + first + a, alpha * kept);
+            store<A, lanes>(products + first + a, to_score);
+        }
+    }
+}
+
+// ---- sums -----------------------------------------------------------------------------------------------------------
+
+template <int lanes, int vectors, class A>
+TGRAPH_INLINE void add_block(A* sums, const A* const* rows, const A* const* coming, int64_t begin, const A* weights,
+                             int64_t size) {
+    Vector<A, lanes> sum[vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) sum[v] = load<A, lanes>(sums + begin + v * lanes);
+    for (int64_t a = 0; a < size; ++a) {
+        const A* row = rows[a] + begin;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) {
+            if (coming) fetch(coming[a] + begin + v * lanes);
+            sum[v] += weights[a] * load<A, lanes>(row + v * lanes);
+        }
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) store<A, lanes>(sums + begin + v * lanes, sum[v]);
+}
+
+// sums += weight * row. Rows that come later are asked for on the way, unless `coming` is null.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void add_rows(A* sums, const A* const* rows, const A* const* coming, const A* weights, int64_t size,
+                                  Shape shape) {
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        const A* weight = weights + head * most_arcs;
+        int64_t f = head * shape.span;
+        const int64_t end = f + shape.span;
+        for (; f + 4 * lanes <= end; f += 4 * lanes) add_block<lanes, 4>(sums, rows, coming, f, weight, size);
+        for (; f + 2 * lanes <= end; f += 2 * lanes) add_block<lanes, 2>(sums, rows, coming, f, weight, size);
+        for (; f < end; f += lanes) add_block<lanes, 1>(sums, rows, coming, f, weight, size);
+    }
+}
+
+// Given the gradients of the scores of `dot_leaky_rows`: sums += that of row + fixed, but for the factor `vector`, and,
+// if it is asked for, to_vector += that of the vector.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void add_leaky_rows(A* sums, A* to_vector, const A* const* rows, const A* fixed, const A* gradients,
+                                        int64_t size, Shape shape, A slope) {
+    using Lanes = Vector<A, lanes>;
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        const A* gradient = gradients + head * most_arcs;
+        for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes) {
+            const Lanes with = load<A, lanes>(fixed + f);
+            Lanes sum = load<A, lanes>(sums + f), of_vector{};
+            for (int64_t a = 0; a < size; ++a) {
+                const Lanes z = load<A, lanes>(rows[a] + f) + with, ds = gradient[a] + Lanes{};
+                const Lanes part = z > 0 ? ds : ds * slope;
+                sum += part;
+                of_vector += part * z;
+            }
+            store<A, lanes>(sums + f, sum);
+            if (to_vector) store<A, lanes>(to_vector + f, load<A, lanes>(to_vector + f) + of_vector);
+        }
+    }
+}
+
+// The gradient of one row + fixed by the scores of `dot_leaky_rows`. The gradients of the scores are most_arcs apart.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void leaky_gradient(A* to, const A* row, const A* fixed, const A* vector, const A* gradients,
+                                        Shape shape, A slope) {
+    for (int64_t head = 0; head < shape.heads; ++head)
+        for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes) {
+            const Vector<A, lanes> z = load<A, lanes>(row + f) + load<A, lanes>(fixed + f),
+                                   part = gradients[head * most_arcs] * load<A, lanes>(vector + f);
+            store<A, lanes>(to + f, z > 0 ? part : part * slope);
+        }
+}
+
+// a * scale * row + b * other, with numbers a and b of the heads that are most_arcs apart.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void mixed_rows(A* to, const A* row, const A* scale, const A* a, const A* other, const A* b,
+                                    Shape shape) {
+    for (int64_t head = 0; head < shape.heads; ++head)
+        for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes)
+            store<A, lanes>(to + f, a[head * most_arcs] * load<A, lanes>(scale + f) * load<A, lanes>(row + f) +
+                                        b[head * most_arcs] * load<A, lanes>(other + f));
+}
+
+}  // namespace tgraph

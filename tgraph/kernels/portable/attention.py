@@ -1,0 +1,276 @@
+"""Attention over the arcs of each destination by operators of torch, on any device: the reference for the kernels.
+
+A destination gathers alpha * value from its sources, alpha being the softmax of the scores of its arcs:
+
+    gat     leaky_relu(source + target + edge)                    of numbers [., heads]; values of their own
+    gatv2   sum of vector * leaky_relu(source + target + edge)    over the columns of a head; the source is the value
+    dot     factor * sum of target * (source + edge)              over the columns of a head; the edge adds to the value
+
+Rows are taken some at a time, and the backward pass computes their scores once more, so that memory grows with the
+vertices and not with the arcs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import leaky_relu
+
+from tgraph import devices
+from tgraph.kernels.segments import add_at, segment_of, take
+
+SCORES = ("gat", "gatv2", "dot")
+
+# So many numbers of arc data are held at a time.
+_HELD_AT_ONCE = 1 << 22
+
+
+class Inputs(NamedTuple):
+    """What attention reads: [n_src, ...], [n_dst, ...], [n_src, heads, columns], [edges, ...] and [heads, columns].
+
+    `value` is None where the source is the value, `vector` where the score has none.
+    """
+
+    source: Tensor
+    target: Tensor
+    value: Tensor | None
+    edge: Tensor | None
+    vector: Tensor | None
+
+    @property
+    def sent(self) -> Tensor:
+        """What the sources are asked for, [n_src, heads, columns]."""
+        return self.source if self.value is None else self.value
+
+
+class Way(NamedTuple):
+    """The arcs, and what becomes of their scores.
+
+    offset, neighbors, position : as in `bipartite.Arcs`.
+    score, factor : which score, and its negative slope or scale.
+    dropout, seed : the probability that an arc is left out for a head, and int64 [1]; None where none is.
+    """
+
+    offset: Tensor
+    neighbors: Tensor
+    position: Tensor | None
+    score: str
+    factor: float
+    dropout: float
+    seed: Tensor | None
+
+
+# ---- what is left out -----------------------------------------------------------------------------------------------
+
+_WORD = (1 << 32) - 1
+
+
+def kept(way: Way, begin: int, end: int, heads: int) -> Tensor | None:
+    """Which of the arcs from `begin` to `end` dropout leaves to each head, bool [arcs, heads].
+
+    A hash of the seed and the number of the arc and head, so that it need not be stored (a counter-based generator:
+    Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). None where nothing is left out.
+    """
+    if way.seed is None or way.dropout <= 0:
+        return None
+    counter = torch.arange(begin * heads, end * heads, device=way.offset.device)
+    low, high = way.seed & _WORD, (way.seed >> 32) & _WORD
+    bits = _mixed((counter & _WORD) ^ low)
+    bits = _mixed((bits + (counter >> 32) * 0x9E3779B9 + high) & _WORD)
+    return bits.view(-1, heads) >= threshold(way.dropout)
+
+
+def threshold(dropout: float) -> int:
+    """The least 32 bits of an arc that stays."""
+    return min(round(dropout * 2**32), _WORD)
+
+
+def gain(dropout: float) -> float:
+    """What an arc that stays is multiplied by."""
+    return 1 / (1 - dropout) if dropout < 1 else 0.0
+
+
+def _mixed(bits: Tensor) -> Tensor:
+    """A bijection of 32 bits, held in int64, with little bias (Wellons, "Prospecting for hash functions", 2018)."""
+    bits = bits ^ (bits >> 16)
+    bits = (bits * 0x7FEB352D) & _WORD
+    bits = bits ^ (bits >> 15)
+    bits = (bits * 0x846CA68B) & _WORD
+    return bits ^ (bits >> 16)
+
+
+# ---- the formula, for the arcs of some rows -------------------------------------------------------------------------
+
+
+def scores(inputs: Inputs, way: Way) -> Tensor:
+    """The score of each arc, [arcs, heads]; all inputs have a row for each arc."""
+    source, target, _, edge, vector = inputs
+    if way.score == "dot":
+        return way.factor * (target * (source if edge is None else source + edge)).sum(-1)
+    total = source + target if edge is None else source + target + edge
+    rectified = leaky_relu(total, way.factor)
+    return rectified if vector is None else (vector * rectified).sum(-1)
+
+
+def weights(inputs: Inputs, way: Way, slot: Tensor, rows: int) -> tuple[Tensor, Tensor]:
+    """The softmax of the scores of each row, [arcs, heads], and their logsumexp, [rows, heads].
+
+    inputs : with a row for each arc, but for the target, which has one for each of the `rows`.
+    slot : the row of each arc, int64 [arcs].
+    """
+    score = scores(inputs._replace(target=take(inputs.target, slot)), way)
+    index = slot[:, None].expand_as(score)
+    lowest = score.new_full((rows, score.shape[1]), -torch.inf)
+    best = lowest.scatter_reduce(0, index, score.detach(), "amax")
+    best = torch.where(best == -torch.inf, 0, best)
+    power = (score - take(best, slot)).exp()
+    total = add_at(power, slot, rows)
+    return power / take(total, slot), best + total.log()
+
+
+def gathered(inputs: Inputs, way: Way, slot: Tensor, rows: int, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """What each row receives, [rows, heads, columns], and the logsumexp of its scores, [rows, heads]."""
+    alpha, logsumexp = weights(inputs, way, slot, rows)
+    alpha = _thinned(alpha, way, mask)
+    sent = inputs.sent if way.score != "dot" or inputs.edge is None else inputs.sent + inputs.edge
+    return add_at(alpha[..., None] * sent, slot, rows), logsumexp
+
+
+def _thinned(alpha: Tensor, way: Way, mask: Tensor | None) -> Tensor:
+    """The weights after dropout."""
+    return alpha if mask is None else alpha * mask * gain(way.dropout)
+
+
+def by_arc(inputs: Inputs, way: Way, arcs: slice = slice(None)) -> Inputs:
+    """The inputs with a row for each of these arcs, but for the target. Differentiable."""
+    neighbors = way.neighbors[arcs]
+    position = None if way.position is None else way.position[arcs]
+    edge = inputs.edge
+    if edge is not None:
+        edge = edge[arcs] if position is None else take(edge, position)
+    value = None if inputs.value is None else take(inputs.value, neighbors)
+    return Inputs(take(inputs.source, neighbors), inputs.target, value, edge, inputs.vector)
+
+
+def attend_recorded(inputs: Inputs, way: Way) -> Tensor:
+    """What each row receives, of all arcs at once: torch differentiates it as often as one likes."""
+    rows, arcs = len(way.offset) - 1, len(way.neighbors)
+    slot = segment_of(way.offset, arcs)
+    return gathered(by_arc(inputs, way), way, slot, rows, kept(way, 0, arcs, inputs.sent.shape[1]))[0]
+
+
+# ---- some rows at a time --------------------------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    """Some rows, their arcs, and the row of each arc among them."""
+
+    rows: slice
+    arcs: slice
+    slot: Tensor
+
+    @property
+    def size(self) -> int:
+        return self.rows.stop - self.rows.start
+
+
+def _blocks(way: Way, sent: Tensor) -> Iterator[Block]:
+    """The rows, in blocks of about as much arc data as is held at once; a row is never cut."""
+    arcs, step = len(way.neighbors), max(_HELD_AT_ONCE // max(sent[:1].numel(), 1), 1)
+    wanted = torch.arange(0, arcs, step, device=way.offset.device)[1:]
+    cuts = torch.searchsorted(way.offset, wanted, right=True).sub_(1)
+    rows = torch.cat((cuts.new_zeros(1), cuts, cuts.new_full((1,), len(way.offset) - 1))).unique()
+    begun = way.offset[rows].tolist()
+    rows_list = rows.tolist()
+    for k in range(len(rows_list) - 1):
+        chosen = slice(rows_list[k], rows_list[k + 1])
+        offset = way.offset[chosen.start : chosen.stop + 1] - begun[k]
+        yield Block(chosen, slice(begun[k], begun[k + 1]), segment_of(offset, begun[k + 1] - begun[k]))
+
+
+def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
+    """What each destination receives, [n_dst, heads, columns], and the logsumexp of its scores, [n_dst, heads]."""
+    rows, heads = len(way.offset) - 1, inputs.sent.shape[1]
+    out = inputs.sent.new_empty((rows, *inputs.sent.shape[1:]))
+    logsumexp = inputs.sent.new_empty((rows, heads))
+    for block in _blocks(way, inputs.sent):
+        local = by_arc(inputs, way, block.arcs)._replace(target=inputs.target[block.rows])
+        mask = kept(way, block.arcs.start, block.arcs.stop, heads)
+        out[block.rows], logsumexp[block.rows] = gathered(local, way, block.slot, block.size, mask)
+    return out, logsumexp
+
+
+def attend_backward(
+    grad: Tensor,
+    delta: Tensor,
+    logsumexp: Tensor,
+    inputs: Inputs,
+    way: Way,
+    back: tuple[Tensor, Tensor, Tensor | None],
+    wanted: list[bool],
+) -> list[Tensor | None]:
+    """The gradients of `attend`, of those inputs that are `wanted`.
+
+    delta : the products of grad and result, summed over the columns; logsumexp : as `attend` gave it; back : the
+    transposed arcs, which this reference does without.
+    """
+    totals = [torch.zeros_like(x) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
+    heads = inputs.sent.shape[1]
+    for block in _blocks(way, inputs.sent):
+        local = by_arc(inputs, way, block.arcs)
+        local = local._replace(target=take(inputs.target[block.rows], block.slot))
+        mask = kept(way, block.arcs.start, block.arcs.stop, heads)
+        told = (take(x[block.rows], block.slot) for x in (grad, delta, logsumexp))
+        parts = gradients(local, way, mask, *told)
+        for name, part, total in zip(Inputs._fields, parts, totals, strict=True):
+            if total is not None and part is not None:
+                _add(total, name, part, way, block)
+    return totals
+
+
+def gradients(inputs: Inputs, way: Way, mask: Tensor | None, grad: Tensor, delta: Tensor, logsumexp: Tensor) -> Inputs:
+    """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc."""
+    source, target, _, edge, vector = inputs
+    alpha = (scores(inputs, way) - logsumexp).exp()
+    sent = inputs.sent if way.score != "dot" or edge is None else inputs.sent + edge
+    to_alpha = _thinned((grad * sent).sum(-1), way, mask)
+    to_score, to_sent = alpha * (to_alpha - delta), _thinned(alpha, way, mask)[..., None] * grad
+    if way.score == "dot":
+        to_source, held = way.factor * to_score[..., None] * target, source if edge is None else source + edge
+        to_target = way.factor * to_score[..., None] * held
+        return Inputs(to_source, to_target, to_sent, to_source + to_sent, None)
+    total = source + target if edge is None else source + target + edge
+    if vector is None:
+        to_total = torch.where(total > 0, to_score, way.factor * to_score)
+        return Inputs(to_total, to_total, to_sent, to_total, None)
+    to_vector = (to_score[..., None] * leaky_relu(total, way.factor)).sum(0)
+    to_rectified = to_score[..., None] * vector
+    to_total = torch.where(total > 0, to_rectified, way.factor * to_rectified)
+    return Inputs(to_total + to_sent, to_total, None, to_total, to_vector)
+
+
+def _add(total: Tensor, name: str, part: Tensor, way: Way, block: Block) -> None:
+    """Add the gradient that a block gives for the input of that name."""
+    if name == "target":
+        total[block.rows] = add_at(part, block.slot, block.size)
+    elif name == "vector":
+        total += part
+    elif name == "edge":
+        where = block.arcs if way.position is None else way.position[block.arcs]
+        total[where] = part
+    elif devices.is_sequential(total):
+        total.index_add_(0, way.neighbors[block.arcs], part)
+    else:  # sorts, so that the order is fixed
+        total.index_put_((way.neighbors[block.arcs].long(),), part, accumulate=True)
+
+
+def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor | None = None) -> Tensor:
+    """The weight of each arc after dropout, [edges, heads], in the order of the edges. Differentiable."""
+    rows, arcs = len(way.offset) - 1, len(way.neighbors)
+    slot = segment_of(way.offset, arcs)
+    alpha = weights(by_arc(inputs, way), way, slot, rows)[0]
+    alpha = _thinned(alpha, way, kept(way, 0, arcs, alpha.shape[1]))
+    return alpha if way.position is None else torch.zeros_like(alpha).index_copy(0, way.position, alpha)

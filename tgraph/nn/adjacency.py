@@ -1,0 +1,274 @@
+"""Who hears whom, as layers need it: arcs sorted by destination, from whatever a user calls an edge_index.
+
+Rows are destinations. Sorting is done once for each edge_index: it is kept with that tensor as long as the tensor
+lives, and done anew where the tensor has changed in place since; for a `tgraph.Graph` it is kept with the graph. So is
+what is derived from it: the transpose for gradients, self-loops, normalised weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph, kept_for_later
+from tgraph.kernels.bipartite import Arcs
+from tgraph.rows import computed_once
+
+T = TypeVar("T")
+
+
+class Adjacency:
+    """Arcs source[i] -> target[i] between `num_sources` and `num_targets` vertices, which may be the same.
+
+    source, target : integers [E], in the user's order of the edges.
+    values : [E, ...] in that order, where the edges came as a matrix, or None.
+    """
+
+    def __init__(
+        self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, values: Tensor | None = None
+    ):
+        self.source, self.target, self.values = source, target, values
+        self.num_sources, self.num_targets = num_sources, num_targets
+        self._kept: dict[Hashable, Any] = {}
+
+    @property
+    def num_edges(self) -> int:
+        """E."""
+        return len(self.source)
+
+    @computed_once
+    def _sorted(self) -> tuple[Graph, Tensor | None]:
+        """The rows, and the user's number of the edge behind each arc; None where that is the arc's own."""
+        with kept_for_later():
+            return self._sort()
+
+    def _sort(self) -> tuple[Graph, Tensor | None]:
+        square = max(self.num_sources, self.num_targets)
+        try:
+            offset, neighbors, position = csr.sort_edges(self.target, self.source, square, permutation=True)
+        except ArgumentError:
+            self.check_ends()
+            raise
+        if self.num_sources != self.num_targets:
+            self.check_ends()
+        return Graph(offset, neighbors), position
+
+    def check_ends(self) -> None:
+        """Raise ArgumentError for the first end of an edge that is no vertex."""
+        for name, ends, size in (("source", self.source, self.num_sources), ("target", self.target, self.num_targets)):
+            wrong = ((ends < 0) | (ends >= size)).nonzero()
+            if len(wrong):
+                place = int(wrong[0])
+                raise ArgumentError(
+                    f"edge_index: the {name} {int(ends[place])} of edge {place} is not among the {size} vertices 0.."
+                    f"{size - 1} that x has features of; give more features, or remove the edge"
+                )
+
+    @property
+    def rows(self) -> Graph:
+        """The sources of each target, as a graph whose arcs lead from targets to sources; of max(num_sources,
+        num_targets) vertices."""
+        return self._sorted[0]
+
+    @property
+    def position(self) -> Tensor | None:
+        """The number of the edge behind each arc of the rows, int64 [E], or None where that is the arc's own."""
+        return self._sorted[1]
+
+    @property
+    def columns(self) -> Graph:
+        """The targets of each source: the transpose of the rows, and the rows themselves where these are symmetric."""
+        return self.rows.transpose_detached()
+
+    def in_row_order(self, edge_data: Tensor) -> Tensor:
+        """Data [E, ...] of the edges in the order of the rows."""
+        return edge_data if self.position is None else edge_data.index_select(0, self.position)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what was derived so far."""
+        rows, position = self.__dict__.get("__sorted_kept", (None, None))
+        own = 0 if rows is None else rows.nbytes + sum(rows.caches.values())
+        own += 0 if position is None else position.nbytes
+        return own + sum(getattr(value, "nbytes", 0) for value in self._kept.values())
+
+    def arcs(self, of_edges: bool = True) -> Arcs:
+        """The rows as attention walks them; `of_edges` says that data of the edges takes part. Kept."""
+        position = self.position if of_edges else None
+
+        def cut() -> Arcs:
+            return Arcs(self.rows.offset[: self.num_targets + 1], self.rows.neighbors, position, self.num_sources)
+
+        return self.kept("arcs of edges" if of_edges else "arcs", cut)
+
+    @property
+    def edge_index(self) -> tuple[Tensor, Tensor]:
+        """(source, target) of the edges, int64 [E] each."""
+        return self.source.to(torch.int64), self.target.to(torch.int64)
+
+    @property
+    def degree(self) -> Tensor:
+        """How many arcs reach each target, int64 [num_targets]."""
+        return self.kept("degree", lambda: self.rows.offset.diff()[: self.num_targets])
+
+    @property
+    def unreached(self) -> Tensor | None:
+        """Which targets no arc reaches, bool [num_targets, 1], or None where all are reached."""
+
+        def find() -> Tensor | None:
+            mask = self.degree == 0
+            return mask[:, None] if bool(mask.any()) else None
+
+        return self.kept("unreached", find)
+
+    def matrix_weights(self) -> ArcWeights | None:
+        """What a sparse matrix multiplies by, where its values are not all 1."""
+        values = self.values
+        if values is None or values.dim() != 1:
+            return None
+        if values.requires_grad:
+            return ArcWeights(self.in_row_order(values))
+        return self.kept("matrix", lambda: None if bool((values == 1).all()) else ArcWeights(self.in_row_order(values)))
+
+    def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
+        """What `compute` derives from this adjacency, at first use."""
+        if name not in self._kept:
+            with kept_for_later():
+                self._kept[name] = compute()
+        return self._kept[name]
+
+
+class ArcWeights:
+    """A weight for each arc, `values` [m] in the order of the rows. `symmetric` says that an arc and its reverse weigh
+    the same."""
+
+    def __init__(self, values: Tensor, symmetric: bool = False):
+        self.values, self._transposed = values, values if symmetric else None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weights, both orders."""
+        shared = self._transposed is None or self._transposed is self.values
+        return self.values.nbytes * (1 if shared else 2)
+
+    def transposed(self, adjacency: Adjacency) -> Tensor | None:
+        """The same in the order of `adjacency.columns`, kept; None where a gradient of them is recorded."""
+        if self.values.requires_grad:
+            return None
+        if torch.compiler.is_compiling():
+            return self._transposed
+        return self.find_transposed(adjacency)
+
+    def find_transposed(self, adjacency: Adjacency) -> Tensor:
+        """As `transposed`, where torch.compile does not look on."""
+        if self._transposed is None:
+            with kept_for_later():
+                self._transposed = self.values.index_select(0, adjacency.rows.transpose_permutation)
+        return self._transposed
+
+
+class Scale:
+    """Weights of rank one: scale[source] * scale[target], `values` [n], and `loops` says that a vertex without a
+    self-loop is to hear itself."""
+
+    def __init__(self, values: Tensor, loops: bool):
+        self.values, self.loops = values, loops
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the scale."""
+        return self.values.nbytes
+
+
+class SortedAdjacency(Adjacency):
+    """One whose edges come sorted by target: `offset` [num_targets + 1], `neighbors` [E]."""
+
+    def __init__(self, offset: Tensor, neighbors: Tensor, num_sources: int, values: Tensor | None = None):
+        self.offset, self.neighbors, self.values = offset.to(torch.int64), neighbors, values
+        self.num_sources, self.num_targets = num_sources, len(offset) - 1
+        self._kept = {}
+
+    @property
+    def num_edges(self) -> int:
+        return len(self.neighbors)
+
+    @property
+    def source(self) -> Tensor:  # type: ignore[override]
+        """The source of each edge, int32 or int64 [E]."""
+        return self.neighbors
+
+    @computed_once
+    def target(self) -> Tensor:
+        """The target of each edge, of the dtype of the sources, [E]."""
+        return csr.expand_rows(self.offset, self.neighbors.dtype)
+
+    def _sort(self) -> tuple[Graph, Tensor | None]:
+        self.check_ends()
+        missing = max(self.num_sources - self.num_targets, 0)
+        offset = torch.cat((self.offset, self.offset[-1:].expand(missing))) if missing else self.offset
+        return Graph(offset.contiguous(), self.neighbors.contiguous()), None
+
+
+class GraphAdjacency(Adjacency):
+    """That of a Graph, along its arcs or, where `reverse`, against them; edges are its stored arcs."""
+
+    def __init__(self, graph: Graph, reverse: bool = False):
+        self.graph, self.reverse = graph, reverse
+        self.num_sources = self.num_targets = graph.num_vertices
+
+    @property
+    def values(self) -> Tensor | None:  # type: ignore[override]
+        """The weights of the graph, [m] or None."""
+        return None if self.graph.weight_dtype is None else self.graph.weights
+
+    @property
+    def num_edges(self) -> int:
+        return self.graph.num_arcs
+
+    @property
+    def degree(self) -> Tensor:
+        return self.graph.out_degree if self.reverse else self.graph.in_degree
+
+    @property
+    def in_layout(self) -> Graph | None:
+        """The graph whose arcs lead from sources to targets, where they are in a layout of their own: sums over arcs of
+        equal weight are computed in it, and nothing is decoded."""
+        if self.graph.layout is None:
+            return None
+        return self.graph.transpose() if self.reverse else self.graph
+
+    @property
+    def source(self) -> Tensor:  # type: ignore[override]
+        """The source of each arc, [m]."""
+        return self.graph.neighbors if self.reverse else self._tails()
+
+    @property
+    def target(self) -> Tensor:  # type: ignore[override]
+        """The target of each arc, [m]."""
+        return self._tails() if self.reverse else self.graph.neighbors
+
+    def _tails(self) -> Tensor:
+        return csr.expand_rows(self.graph.offset, self.graph.neighbors.dtype)
+
+    @property
+    def rows(self) -> Graph:
+        return self.graph if self.reverse else self.graph.transpose_detached()
+
+    @property
+    def columns(self) -> Graph:
+        return self.graph.transpose_detached() if self.reverse else self.graph
+
+    @property
+    def position(self) -> Tensor | None:  # also of an undirected graph, whose parallel arcs may differ in their data
+        return None if self.reverse else self.graph.transpose_permutation
+
+    def matrix_weights(self) -> None:
+        """None: layers that take no edge weights do without those of a graph."""
+
+    def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
+        return self.graph.kept(f"nn {name} {'against' if self.reverse else 'along'} arcs", compute)

@@ -1,0 +1,75 @@
+"""`aggregate` over an adjacency: from sources to targets, which need not be the same vertices."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from tgraph import operators
+from tgraph.kernels import operator
+from tgraph.kernels.differentiable import NARROW
+from tgraph.kernels.library import records
+from tgraph.kernels.messages import column, messages_of
+from tgraph.kernels.reductions import reduction_of
+from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
+
+
+def aggregate(
+    adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: ArcWeights | Scale | None = None
+) -> Tensor:
+    """Reduce, for every target, what its sources send: their data, times the weight of the arc where there is one.
+
+    data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
+    Returns [num_targets, ...]. Differentiable in data and weights, as often as one likes; by the transpose, which is
+    made when a gradient is first recorded. A min or max passes its gradient to the first message that equals it.
+    """
+    if isinstance(weights, Scale):
+        return _scaled(adjacency, data, weights)
+    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
+    if graph is not None and weights is None and reduce in ("sum", "mean"):
+        return operators.aggregate(graph, data, reduce)
+    reduction = reduction_of(reduce)
+    edge, values = ("copy", None) if weights is None else ("mul", weights.values)
+    messages = messages_of(data, reduction, edge, values)
+    result = messages.data.dtype
+    selects = reduction.name in ("min", "max")
+    if result in NARROW and selects:  # rounded at the end, not on the way
+        messages.data = messages.data.float()
+        messages.weights = None if messages.weights is None else messages.weights.float()
+    sent = messages.data
+    if missing := adjacency.rows.num_vertices - adjacency.num_sources:
+        sent = pad(sent, (0, 0, 0, missing))
+    gathers = records(sent, messages.weights) and not selects
+    back = weights.transposed(adjacency) if weights is not None and gathers else None
+    if back is not None:
+        back = back.to(sent.dtype)[:, None]
+    arcs = _arcs(adjacency, gathers, messages.weights is not None and back is None)
+    received = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
+    received = received[: adjacency.num_targets]
+    if selects and adjacency.unreached is not None:
+        received = received.masked_fill(adjacency.unreached, 0)
+    return received.to(result).reshape(adjacency.num_targets, *messages.shape)
+
+
+def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
+    """The sum by weights of rank one: scaled before and after a sum without weights."""
+    scale = column(weights.values, data)
+    sent = data * scale
+    received = aggregate(adjacency, sent)
+    return (received + sent if weights.loops else received) * scale
+
+
+def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> operator.Arcs:
+    """The rows, and their transpose where a gradient goes `back` by it; `permute` says that weights follow."""
+    rows = adjacency.rows
+    compiling = torch.compiler.is_compiling()
+    if not compiling:
+        operator.remember(rows)
+    if not back:
+        return operator.Arcs(rows.offset, rows.neighbors)
+    columns = adjacency.columns
+    if not compiling:
+        operator.remember(columns)
+    permutation = rows.transpose_permutation if permute else None
+    return operator.Arcs(rows.offset, rows.neighbors, None, -1, None, columns.offset, columns.neighbors, permutation)

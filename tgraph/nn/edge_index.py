@@ -1,0 +1,143 @@
+"""The adjacency of whatever a user calls an edge_index, found again where it was made before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from tgraph import csr
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency, SortedAdjacency
+from tgraph.nn.traced import TracedAdjacency
+
+Sizes = tuple[int | None, int | None]
+
+FLOWS = ("source_to_target", "target_to_source")
+
+
+def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") -> Adjacency:
+    """The adjacency of an edge_index.
+
+    edge_index : integers [2, E], a plain tensor or PyG's EdgeIndex; a torch.sparse COO or CSR matrix, or a
+        torch_sparse.SparseTensor, whose rows are destinations (adj_t); or a tgraph.Graph.
+    sizes : how many vertices the ends in edge_index[0] and edge_index[1] are of, or None for one where it equals the
+        other.
+    flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
+
+    Raises ArgumentError for anything else, and for sizes that do not fit.
+    """
+    if flow not in FLOWS:
+        raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
+    if isinstance(edge_index, Graph):
+        found: Adjacency = GraphAdjacency(edge_index, flow == "target_to_source")
+        _check_sizes(found, sizes)
+        return found
+    if hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
+        return _known(
+            edge_index.storage.col(),
+            edge_index.storage.value(),
+            lambda: _of_sparse_tensor(edge_index),
+            sizes,
+            flow,
+            sparse=True,
+        )
+    if not isinstance(edge_index, Tensor):
+        raise ArgumentError(
+            f"edge_index: expected an integer tensor [2, E], a sparse matrix or a tgraph.Graph, got "
+            f"{type(edge_index).__name__}"
+        )
+    if edge_index.layout != torch.strided:
+        values = edge_index.values() if edge_index.layout != torch.sparse_coo else edge_index._values()
+        return _known(edge_index, values, lambda: _of_sparse(edge_index), sizes, flow, sparse=True)
+    if hasattr(edge_index, "as_tensor") and hasattr(edge_index, "sparse_size"):  # PyG's EdgeIndex knows its sizes
+        given = edge_index.sparse_size()
+        sizes = tuple(own if own is not None else size for own, size in zip(given, sizes, strict=True))  # type: ignore[assignment]
+        edge_index = edge_index.as_tensor()
+    _check_edge_index(edge_index)
+    return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
+
+
+_adjacencies: WeakTensorKeyDictionary = WeakTensorKeyDictionary()  # {tensor: (state, {(sizes, flow): Adjacency})}
+
+
+def _known(
+    tensor: Tensor, values: Tensor | None, build: Callable[[], Adjacency], sizes: Sizes, flow: str, sparse: bool = False
+) -> Adjacency:
+    """What was built for this tensor before, if it has not changed since; of a `sparse` matrix, which has its sizes and
+    flow, one for all."""
+    key = None if sparse else (sizes, flow)
+    if torch.compiler.is_compiling():
+        found = build()
+    elif tensor.is_inference() or (values is not None and (values.requires_grad or values.is_inference())):
+        found = build()  # whose changes nobody counts, or which belongs to one forward pass
+    else:
+        state = (tensor._version, tensor.shape, None if values is None else values._version)
+        known, held = _adjacencies.get(tensor, (None, {}))
+        if known != state:
+            held = {}
+            _adjacencies[tensor] = (state, held)
+        if key not in held:
+            held[key] = build()
+        found = held[key]
+    if sparse:
+        if flow == "target_to_source":
+            raise ArgumentError("flow: 'target_to_source' needs an edge_index; transpose the sparse matrix instead")
+        _check_sizes(found, sizes)
+    return found
+
+
+def _check_edge_index(edge_index: Tensor) -> None:
+    if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
+        raise ArgumentError(f"edge_index: expected integers, got {edge_index.dtype}; use edge_index.long()")
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        raise ArgumentError(
+            f"edge_index: expected [2, E], got {list(edge_index.shape)}; use edge_index.t() if it is [E, 2]"
+        )
+
+
+def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
+    for name, own, given in zip(("sources", "targets"), (found.num_sources, found.num_targets), sizes, strict=True):
+        if given is not None and given != own:
+            raise ArgumentError(
+                f"edge_index: a matrix or graph of {own} {name} does not fit x with features of {given}"
+            )
+
+
+def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:
+    ends = edge_index.detach()  # not a view of the tensor, which would keep it alive, but of its memory
+    ends = ends if ends.dtype in (torch.int32, torch.int64) else ends.to(torch.int64)
+    first, second = sizes
+    first, second = second if first is None else first, first if second is None else second
+    if first is None or second is None:
+        raise ArgumentError("size: unknown; give the number of vertices")
+    kind = TracedAdjacency if torch.compiler.is_compiling() else Adjacency
+    if flow == "source_to_target":
+        return kind(ends[0], ends[1], first, second)
+    return kind(ends[1], ends[0], second, first)
+
+
+def _of_sparse(matrix: Tensor) -> Adjacency:
+    """That of a torch.sparse matrix, rows hearing columns."""
+    if matrix.dim() - matrix.dense_dim() != 2:
+        raise ArgumentError(f"edge_index: expected a sparse matrix, got shape {list(matrix.shape)}")
+    if matrix.layout == torch.sparse_coo:
+        matrix = matrix.coalesce()
+        row, column = matrix.indices()
+        return Adjacency(column, row, matrix.shape[1], matrix.shape[0], matrix.values())
+    if matrix.layout == torch.sparse_csr:
+        return SortedAdjacency(matrix.crow_indices(), matrix.col_indices(), matrix.shape[1], matrix.values())
+    if matrix.layout == torch.sparse_csc:
+        column = csr.expand_rows(matrix.ccol_indices().to(torch.int64))
+        return Adjacency(column, matrix.row_indices(), matrix.shape[1], matrix.shape[0], matrix.values())
+    raise ArgumentError(f"edge_index: layout {matrix.layout} is not supported; use matrix.to_sparse_csr()")
+
+
+def _of_sparse_tensor(matrix: Any) -> Adjacency:
+    """That of a torch_sparse.SparseTensor."""
+    offset, neighbors, values = matrix.csr()
+    return SortedAdjacency(offset, neighbors, matrix.sparse_sizes()[1], values)

@@ -1,0 +1,99 @@
+"""What the layers share: the arguments of message passing, and the order in which to transform and aggregate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import UninitializedParameter
+
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.compiled import prepare
+from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
+
+REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
+
+Pair = tuple[Tensor, Tensor | None]
+
+
+class MessagePassing(torch.nn.Module):
+    """Base of the layers.
+
+    aggr : how messages are reduced, "sum" or "add", "mean", "min" or "max".
+    flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
+    aggr_kwargs : None; these aggregations have no arguments.
+    node_dim : the dimension of x that counts vertices.
+    decomposed_layers : has no effect: no message is ever stored, so that none need to be made piece by piece.
+
+    Raises ArgumentError for an unknown aggr or flow.
+    """
+
+    def __init__(
+        self,
+        aggr: str = "sum",
+        *,
+        aggr_kwargs: dict[str, Any] | None = None,
+        flow: str = "source_to_target",
+        node_dim: int = -2,
+        decomposed_layers: int = 1,
+    ):
+        super().__init__()
+        if not isinstance(aggr, str) or aggr not in REDUCE:
+            raise ArgumentError(f"aggr: {aggr!r} is not one of {', '.join(map(repr, REDUCE))}")
+        if aggr_kwargs:
+            raise ArgumentError(f"aggr_kwargs: aggr={aggr!r} takes none, got {sorted(aggr_kwargs)}")
+        if flow not in FLOWS:
+            raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
+        self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+
+    def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
+        """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
+        they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
+        ends = x if self.flow == "source_to_target" else x[::-1]
+        known = [None if features is None else features.shape[self.node_dim] for features in ends]
+        given = list(size or (None, None))
+        for end, (count, claimed) in enumerate(zip(known, given, strict=True)):
+            if count is not None and claimed is not None and count != claimed:
+                raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
+            given[end] = claimed if count is None else count
+        if torch.compiler.is_compiling() and isinstance(edge_index, Graph):
+            prepare(edge_index, self.flow == "target_to_source")
+        return adjacency_of(edge_index, (given[0], given[1]), self.flow)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
+
+
+def vertices_first(x: Tensor, node_dim: int) -> Tensor:
+    """x with the dimension that counts vertices first."""
+    return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(node_dim, 0)
+
+
+def vertices_back(x: Tensor, node_dim: int) -> Tensor:
+    """The inverse."""
+    return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(0, node_dim)
+
+
+def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None:
+    """Whether it is cheaper to transform the vertices' features, and to aggregate what comes out, than the other way
+    around; None where the two would not be the same.
+
+    Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
+    the weights; what is not, a second time only where x needs a gradient.
+    """
+    weight = getattr(lin, "weight", None)
+    hooked = lin._forward_hooks or lin._forward_pre_hooks
+    if not isinstance(weight, Tensor) or isinstance(weight, UninitializedParameter) or hooked:
+        return None
+    if type(lin).__name__ != "Linear" or reduce in ("min", "max") or x.layout != torch.strided:
+        return None
+    wide, narrow = x.shape[-1], weight.shape[0]
+    if torch.is_grad_enabled() and weight.requires_grad:
+        return 2 * narrow < (2 if x.requires_grad else 1) * wide
+    return narrow < wide

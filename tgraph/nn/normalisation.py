@@ -1,0 +1,138 @@
+"""The symmetric normalisation of Kipf and Welling, "Semi-supervised classification with graph convolutional networks"
+(ICLR 2017), as PyTorch Geometric computes it: D^-1/2 (A + I) D^-1/2, D the weighted in-degrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from tgraph.errors import ArgumentError
+from tgraph.graph import Graph
+from tgraph.kernels.segments import segment_reduce, take
+from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
+from tgraph.nn.compiled import prepare_norm
+from tgraph.nn.loops import with_loops, with_more_loops
+
+
+def gcn_norm(
+    adjacency: Adjacency,
+    edge_weight: Tensor | None,
+    improved: bool,
+    loops: str | None,
+    dtype: torch.dtype,
+    sums: bool = True,
+) -> tuple[Adjacency, ArcWeights | Scale]:
+    """The adjacency to aggregate over, and its normalised weights.
+
+    edge_weight : [E], or None for 1, in `dtype`. improved : whether a self-loop that is added weighs 2 instead of 1.
+    loops : "remaining" adds a self-loop where a vertex has none, "more" adds one to each vertex, "replaced" puts a new
+        one in the place of the user's, None adds none.
+
+    sums : whether the weighted messages are summed: in a graph with a layout of its own whose edges weigh 1, that
+        takes a scale and no weights.
+
+    Without edge weights every self-loop weighs 1, `improved` or not, as in PyTorch Geometric 2.8. What is computed is
+    kept with the adjacency, for each tensor of weights that records no gradient, until these change.
+    """
+    if adjacency.num_sources != adjacency.num_targets:
+        raise ArgumentError(
+            f"edge_index: {adjacency.num_sources} sources and {adjacency.num_targets} targets; GCN normalises square "
+            "matrices only"
+        )
+    if edge_weight is not None and edge_weight.numel() != adjacency.num_edges:
+        raise ArgumentError(
+            f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(edge_weight.shape)}"
+        )
+    if sums and edge_weight is None and _is_of_rank_one(adjacency):
+        scale = adjacency.kept(("scale", loops is not None, dtype), lambda: _scale(adjacency, loops, dtype))
+        return adjacency, Scale(scale, loops is not None)
+    compiling = torch.compiler.is_compiling()
+    if compiling and isinstance(adjacency, GraphAdjacency):
+        prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
+    looped = None
+    if loops is not None:
+        looped = with_more_loops(adjacency) if loops == "more" else with_loops(adjacency, adjacency.num_targets)
+    over = adjacency if looped is None else looped.adjacency
+    fill = 2.0 if improved else 1.0
+
+    if edge_weight is None:
+        return over, norm_of_ones(adjacency, over, loops is not None, dtype)
+
+    def compute() -> ArcWeights:
+        flat = edge_weight.reshape(-1)
+        if looped is None:
+            return _normalised(over, flat)
+        replaced = loops == "replaced"
+        return _normalised(over, looped.features(flat, fill) if replaced else looped.weights(flat, fill))
+
+    key = ("gcn", improved, loops, dtype)
+    if compiling or (torch.is_grad_enabled() and edge_weight.requires_grad) or edge_weight.is_inference():
+        return over, compute()
+    return over, _kept_for(adjacency, edge_weight, key, compute)
+
+
+def _is_of_rank_one(adjacency: Adjacency) -> bool:
+    """True of a graph in a layout, whose edges weigh 1, without self-loops."""
+    if not isinstance(adjacency, GraphAdjacency) or adjacency.graph.layout is None:
+        return False
+    graph = adjacency.graph
+    return not adjacency.kept("has loops", lambda: _has_loops(graph))
+
+
+def _has_loops(graph: Graph) -> bool:
+    """Whether a vertex leads to itself; what was decoded to see that is dropped again."""
+    decoded = "arcs" in graph.caches
+    found = graph.num_self_loops > 0
+    if not decoded and "arcs" in graph.caches:
+        graph.drop_caches("arcs")
+    return found
+
+
+def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
+    """1 / sqrt(degree), 0 where that is 0, of how many arcs reach a vertex and its self-loop, where it gets one."""
+    degree = adjacency.degree.to(dtype)
+    degree = degree if loops is None else degree + 1
+    alone = degree == 0
+    return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+
+
+def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
+    """The normalised weights where every edge weighs 1, kept; `over` is the adjacency, or `looped`."""
+
+    def compute() -> ArcWeights:
+        return _normalised(over, torch.ones(over.num_edges, dtype=dtype, device=over.rows.device), uniform=True)
+
+    return adjacency.kept(("gcn", looped, dtype), compute)
+
+
+def _kept_for(
+    adjacency: Adjacency, edge_weight: Tensor, key: Hashable, compute: Callable[[], ArcWeights]
+) -> ArcWeights:
+    """What was computed for these weights, if they have not changed since."""
+    table: WeakTensorKeyDictionary = adjacency.kept("weights", WeakTensorKeyDictionary)
+    version, held = table.get(edge_weight, (None, {}))
+    if version != edge_weight._version:
+        held = {}
+        table[edge_weight] = (edge_weight._version, held)
+    if key not in held:
+        with torch.inference_mode(False), torch.no_grad():
+            held[key] = compute()
+    return held[key]
+
+
+def _normalised(over: Adjacency, edge_weight: Tensor, uniform: bool = False) -> ArcWeights:
+    """The weights [E'] of the edges divided by the roots of the degrees at both ends, in the order of the rows.
+    `uniform` says that they are all equal."""
+    rows = over.rows
+    weights = edge_weight if over.position is None else take(edge_weight, over.position)
+    degree = segment_reduce(weights, rows.offset, "sum")
+    alone = degree == 0
+    scale = degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+    target = torch.arange(rows.num_vertices, device=rows.device).repeat_interleave(
+        rows.offset.diff(), output_size=len(weights)
+    )
+    values = take(scale, rows.neighbors) * weights * take(scale, target)
+    return ArcWeights(values, symmetric=uniform and over.columns is rows)

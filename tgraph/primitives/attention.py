@@ -1,0 +1,247 @@
+"""Attention over arcs: every destination receives the weighted sum of what its sources hold.
+
+    score    of an arc, for each head: from what is at its source, at its target, and on the edge
+    alpha    the softmax of the scores over the arcs that lead to a destination, then dropout
+    result   the sum of alpha * value, [n_dst, heads, columns]; 0 where no arc leads
+
+`gat` is Velickovic et al., "Graph attention networks" (ICLR 2018), `gatv2` Brody et al., "How attentive are graph
+attention networks?" (ICLR 2022), `dot` Shi et al., "Masked label prediction" (IJCAI 2021). Each is one operator that
+holds nothing of the size of the arcs: scores, softmax and sum are one pass (Milakov and Gimelshein, "Online normalizer
+calculation for softmax", 2018), of which the logsumexp [n_dst, heads] is kept for the backward pass to compute the
+scores again, as in "On Efficient Scaling of GNNs via IO-Aware Layers Implementations" (2026).
+
+What is common to all six functions:
+
+arcs : `Arcs`, whose rows are the destinations. Features of edges, and the weights that the twins `..._weights` return,
+    lie in the order that `arcs.position` gives.
+dropout, training : the probability that an arc is left out for a head, after the softmax; those that stay are scaled
+    by 1 / (1 - dropout). Only in training.
+seed : int64 [1], what decides which arcs are left out; None draws it from torch's generator. Give a function and its
+    twin one from `draw` for them to agree.
+backend : names the kernels. The compiled ones serve float32 and float64 on the CPU; float16 and bfloat16 are computed
+    in float32 and rounded at the end.
+
+Differentiable in all floating tensors. First derivatives take memory of the size of the vertices, higher ones and
+those of the twins of the size of the arcs. Results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.kernels import attention as operators
+from tgraph.kernels.bipartite import Arcs
+from tgraph.kernels.library import records
+from tgraph.kernels.portable import attention as portable
+from tgraph.kernels.portable.attention import Inputs, Way
+
+__all__ = ["Arcs", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
+
+NARROW = (torch.float16, torch.bfloat16)
+
+
+def draw(device: torch.device | str = "cpu") -> Tensor:
+    """A seed from torch's generator, int64 [1] on the device."""
+    return torch.randint(0, 2**63 - 1, (1,), device=device)
+
+
+def gat(
+    arcs: Arcs,
+    value: Tensor,
+    source_score: Tensor,
+    target_score: Tensor,
+    edge_score: Tensor | None = None,
+    *,
+    negative_slope: float = 0.2,
+    dropout: float = 0.0,
+    training: bool = False,
+    seed: Tensor | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The sums of alpha * value by the scores leaky_relu(source_score + target_score + edge_score).
+
+    value : [n_src, heads, columns]. source_score : [n_src, heads]. target_score : [n_dst, heads]. edge_score :
+    [E, heads] or None. negative_slope : of the leaky_relu. Returns [n_dst, heads, columns].
+    Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
+    """
+    inputs = Inputs(source_score, target_score, value, edge_score, None)
+    return _attend(arcs, inputs, _way(arcs, "gat", negative_slope, dropout, training, seed), backend)
+
+
+def gat_weights(
+    arcs: Arcs,
+    source_score: Tensor,
+    target_score: Tensor,
+    edge_score: Tensor | None = None,
+    *,
+    negative_slope: float = 0.2,
+    dropout: float = 0.0,
+    training: bool = False,
+    seed: Tensor | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The alpha of `gat`, [E, heads] in the order of the edges. The parameters are those of `gat`."""
+    value = source_score[..., None].detach()
+    inputs = Inputs(source_score, target_score, value, edge_score, None)
+    return _weights(arcs, inputs, _way(arcs, "gat", negative_slope, dropout, training, seed), backend)
+
+
+def gatv2(
+    arcs: Arcs,
+    source: Tensor,
+    target: Tensor,
+    attention: Tensor,
+    edge: Tensor | None = None,
+    *,
+    negative_slope: float = 0.2,
+    dropout: float = 0.0,
+    training: bool = False,
+    seed: Tensor | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The sums of alpha * source by the scores sum(attention * leaky_relu(source + target + edge)) over the columns.
+
+    source : [n_src, heads, columns]. target : [n_dst, heads, columns]. attention : [heads, columns]. edge :
+    [E, heads, columns] or None. negative_slope : of the leaky_relu. Returns [n_dst, heads, columns].
+    Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
+    """
+    inputs = Inputs(source, target, None, edge, attention)
+    return _attend(arcs, inputs, _way(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
+
+
+def gatv2_weights(
+    arcs: Arcs,
+    source: Tensor,
+    target: Tensor,
+    attention: Tensor,
+    edge: Tensor | None = None,
+    *,
+    negative_slope: float = 0.2,
+    dropout: float = 0.0,
+    training: bool = False,
+    seed: Tensor | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The alpha of `gatv2`, [E, heads] in the order of the edges. The parameters are those of `gatv2`."""
+    inputs = Inputs(source, target, None, edge, attention)
+    return _weights(arcs, inputs, _way(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
+
+
+def dot(
+    arcs: Arcs,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    edge: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    training: bool = False,
+    seed: Tensor | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The sums of alpha * (value + edge) by the scores scale * sum(query * (key + edge)) over the columns.
+
+    query : [n_dst, heads, columns]. key, value : [n_src, heads, columns]. edge : [E, heads, columns] or None. scale :
+    1 / sqrt(columns) where it is None. Returns [n_dst, heads, columns].
+    Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
+    """
+    inputs = Inputs(key, query, value, edge, None)
+    return _attend(arcs, inputs, _way(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
+
+
+def dot_weights(
+    arcs: Arcs,
+    query: Tensor,
+    key: Tensor,
+    edge: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    training: bool = False,
+    seed: Tensor | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The alpha of `dot`, [E, heads] in the order of the edges. The parameters are those of `dot`."""
+    inputs = Inputs(key, query, key.detach(), edge, None)
+    return _weights(arcs, inputs, _way(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
+
+
+def _scale(key: Tensor, scale: float | None) -> float:
+    return max(key.shape[-1], 1) ** -0.5 if scale is None else scale
+
+
+def _way(arcs: Arcs, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None) -> Way:
+    if not 0 <= dropout <= 1:
+        raise ArgumentError(f"dropout: expected a probability from 0 to 1, got {dropout}")
+    drops = training and dropout > 0
+    seed = draw(arcs.device) if drops and seed is None else seed
+    held = (arcs.offset, arcs.neighbors, arcs.position)
+    return Way(*held, score, float(factor), float(dropout) if drops else 0.0, seed if drops else None)
+
+
+def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
+    _check(arcs, inputs, way)
+    back: tuple[Tensor | None, ...] = (None, None, None)
+    if records(*inputs):
+        back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)
+    dtype = inputs.sent.dtype
+    return operators.attend(*_widened(inputs), *way, *back, backend)[0].to(dtype)
+
+
+def _weights(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
+    _check(arcs, inputs, way)
+    dtype, inputs = inputs.sent.dtype, _widened(inputs)
+    if records(*inputs):
+        return portable.attention_weights(inputs, way).to(dtype)
+    logsumexp = operators.attend(*inputs, *way, None, None, None, backend)[1]
+    return operators.attention_weights(logsumexp, *inputs, *way, backend).to(dtype)
+
+
+def _widened(inputs: Inputs) -> Inputs:
+    if inputs.sent.dtype not in NARROW:
+        return inputs
+    return Inputs(*(None if x is None else x.float() for x in inputs))  # type: ignore[arg-type]
+
+
+# ---- what must fit --------------------------------------------------------------------------------------------------
+
+_NAMES = {
+    "gat": ("source_score", "target_score", "value", "edge_score", ""),
+    "gatv2": ("source", "target", "", "edge", "attention"),
+    "dot": ("key", "query", "value", "edge", ""),
+}
+
+
+def _check(arcs: Arcs, inputs: Inputs, way: Way) -> None:
+    names = _NAMES[way.score]
+    first = inputs.sent
+    if not isinstance(first, Tensor) or first.dim() != 3 or not first.is_floating_point():
+        got = f"{first.dtype} {list(first.shape)}" if isinstance(first, Tensor) else type(first).__name__
+        name = names[2] or names[0]
+        raise ArgumentError(f"{name}: expected a floating tensor [n_src, heads, columns], got {got}")
+    inner = tuple(first.shape[1:2] if way.score == "gat" else first.shape[1:])
+    shapes = (
+        (arcs.num_sources, *inner),
+        (arcs.num_destinations, *inner),
+        (arcs.num_sources, *first.shape[1:]),
+        (arcs.num_arcs, *inner),
+        inner,
+    )
+    for name, tensor, shape in zip(names, inputs, shapes, strict=True):
+        if tensor is not None:
+            _check_tensor(name, tensor, shape, first, arcs)
+    if way.seed is not None and (way.seed.shape != (1,) or way.seed.dtype != torch.int64):
+        raise ArgumentError(f"seed: expected int64 [1], got {way.seed.dtype} {list(way.seed.shape)}; use draw()")
+
+
+def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...], first: Tensor, arcs: Arcs) -> None:
+    if not isinstance(tensor, Tensor) or tuple(tensor.shape) != shape:
+        got = list(tensor.shape) if isinstance(tensor, Tensor) else type(tensor).__name__
+        raise ArgumentError(f"{name}: expected a tensor {list(shape)}, got {got}")
+    if tensor.dtype != first.dtype:
+        raise ArgumentError(f"{name}: is {tensor.dtype} and the data {first.dtype}; use {name}.to({first.dtype})")
+    if tensor.device != arcs.device:
+        raise ArgumentError(f"{name}: on {tensor.device} while the arcs are on {arcs.device}; use {name}.to")
