@@ -53,8 +53,8 @@ def operands(kind: str, arcs: Arcs, heads: int, columns: int) -> list[Tensor]:
     return [torch.randn(shape, generator=random).mul_(0.3).requires_grad_() for shape in shapes]
 
 
-def layer(kind: str, arcs: Arcs, heads: int, columns: int) -> Callable[[], Tensor]:
-    """The operator after linear maps of INPUT_COLUMNS columns, as the layers have it."""
+def layer(kind: str, arcs: Arcs, heads: int, columns: int) -> tuple[Callable[[], Tensor], list[Tensor]]:
+    """The operator after linear maps of INPUT_COLUMNS columns, as the layers have it, and what has gradients."""
     random = torch.Generator().manual_seed(2)
     x = torch.randn((arcs.num_sources, INPUT_COLUMNS), generator=random).requires_grad_()
     maps = [torch.nn.Linear(INPUT_COLUMNS, heads * columns) for _ in range({"gat": 1, "gatv2": 2, "dot": 4}[kind])]
@@ -68,7 +68,8 @@ def layer(kind: str, arcs: Arcs, heads: int, columns: int) -> Callable[[], Tenso
             return attention.gatv2(arcs, *sent, vectors[0])
         return attention.dot(arcs, *sent[:3]) + sent[3]
 
-    return run
+    used = vectors[: {"gat": 2, "gatv2": 1, "dot": 0}[kind]]
+    return run, [x, *used, *(parameter for linear in maps for parameter in linear.parameters())]
 
 
 def seconds(call: Callable[[], object], repeat: int) -> float:
@@ -81,17 +82,11 @@ def seconds(call: Callable[[], object], repeat: int) -> float:
     return statistics.median(times[1:])
 
 
-def trained(run: Callable[[], Tensor], seed: int = 3) -> Callable[[], None]:
+def trained(run: Callable[[], Tensor], leaves: list[Tensor], seed: int = 3) -> Callable[[], object]:
     """Forward and backward."""
-    grad: list[Tensor] = []
-
-    def step() -> None:
-        out = run()
-        if not grad:
-            grad.append(torch.randn(out.shape, generator=torch.Generator().manual_seed(seed)))
-        out.backward(grad[0])
-
-    return step
+    out = run()
+    grad = torch.randn(out.shape, generator=torch.Generator().manual_seed(seed))
+    return lambda: torch.autograd.grad(run(), leaves, grad)
 
 
 # The rows gathered for an arc: forward, and by the passes of the backward over targets and over sources.
@@ -104,8 +99,8 @@ def measure(kind: str, arcs: Arcs, heads: int, columns: int, repeat: int) -> dic
     operator = getattr(attention, kind)
     with torch.no_grad():
         forward = seconds(lambda: operator(arcs, *given), repeat)
-    both = seconds(trained(lambda: operator(arcs, *given)), repeat)
-    whole = seconds(trained(layer(kind, arcs, heads, columns)), repeat)
+    both = seconds(trained(lambda: operator(arcs, *given), given), repeat)
+    whole = seconds(trained(*layer(kind, arcs, heads, columns)), repeat)
     row = arcs.num_arcs * heads * columns * 4 / 1e9
     ahead, *behind = ROWS_GATHERED[kind]
     return {

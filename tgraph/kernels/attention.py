@@ -51,10 +51,8 @@ def _attend_gradient(ctx: Any, grad: Tensor, _: Tensor | None) -> tuple[Tensor |
     wanted = [bool(w) for w in ctx.needs_input_grad[:5]]
     if torch.is_grad_enabled() and not torch.compiler.is_compiling():
         return *_recorded_gradient(inputs, way, grad, wanted), *_NONE
-    grad = grad.contiguous()
-    delta = (grad * out).sum(-1)
     back = (back_offset, back_neighbors, back_number)
-    found = attend_backward(grad, delta, logsumexp, *inputs, *way, *back, wanted, ctx.backend)
+    found = attend_backward(grad.contiguous(), out, logsumexp, *inputs, *way, *back, wanted, ctx.backend)
     return *(part if w else None for part, w in zip(found, wanted, strict=True)), *_NONE
 
 
@@ -70,11 +68,11 @@ def _recorded_gradient(inputs: Inputs, way: Way, grad: Tensor, wanted: list[bool
 
 
 def _backward(*arguments: Any) -> tuple[Tensor, ...]:
-    grad, delta, logsumexp = arguments[:3]
+    grad, out, logsumexp = arguments[:3]
     inputs, way, back = Inputs(*arguments[3:8]), Way(*arguments[8:15]), arguments[15:18]
     wanted, backend = arguments[18:]
     run = _serving("attend_backward", inputs, backend)
-    found = run(grad, delta, logsumexp, inputs, way, back, wanted)
+    found = run(grad, out, logsumexp, inputs, way, back, wanted)
     return tuple(grad.new_empty(0) if part is None else part for part in found)
 
 
@@ -102,7 +100,7 @@ attend = register(
     _attend_gradient,
 )
 attend_backward = register(
-    f"attend_backward(Tensor grad, Tensor delta, Tensor logsumexp, {_INPUTS}, {_WAY}, {_BACK}, bool[] wanted, "
+    f"attend_backward(Tensor grad, Tensor out, Tensor logsumexp, {_INPUTS}, {_WAY}, {_BACK}, bool[] wanted, "
     "str backend) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _backward,
     _backward_fake,

@@ -34,7 +34,7 @@ def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
 
 def attend_backward(
     grad: Tensor,
-    delta: Tensor,
+    out: Tensor,
     logsumexp: Tensor,
     inputs: Inputs,
     way: Way,
@@ -47,7 +47,9 @@ def attend_backward(
         for x, w in zip(inputs, wanted, strict=True)
     ]
     to_source, to_target, to_value, to_edge, to_vector = found
-    arrays, given = _arrays(inputs, way), (_flat(grad), _flat(delta), _flat(logsumexp))
+    arrays, delta = _arrays(inputs, way), torch.empty_like(logsumexp)
+    arrays.delta(_flat(grad), _flat(out), _flat(delta))
+    given = (_flat(grad), _flat(delta), _flat(logsumexp))
     if not (to_target is to_edge is to_vector is None):
         written = (_flat(to_target), _flat(to_edge), _flat(to_vector))
         arrays.to_target(array(way.offset), array(way.neighbors), *given, *written)

@@ -113,6 +113,22 @@ public:
         run<Weights>(side, Cut<Neighbor>(side.rows), with, out.data());
     }
 
+    // The products of the gradient and the result, which the gradients of the scores take.
+    void delta(In<A> grad, In<A> out, Out<A> delta) const {
+        const int64_t heads = with_.shape.heads, columns = with_.columns, width = heads * columns;
+        expect(is_of(grad, sent(num_targets_)) && is_of(out, sent(num_targets_)) && is_of(delta, num_targets_ * heads),
+               "grad, out, delta: expected [n_dst, heads, columns] twice and [n_dst, heads]");
+        const int parts = part_count(num_targets_ * width);
+        with_lanes<A>(columns, [&](auto lanes) {
+            for_each_part(parts, [&](int part) {
+                const Range rows = part_of(num_targets_, part, parts);
+                for (int64_t row = rows.begin; row < rows.end; ++row)
+                    dot_heads<decltype(lanes)::value>(grad.data() + row * width, out.data() + row * width, heads,
+                                                      columns, delta.data() + row * heads);
+            });
+        });
+    }
+
     template <class Neighbor>
     void to_target(In<int64_t> offset, In<Neighbor> neighbors, In<A> grad, In<A> delta, In<A> logsumexp,
                    Out<A> to_target, Out<A> to_edge, Out<A> to_vector) const {
@@ -237,6 +253,8 @@ void bind_attention_of(nb::module_& module, const char* name) {
                arg("seed"), arg("position").noconvert().none(), arg("source").noconvert(), arg("target").noconvert(),
                arg("value").noconvert().none(), arg("edge").noconvert().none(), arg("vector").noconvert().none(),
                arg("num_sources"), arg("num_targets"));
+    arrays.def("delta", &AttentionArrays<A>::delta, arg("grad").noconvert(), arg("out").noconvert(),
+               arg("delta").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     bind_attention_passes<A, int32_t>(arrays);
     bind_attention_passes<A, int64_t>(arrays);
 }

@@ -150,6 +150,19 @@ TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* co
         }
 }
 
+// out = the product of two rows, head by head. They need not be filled up.
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_t columns, A* out) {
+    for (int64_t head = 0; head < heads; ++head, a += columns, b += columns) {
+        Vector<A, lanes> sum{};
+        int64_t f = 0;
+        for (; f + lanes <= columns; f += lanes) sum += load<A, lanes>(a + f) * load<A, lanes>(b + f);
+        A total = folded<Adding, A, lanes>(sum);
+        for (; f < columns; ++f) total += a[f] * b[f];
+        out[head] = total;
+    }
+}
+
 // ---- weights --------------------------------------------------------------------------------------------------------
 
 // Dropout: which arcs a head keeps is a hash of the seed and the number of the arc and head, as in the portable twin.

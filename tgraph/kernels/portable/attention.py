@@ -205,7 +205,7 @@ def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
 
 def attend_backward(
     grad: Tensor,
-    delta: Tensor,
+    out: Tensor,
     logsumexp: Tensor,
     inputs: Inputs,
     way: Way,
@@ -214,8 +214,7 @@ def attend_backward(
 ) -> list[Tensor | None]:
     """The gradients of `attend`, of those inputs that are `wanted`.
 
-    delta : the products of grad and result, summed over the columns; logsumexp : as `attend` gave it; back : the
-    transposed arcs, which this reference does without.
+    out, logsumexp : as `attend` gave them; back : the transposed arcs, which this reference does without.
     """
     totals = [torch.zeros_like(x) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     heads = inputs.sent.shape[1]
@@ -223,7 +222,8 @@ def attend_backward(
         local = by_arc(inputs, way, block.arcs)
         local = local._replace(target=take(inputs.target[block.rows], block.slot))
         mask = kept(way, block.arcs.start, block.arcs.stop, heads)
-        told = (take(x[block.rows], block.slot) for x in (grad, delta, logsumexp))
+        delta = (grad[block.rows] * out[block.rows]).sum(-1)
+        told = (take(x, block.slot) for x in (grad[block.rows], delta, logsumexp[block.rows]))
         parts = gradients(local, way, mask, *told)
         for name, part, total in zip(Inputs._fields, parts, totals, strict=True):
             if total is not None and part is not None:
@@ -232,7 +232,10 @@ def attend_backward(
 
 
 def gradients(inputs: Inputs, way: Way, mask: Tensor | None, grad: Tensor, delta: Tensor, logsumexp: Tensor) -> Inputs:
-    """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc."""
+    """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc.
+
+    delta : the products of grad and result, summed over the columns: the sum of alpha times its gradient.
+    """
     source, target, _, edge, vector = inputs
     alpha = (scores(inputs, way) - logsumexp).exp()
     sent = inputs.sent if way.score != "dot" or edge is None else inputs.sent + edge
