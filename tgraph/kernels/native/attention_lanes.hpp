@@ -132,22 +132,46 @@ TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, 
         }
 }
 
+// One head, whose `vectors` vectors of `fixed` and `vector` stay in registers.
+template <int lanes, int vectors, class A>
+TGRAPH_INLINE void dot_leaky_head(const A* const* rows, const A* const* coming, int64_t begin, const A* fixed,
+                                  const A* vector, int64_t size, A slope, A* out) {
+    using Lanes = Vector<A, lanes>;
+    Lanes with[vectors], factor[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+        with[v] = load<A, lanes>(fixed + begin + v * lanes);
+        factor[v] = load<A, lanes>(vector + begin + v * lanes);
+    }
+    for (int64_t a = 0; a < size; ++a) {
+        const A *row = rows[a] + begin, *next = coming[a] + begin;
+        Lanes sum{};
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) {
+            fetch(next + v * lanes);
+            const Lanes z = load<A, lanes>(row + v * lanes) + with[v];
+            sum += factor[v] * (z > 0 ? z : z * slope);
+        }
+        out[a] += folded<Adding, A, lanes>(sum);
+    }
+}
+
 // out = the product of `vector` with leaky_relu(row + fixed).
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* coming, const A* fixed, const A* vector,
                                         int64_t size, Shape shape, A slope, A* out) {
-    for (int64_t head = 0; head < shape.heads; ++head)
-        for (int64_t a = 0; a < size; ++a) {
-            const int64_t begin = head * shape.span;
-            const A *row = rows[a] + begin, *next = coming[a] + begin;
-            Vector<A, lanes> sum{};
-            for (int64_t f = 0; f < shape.span; f += lanes) {
-                fetch(next + f);
-                const Vector<A, lanes> z = load<A, lanes>(row + f) + load<A, lanes>(fixed + begin + f);
-                sum += load<A, lanes>(vector + begin + f) * (z > 0 ? z : z * slope);
-            }
-            out[head * most_arcs + a] = folded<Adding, A, lanes>(sum);
-        }
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        A* scores = out + head * most_arcs;
+        int64_t f = head * shape.span;
+        const int64_t end = f + shape.span;
+        std::fill_n(scores, size, A{0});
+        for (; f + 4 * lanes <= end; f += 4 * lanes)
+            dot_leaky_head<lanes, 4>(rows, coming, f, fixed, vector, size, slope, scores);
+        for (; f + 2 * lanes <= end; f += 2 * lanes)
+            dot_leaky_head<lanes, 2>(rows, coming, f, fixed, vector, size, slope, scores);
+        for (; f < end; f += lanes)
+            dot_leaky_head<lanes, 1>(rows, coming, f, fixed, vector, size, slope, scores);
+    }
 }
 
 // out = the product of two rows, head by head. They need not be filled up.
