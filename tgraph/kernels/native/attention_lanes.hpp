@@ -132,22 +132,46 @@ TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, 
         }
 }
 
+// One head, whose `vectors` vectors of `fixed` and `vector` stay in registers.
+template <int lanes, int vectors, class A>
+TGRAPH_INLINE void dot_leaky_head(const A* const* rows, const A* const* coming, int64_t begin, const A* fixed,
+                                  const A* vector, int64_t size, A slope, A* out) {
+    using Lanes = Vector<A, lanes>;
+    Lanes with[vectors], factor[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+        with[v] = load<A, lanes>(fixed + begin + v * lanes);
+        factor[v] = load<A, lanes>(vector + begin + v * lanes);
+    }
+    for (int64_t a = 0; a < size; ++a) {
+        const A *row = rows[a] + begin, *next = coming[a] + begin;
+        Lanes sum{};
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) {
+            fetch(next + v * lanes);
+            const Lanes z = load<A, lanes>(row + v * lanes) + with[v];
+            sum += factor[v] * (z > 0 ? z : z * slope);
+        }
+        out[a] += folded<Adding, A, lanes>(sum);
+    }
+}
+
 // out = the product of `vector` with leaky_relu(row + fixed).
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* coming, const A* fixed, const A* vector,
                                         int64_t size, Shape shape, A slope, A* out) {
-    for (int64_t head = 0; head < shape.heads; ++head)
-        for (int64_t a = 0; a < size; ++a) {
-            const int64_t begin = head * shape.span;
-            const A *row = rows[a] + begin, *next = coming[a] + begin;
-            Vector<A, lanes> sum{};
-            for (int64_t f = 0; f < shape.span; f += lanes) {
-                fetch(next + f);
-                const Vector<A, lanes> z = load<A, lanes>(row + f) + load<A, lanes>(fixed + begin + f);
-                sum += load<A, lanes>(vector + begin + f) * (z > 0 ? z : z * slope);
-            }
-            out[head * most_arcs + a] = folded<Adding, A, lanes>(sum);
-        }
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        A* scores = out + head * most_arcs;
+        int64_t f = head * shape.span;
+        const int64_t end = f + shape.span;
+        std::fill_n(scores, size, A{0});
+        for (; f + 4 * lanes <= end; f += 4 * lanes)
+            dot_leaky_head<lanes, 4>(rows, coming, f, fixed, vector, size, slope, scores);
+        for (; f + 2 * lanes <= end; f += 2 * lanes)
+            dot_leaky_head<lanes, 2>(rows, coming, f, fixed, vector, size, slope, scores);
+        for (; f < end; f += lanes)
+            dot_leaky_head<lanes, 1>(rows, coming, f, fixed, vector, size, slope, scores);
+    }
 }
 
 // out = the product of two rows, head by head. They need not be filled up.
@@ -296,26 +320,49 @@ TGRAPH_MULTIVERSION void add_rows(A* sums, const A* const* rows, const A* const*
     }
 }
 
+// Some vectors of a head at once, for the additions to overlap.
+template <int lanes, int vectors, class A>
+TGRAPH_INLINE void add_leaky_block(A* sums, A* to_vector, const A* const* rows, const A* fixed, int64_t begin,
+                                   const A* gradient, int64_t size, A slope) {
+    using Lanes = Vector<A, lanes>;
+    Lanes with[vectors], sum[vectors], of_vector[vectors] = {};
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+        with[v] = load<A, lanes>(fixed + begin + v * lanes);
+        sum[v] = load<A, lanes>(sums + begin + v * lanes);
+    }
+    for (int64_t a = 0; a < size; ++a) {
+        const Lanes ds = gradient[a] + Lanes{}, less = ds * slope;
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) {
+            const Lanes z = load<A, lanes>(rows[a] + begin + v * lanes) + with[v], part = z > 0 ? ds : less;
+            sum[v] += part;
+            of_vector[v] += part * z;
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+        A* to = to_vector ? to_vector + begin + v * lanes : nullptr;
+        store<A, lanes>(sums + begin + v * lanes, sum[v]);
+        if (to) store<A, lanes>(to, load<A, lanes>(to) + of_vector[v]);
+    }
+}
+
 // Given the gradients of the scores of `dot_leaky_rows`: sums += that of row + fixed, but for the factor `vector`, and,
 // if it is asked for, to_vector += that of the vector.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void add_leaky_rows(A* sums, A* to_vector, const A* const* rows, const A* fixed, const A* gradients,
                                         int64_t size, Shape shape, A slope) {
-    using Lanes = Vector<A, lanes>;
     for (int64_t head = 0; head < shape.heads; ++head) {
         const A* gradient = gradients + head * most_arcs;
-        for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes) {
-            const Lanes with = load<A, lanes>(fixed + f);
-            Lanes sum = load<A, lanes>(sums + f), of_vector{};
-            for (int64_t a = 0; a < size; ++a) {
-                const Lanes z = load<A, lanes>(rows[a] + f) + with, ds = gradient[a] + Lanes{};
-                const Lanes part = z > 0 ? ds : ds * slope;
-                sum += part;
-                of_vector += part * z;
-            }
-            store<A, lanes>(sums + f, sum);
-            if (to_vector) store<A, lanes>(to_vector + f, load<A, lanes>(to_vector + f) + of_vector);
-        }
+        int64_t f = head * shape.span;
+        const int64_t end = f + shape.span;
+        for (; f + 4 * lanes <= end; f += 4 * lanes)
+            add_leaky_block<lanes, 4>(sums, to_vector, rows, fixed, f, gradient, size, slope);
+        for (; f + 2 * lanes <= end; f += 2 * lanes)
+            add_leaky_block<lanes, 2>(sums, to_vector, rows, fixed, f, gradient, size, slope);
+        for (; f < end; f += lanes)
+            add_leaky_block<lanes, 1>(sums, to_vector, rows, fixed, f, gradient, size, slope);
     }
 }
 
