@@ -7,6 +7,8 @@ import importlib
 import importlib.util
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 import torch  # noqa: F401  before the kernels: both then share the OpenMP runtime, and its threads, that torch ships
@@ -29,6 +31,21 @@ def use_one_thread() -> None:
     """Let the kernels that are called from this Python thread use no other."""
     if module := load():
         module.limit_threads(1)
+
+
+@contextmanager
+def one_thread_less() -> Iterator[None]:
+    """Leave a core to others: kernels that are called from this Python thread use a thread less, but one at least."""
+    module = load()
+    if module is None:
+        yield
+        return
+    count = module.thread_count()
+    module.limit_threads(max(count - 1, 1))
+    try:
+        yield
+    finally:
+        module.limit_threads(count)
 
 
 @functools.cache

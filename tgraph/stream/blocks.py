@@ -63,6 +63,7 @@ class BlockFile:
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
         self._resident: dict[str, Tensor] = {}
+        self._sound: set[int] = set()
         self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         self._direct_file = -1
         try:
@@ -217,6 +218,8 @@ class BlockFile:
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        if block in self._sound:  # the same bytes were looked through before
+            return
         if self.layout is not None:
             why = misfit(self._folded(block, memory), self.num_vertices)
         else:
@@ -224,6 +227,7 @@ class BlockFile:
             why = fault(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
         if why:
             raise self._damaged(block, why)
+        self._sound.add(block)
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on

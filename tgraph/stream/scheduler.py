@@ -1,7 +1,5 @@
 """The pipeline: blocks are loaded by threads into a few buffers while those before them are computed on.
 
-Two threads take turns at the disk: while one reads, the other verifies what it has read.
-
 What a pass over blocks needs next is asked one step ahead, as late as the overlap allows, so that it can follow what
 has become active meanwhile. Buffers keep their blocks until another one needs the place: a block that is still there
 is not loaded again.
@@ -13,26 +11,25 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from tgraph import native
 from tgraph.errors import MemoryBudgetError
 from tgraph.stream.blocks import Block
 from tgraph.stream.budget import budget_for
+from tgraph.stream.loading import Loaded, Loader
 from tgraph.stream.memory import page_aligned
 from tgraph.trace import Visit
 
 # How many blocks are asked for ahead of the one that is computed on. One keeps the loader busy where both take about
 # the same time; a second one evens out blocks that differ.
 AHEAD = 2
-
-# Threads that load: one reads, one verifies.
-LOADERS = 2
 
 Choose = Callable[[Collection[int], Collection[int]], "int | None"]
 
@@ -78,7 +75,7 @@ class Buffer:
 
     def __init__(self, nbytes: int, device: torch.device):
         self.block: int | None = None
-        self.loaded: Future[tuple[float, float]] | None = None
+        self.loaded: Loaded | None = None
         self.used = 0
         self.ready: Any = None  # on CUDA: the event after the copy
         self.host = page_aligned(nbytes) if device.type == "cpu" else _pinned(nbytes)
@@ -105,7 +102,7 @@ class Pipeline:
         self._cached: dict[int, Buffer] = {}
         self._clock = 0
         self._turn = threading.Lock()
-        self._disk = threading.Lock()
+        self._loader = Loader()
         self._loaded_until = 0.0
         self._watchers: list[list[Visit]] = []
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
@@ -146,45 +143,52 @@ class Pipeline:
     # ---- visits ------------------------------------------------------------------------------------------------------
 
     def visit_all(self, blocks: Collection[int], work: Callable[[Block], None]) -> None:
-        """Call work(block) once for each of the blocks: first those that are still here, then the others in order."""
-        held = [block for block in blocks if block in self._cached]
-        ahead = iter([*held, *(block for block in blocks if block not in self._cached)])
-        self.visit(lambda queued, cached: next(ahead, None), work)
+        """Call work(block) once for each of the blocks: first those that are still here, then the others in order.
+
+        What was computed on last gives way first, so that the others pass through a few buffers, which stay in the
+        caches of the processor, and the rest of the buffers keep their blocks from pass to pass.
+        """
+        held = sorted((block for block in blocks if block in self._cached), key=lambda block: -self._cached[block].used)
+        order = [*held, *(block for block in blocks if block not in self._cached)]
+        place, coming = {block: place for place, block in enumerate(order)}, iter(order)
+        self.visit(lambda queued, cached: next(coming, None), work, lambda block: -place.get(block, 0), fixed=True)
 
     def visit(
         self,
         choose: Choose,
         work: Callable[[Block], None],
         value: Callable[[int], float] = lambda block: 0.0,
-        ahead: int = AHEAD,
+        fixed: bool = False,
     ) -> None:
         """Call work(block) for one block after another, until choose(queued, cached) gives None with nothing queued.
 
         choose : the block to ask for next, given those that are `queued` (and must not be chosen) and those that are
             `cached`. value : how much a cached block is worth; the one that is worth least is given up first, of equals
-            the one that was asked for longest ago. ahead : how many blocks to queue beyond the one computed on.
+            the one that was asked for longest ago. fixed : whether the choice does not depend on what is computed, so
+            that those that are here may be chosen long before, and need not keep the loader waiting.
 
-        What goes wrong in the loader is raised here; nothing runs on afterwards, and no thread is left.
+        What goes wrong in the loader is raised here, and nothing is being loaded afterwards.
         """
-        with self._turn, _Loader(self) as loader:
+        with self._turn:
             start, queue = time.perf_counter(), deque[Buffer]()
             try:
                 while True:
-                    self._fill(queue, choose, value, ahead, loader)
+                    self._fill(queue, choose, value, fixed)
                     if not queue:
                         return
                     self._compute(queue.popleft(), work)
             finally:
-                loader.stop()
+                self._loader.settle()
                 for buffer in queue:
                     self._settle(buffer)
                 self.counts.elapsed += time.perf_counter() - start
 
-    def _fill(
-        self, queue: deque[Buffer], choose: Choose, value: Callable[[int], float], ahead: int, loader: _Loader
-    ) -> None:
+    def _fill(self, queue: deque[Buffer], choose: Choose, value: Callable[[int], float], fixed: bool) -> None:
         """Ask for blocks until so many are ahead, or there is no buffer left for another."""
-        while len(queue) <= ahead and len(queue) < max(self.capacity, 1):
+        while len(queue) < max(self.capacity, 1):
+            ahead = sum(buffer.loaded is not None for buffer in queue) if fixed else len(queue)
+            if ahead > AHEAD:
+                return
             queued = [buffer.block for buffer in queue if buffer.block is not None]
             block = choose(queued, self._cached)
             if block is None:
@@ -194,7 +198,7 @@ class Pipeline:
             if buffer is None:
                 buffer = self._free(queue, value)
                 buffer.block, self._cached[block] = block, buffer
-                buffer.loaded = loader.submit(buffer)
+                buffer.loaded = self._loader.submit(partial(self._fetch, buffer), partial(self._finish, buffer))
             buffer.used = self._clock
             queue.append(buffer)
 
@@ -224,6 +228,7 @@ class Pipeline:
         """Wait for a block and hand it to `work`."""
         block = int(buffer.block or 0)
         loading, buffer.loaded = buffer.loaded, None
+        late = loading is not None and not loading.done()
         try:
             times = None if loading is None else loading.result()
         except BaseException:
@@ -232,7 +237,10 @@ class Pipeline:
         if buffer.ready is not None:
             torch.accelerator.current_stream(self.device).wait_event(buffer.ready)
         start = time.perf_counter()
-        work(self.source.views(block, buffer.memory))
+        # Where blocks are waited for, to load them faster is worth more than to compute faster. The threads of a kernel
+        # go on spinning behind it, on the core that the loader and the driver of the disk need.
+        with native.one_thread_less() if late else nullcontext():
+            work(self.source.views(block, buffer.memory))
         if self.device.type != "cpu":
             torch.accelerator.synchronize(self.device)  # the buffer may be loaded anew from here on
         self._count(block, times, (start, time.perf_counter()))
@@ -250,14 +258,14 @@ class Pipeline:
         for visits in self._watchers:
             visits.append(Visit(block, nbytes, loading, computing))
 
-    # ---- the loader's side -------------------------------------------------------------------------------------------
+    # ---- the loader's side, in its threads --------------------------------------------------------------------------
 
-    def load(self, buffer: Buffer) -> tuple[float, float]:
-        """Read the block of a buffer, in a loader's thread: when that began and ended."""
+    def _fetch(self, buffer: Buffer) -> None:
+        self.source.fetch(int(buffer.block or 0), buffer.host)
+
+    def _finish(self, buffer: Buffer) -> None:
+        """Verify the block of a buffer, and copy it to the device."""
         block = int(buffer.block or 0)
-        with self._disk:
-            start = time.perf_counter()
-            self.source.fetch(block, buffer.host)
         self.source.verify(block, buffer.host)
         if buffer.memory is not buffer.host:
             nbytes = self.source.index[block].nbytes
@@ -265,32 +273,6 @@ class Pipeline:
                 buffer.memory[:nbytes].copy_(buffer.host[:nbytes], non_blocking=True)
                 buffer.ready = self._copies.record_event()
             buffer.ready.synchronize()
-        return start, time.perf_counter()
-
-
-class _Loader:
-    """The threads that load, begun with the first block that is not here, and gone with the `with` block."""
-
-    def __init__(self, pipeline: Pipeline):
-        self._pipeline = pipeline
-        self._pool: ThreadPoolExecutor | None = None
-
-    def submit(self, buffer: Buffer) -> Future[tuple[float, float]]:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(LOADERS, thread_name_prefix="tgraph-loader")
-        return self._pool.submit(self._pipeline.load, buffer)
-
-    def stop(self) -> None:
-        """Give up what has not begun and wait for what has."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-
-    def __enter__(self) -> _Loader:
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self.stop()
 
 
 def _pinned(nbytes: int) -> Tensor:

@@ -24,6 +24,7 @@ from tgraph.stream.block import Block, CompressedBlock, Step
 from tgraph.stream.blocks import BlockFile
 from tgraph.stream.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.joining import join_blocks
+from tgraph.stream.memory import give_back
 from tgraph.stream.scheduler import Counts, Pipeline
 from tgraph.stream.splitting import RowsJoined
 from tgraph.stream.weights import WeightStatistics
@@ -147,6 +148,7 @@ class Streamed(Uncompressed):
     def reserve(self, values: Any, in_place: bool) -> None:
         """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
         copies = COPIES_IN_PLACE if in_place else COPIES
+        give_back()  # what `init` made on the way
         taken = vertex_bytes(self.source, copies * nbytes(values))
         self.pipeline.reserve(taken, runtime_bytes(self.memory))
 
