@@ -11,7 +11,7 @@ from tgraph import native
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 
 
-@pytest.mark.parametrize(("reduce", "edge"), [("sum", "mul"), ("max", "mul"), ("mean", "copy")])
+@pytest.mark.parametrize(("reduce", "edge"), [("sum", "mul"), ("max", "mul"), ("max", "copy"), ("mean", "copy")])
 def test_gradients_do_not_depend_on_threads(reduce, edge):
     graph = hub_graph()
 
@@ -74,6 +74,28 @@ def test_the_first_of_equal_messages_takes_the_gradient(reduce):
     for sub in (pull(graph, graph.everything()), push(graph), push(graph, torch.tensor([0, 1, 2]))):
         (grad,) = torch.autograd.grad(served(sub, data, reduce).values[-1], data)
         assert grad.tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("reduce", ["min", "max"])
+@pytest.mark.parametrize("columns", [15, 16, 33, 64])
+def test_gradients_given_at_once_are_those_message_by_message(reduce, dtype, columns):
+    for directed in (True, False):
+        graph = random_graph(20, 120, directed=directed)  # with parallel arcs and self-loops
+        random = torch.Generator().manual_seed(columns)
+        data = torch.randint(-2, 3, (20, columns), generator=random).to(dtype)  # many messages are equal
+        data[3, 0] = torch.nan
+        for sub in subgraphs(graph):
+            grads = []
+            for further in (False, True):  # what has a further gradient is given message by message
+                held = data.clone().requires_grad_()
+                values = served(sub, held, reduce, "copy", None).values
+                upstream = torch.randn(values.shape, dtype=dtype, generator=torch.Generator().manual_seed(7))
+                upstream.requires_grad_(further)
+                grads += torch.autograd.grad(values, held, upstream, create_graph=further)
+            torch.testing.assert_close(
+                grads[0], grads[1].detach(), rtol=1e-6 if dtype == torch.float32 else 1e-12, atol=1e-6
+            )
 
 
 def test_the_weights_of_the_graph_are_not_sorted_back():

@@ -83,6 +83,7 @@ def test_opcheck_of_dtypes(dtype, kernels):
         opcheck(operator.products, (data, data, graph.num_arcs, 2, *arcs, kernels))
         best = operator.pull(data.detach(), None, None, *arcs, "max", "copy", kernels)
         opcheck(operator.winners, (data.detach(), None, best, *arcs.held, "pull", "max", "copy", kernels))
+        opcheck(operator.give_winners, (data.detach(), best, torch.ones_like(best), *arcs.held, "max", kernels))
 
 
 def test_opcheck_of_segments():

@@ -8,8 +8,8 @@ maps are closed under differentiation, as often as one likes:
     products   each arc gets          the product of the data at its two ends
 
 A min or max passes the gradient to the message that won, the first of equal ones, which `winners` finds: linear
-again. Vertex data is [n, columns] here, data of the rows [k, columns], and weights are [arcs, heads], each of them for
-columns / heads adjacent columns.
+again. `give_winners` does both at once, where no further gradient is wanted. Vertex data is [n, columns] here, data of
+the rows [k, columns], and weights are [arcs, heads], each of them for columns / heads adjacent columns.
 
 Operators know tensors only. The arcs are `offset` and `neighbors` as they are stored, of which `rows`, the first
 `width` arcs of each, and those from `heard` vertices count (None, negative, None: all). `back_offset` and
@@ -191,6 +191,30 @@ def _winners(data: Tensor, weights: Tensor | None, best: Tensor, *rest: Any) -> 
     return run(_subgraph(mode, arcs, backend), data, reduction_of(reduce), edge, weights, best)
 
 
+def _give_winners(data: Tensor, best: Tensor, grad: Tensor, *rest: Any) -> Tensor:
+    *held, reduce, backend = rest
+    choice = find(backend, Call("give_winners", data))
+    if choice.backend is not None:
+        return choice.run(_subgraph("pull", held, backend), data, best, grad)
+    sender, arc = _winners(data, None, best, *held, "pull", reduce, "copy", backend)
+    return _added_up(data, sender, torch.where(arc >= 0, grad, 0))
+
+
+def _added_up(data: Tensor, sender: Tensor, grad: Tensor) -> Tensor:
+    """For each sender and column the sum of its part of `grad`, of the shape of `data`."""
+    return add_at(grad.flatten(), _origin(data, sender), data.numel()).view_as(data)
+
+
+def _origin(data: Tensor, sender: Tensor) -> Tensor:
+    """The positions in flat `data` of what was received, by the sender of each column."""
+    column = torch.arange(data.shape[1], device=data.device)
+    return (sender.clamp(min=0) * data.shape[1] + column).flatten()
+
+
+def _give_winners_fake(data: Tensor, best: Tensor, grad: Tensor, *rest: Any) -> Tensor:
+    return torch.empty_like(data)
+
+
 def _winners_fake(data: Tensor, weights: Tensor | None, best: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(best, dtype=torch.int64), torch.empty_like(best, dtype=torch.int64)
 
@@ -288,17 +312,20 @@ def _to_winners(
     ctx: Any, mode: Mode, arcs: Arcs, data: Tensor, weights: Tensor | None, best: Tensor, grad: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of a min or max, to the data and to the weight of the message that won."""
+    again = torch.is_grad_enabled() and grad.requires_grad  # a gradient of this gradient is wanted
+    if mode == "pull" and weights is None and not again and 0 not in data.shape and grad.dtype == data.dtype:
+        held = (*arcs.held, ctx.reduce, ctx.backend)
+        return give_winners(data.detach(), best.detach(), grad.contiguous(), *held), None
     fixed = None if weights is None else weights.detach()
     how = (mode, ctx.reduce, ctx.edge, ctx.backend)
     sender, arc = winners(data.detach(), fixed, best.detach(), *arcs.held, *how)
     if 0 in data.shape or (weights is not None and 0 in weights.shape):  # nobody sent
         return torch.zeros_like(data), None if weights is None else torch.zeros_like(weights)
-    grad = torch.where(arc >= 0, grad, 0).flatten()
-    column = torch.arange(data.shape[1], device=grad.device)
-    origin = (sender.clamp(min=0) * data.shape[1] + column).flatten()
+    grad = torch.where(arc >= 0, grad, 0)
     if weights is None:
-        return add_at(grad, origin, data.numel()).view_as(data), None
-    head = column // (data.shape[1] // weights.shape[1])
+        return _added_up(data, sender, grad), None
+    grad, origin = grad.flatten(), _origin(data, sender)
+    head = torch.arange(data.shape[1], device=grad.device) // (data.shape[1] // weights.shape[1])
     place = (arc.clamp(min=0) * weights.shape[1] + head).flatten()
     to_data = to_weights = None
     if ctx.needs_input_grad[0]:
@@ -354,4 +381,9 @@ winners = register(
     "-> (Tensor, Tensor)",
     _winners,
     _winners_fake,
+)
+give_winners = register(
+    f"give_winners(Tensor data, Tensor best, Tensor grad, {_HELD}, str reduce, str backend) -> Tensor",
+    _give_winners,
+    _give_winners_fake,
 )

@@ -19,7 +19,7 @@ from tgraph.kernels.native import (
     sweeping,
     voting,
 )
-from tgraph.kernels.native.aggregation import aggregate, products, push_rows, winners
+from tgraph.kernels.native.aggregation import aggregate, give_winners, products, push_rows, winners
 from tgraph.kernels.native.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
@@ -38,6 +38,7 @@ __all__ = [
     "count_arcs_among",
     "count_triangles",
     "fixpoint",
+    "give_winners",
     "join",
     "levels",
     "name",
@@ -74,6 +75,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "push_rows": aggregation.refuses_adjoints,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,
+    "give_winners": aggregation.refuses_to_give,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
     "join": joining.refuses,

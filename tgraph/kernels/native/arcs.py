@@ -254,6 +254,15 @@ def winners(
     return sender, arc
 
 
+def give_winners(arcs: Arcs, data: Tensor, best: Tensor, grad: Tensor) -> Tensor:
+    """For each neighbour and column the sum of what `grad` [k, columns] has for the rows that got this column of `best`
+    from it first, [n, columns]."""
+    result = torch.empty_like(data)
+    kernels = cast(Any, native.load())
+    kernels.give_winners(*arcs.structure(), arcs.heard, flat(data), data.shape[1], flat(best), flat(grad), flat(result))
+    return result
+
+
 def number_of(number: float, dtype: torch.dtype) -> float:
     """A number of the Python type that a kernel of that dtype takes at once, without a second look at all arguments."""
     return float(number) if dtype.is_floating_point else int(number)

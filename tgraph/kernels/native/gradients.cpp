@@ -148,6 +148,44 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     });
 }
 
+// out[u, f] = the sum of grad[r, f] over the rows r that got column f from neighbour u, the first whose data equals the
+// best. Each thread has columns of its own, so that no two write to one place, and sums are in the order of the rows.
+template <class A, class Neighbor>
+void give_winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+                  In<A> data, int64_t columns, In<A> best, In<A> grad, Out<A> out) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    const int64_t n = selection.num_vertices, k = selection.count;
+    check_columns(columns, 1);
+    if (static_cast<int64_t>(data.shape(0)) != n * columns || static_cast<int64_t>(out.shape(0)) != n * columns ||
+        static_cast<int64_t>(best.shape(0)) != k * columns || static_cast<int64_t>(grad.shape(0)) != k * columns)
+        throw std::invalid_argument("data, out, best or grad: expected [n, columns] and [rows, columns]");
+    constexpr int64_t line = 64 / sizeof(A);
+    const int64_t lines = (columns + line - 1) / line;
+    const int parts = static_cast<int>(std::min<int64_t>(part_count(selection.num_arcs() * columns), lines));
+    for_each_part(parts, [&](int part) {
+        const Range range = part_of(lines, part, parts);
+        const int64_t first = range.begin * line, size = std::min(range.end * line, columns) - first;
+        std::vector<WinnerIndex<A>> won(size);
+        for (int64_t u = 0; u < n; ++u) std::fill_n(out.data() + u * columns + first, size, A{0});
+        for (int64_t r = 0; r < k; ++r) {
+            const Neighbor* const others = selection.neighbors + selection.begin(r);
+            const int64_t degree = selection.degree(r);
+            std::fill_n(won.data(), size, WinnerIndex<A>{-1});
+            for (int64_t j = 0; j < degree; ++j) {
+                if (selection.heard && !selection.heard[others[j]]) continue;
+                A* const place = out.data() + others[j] * columns + first;
+                for (int64_t f = 0; f < size; f += line) __builtin_prefetch(place + f, 1);
+                mark_won<Copy>(won.data(), best.data() + r * columns + first, data.data() + others[j] * columns + first,
+                               static_cast<const A*>(nullptr), 1, size, static_cast<WinnerIndex<A>>(j));
+            }
+            const A* const from = grad.data() + r * columns + first;
+            for (int64_t f = 0; f < size; ++f)
+                if (won[f] >= 0) out.data()[others[won[f]] * columns + first + f] += from[f];
+        }
+    });
+}
+
 // out[i] = grad times the product of the messages but message i, by column: of those before it and those after it.
 template <class A>
 TGRAPH_MULTIVERSION void times_others(const A* messages, const A* grad, int64_t size, int64_t columns, A* product,
@@ -205,6 +243,10 @@ void bind_gradients_of(nb::module_& module) {
                arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("pulls"),
                arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"), arg("edge"),
                arg("best").noconvert(), arg("sender").noconvert(), arg("arc").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("give_winners", &give_winners<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("data").noconvert(),
+               arg("columns"), arg("best").noconvert(), arg("grad").noconvert(), arg("out").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
 }
 
