@@ -79,23 +79,28 @@ def test_the_first_of_equal_messages_takes_the_gradient(reduce):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("reduce", ["min", "max"])
 @pytest.mark.parametrize("columns", [15, 16, 33, 64])
-def test_gradients_given_at_once_are_those_message_by_message(reduce, dtype, columns):
+def test_wide_selections_and_their_gradients_are_the_portable_ones(reduce, dtype, columns):
     for directed in (True, False):
-        graph = random_graph(20, 120, directed=directed)  # with parallel arcs and self-loops
+        graph = random_graph(20, 120, directed=directed)  # with parallel arcs, self-loops and vertices without arcs
         random = torch.Generator().manual_seed(columns)
         data = torch.randint(-2, 3, (20, columns), generator=random).to(dtype)  # many messages are equal
-        data[3, 0] = torch.nan
+        data[3, 0], data[5, 1], data[7] = torch.nan, torch.inf, -torch.inf
         for sub in subgraphs(graph):
-            grads = []
-            for further in (False, True):  # what has a further gradient is given message by message
-                held = data.clone().requires_grad_()
-                values = served(sub, held, reduce, "copy", None).values
+            found = []
+            for backend in ("auto", "portable"):
+                sub.backend, held = backend, data.clone().requires_grad_()
+                values = tg.aggregate(sub, held, reduce).values
                 upstream = torch.randn(values.shape, dtype=dtype, generator=torch.Generator().manual_seed(7))
-                upstream.requires_grad_(further)
-                grads += torch.autograd.grad(values, held, upstream, create_graph=further)
-            torch.testing.assert_close(
-                grads[0], grads[1].detach(), rtol=1e-6 if dtype == torch.float32 else 1e-12, atol=1e-6
-            )
+                found.append((values.detach(), *torch.autograd.grad(values, held, upstream)))
+            torch.testing.assert_close(*found, equal_nan=True)
+
+
+def test_second_derivatives_of_wide_selections():
+    graph = random_graph(5, 9)
+    data = torch.randn((5, 16), dtype=torch.float64, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    for sub in subgraphs(graph):
+        assert torch.autograd.gradcheck(smooth(sub, "max", "copy"), (data, None))
+        assert torch.autograd.gradgradcheck(smooth(sub, "max", "copy"), (data, None))
 
 
 def test_the_weights_of_the_graph_are_not_sorted_back():

@@ -9,6 +9,7 @@ from native_samples import pull, push, subgraphs
 from strategies import random_graph
 
 import tgraph as tg
+from tgraph import native as compiled
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, cuda, native, operator, segments
 
@@ -83,7 +84,18 @@ def test_opcheck_of_dtypes(dtype, kernels):
         opcheck(operator.products, (data, data, graph.num_arcs, 2, *arcs, kernels))
         best = operator.pull(data.detach(), None, None, *arcs, "max", "copy", kernels)
         opcheck(operator.winners, (data.detach(), None, best, *arcs.held, "pull", "max", "copy", kernels))
-        opcheck(operator.give_winners, (data.detach(), best, torch.ones_like(best), *arcs.held, "max", kernels))
+
+
+@pytest.mark.skipif(compiled.load() is None, reason="the native kernels are not installed")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_opcheck_of_who_won(dtype):
+    graph = random_graph(6, 14)
+    for rows in (None, torch.tensor([3, 0])):
+        arcs, data = arcs_of(graph)._replace(rows=rows), random(6, 4, dtype=dtype).requires_grad_()
+        best, won = operator.pull_won(data.detach(), *arcs.held, "max", "native")
+        assert torch.equal(best, operator.pull(data.detach(), None, None, *arcs, "max", "copy", "portable"))
+        opcheck(operator.pull_won, (data, *arcs.held, "max", "native"))
+        opcheck(operator.give_won, (torch.ones_like(best).requires_grad_(), won, *arcs.held, "native"))
 
 
 def test_opcheck_of_segments():

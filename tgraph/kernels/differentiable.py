@@ -7,6 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph import native
 from tgraph.graph import Graph
 from tgraph.kernels import operator
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of
@@ -16,6 +17,7 @@ from tgraph.kernels.segments import take
 from tgraph.subgraph import Received, Subgraph
 
 NARROW = (torch.float16, torch.bfloat16)
+CACHE_LINE = 64  # bytes
 
 
 def aggregate(
@@ -98,7 +100,27 @@ def _pull(sub: Subgraph, mirrored: bool, messages: Messages, own: Tensor | None,
         operator.remember(graph)
         if sub.mirrored and graph.directed:
             operator.remember(graph.transpose_detached())
+    if _keeps_winners(messages, reduction, sub):
+        return operator.pull_won(messages.data, *arcs.held, reduction.name, sub.backend)[0]
     return operator.pull(messages.data, weights, back_weights, *arcs, reduction.name, messages.edge, sub.backend)
+
+
+def _keeps_winners(messages: Messages, reduction: Reduction, sub: Subgraph) -> bool:
+    """True where a min or max is to note who won, rather than find it out for the gradient: of data that is wide enough
+    for threads to share its columns then."""
+    data = messages.data
+    selects = reduction.name in ("min", "max") and not reduction.logical and messages.edge == "copy"
+    if not selects or not data.requires_grad or sub.graph.layout is not None or sub.backend not in ("auto", "native"):
+        return False
+    wide = data.dtype in (torch.float32, torch.float64) and data.shape[1] * data.dtype.itemsize >= 2 * CACHE_LINE
+    return wide and data.device.type == "cpu" and _is_compiled()
+
+
+def _is_compiled() -> bool:
+    return native.load() is not None
+
+
+_is_compiled._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tensor, Tensor | None]:

@@ -8,7 +8,7 @@ maps are closed under differentiation, as often as one likes:
     products   each arc gets          the product of the data at its two ends
 
 A min or max passes the gradient to the message that won, the first of equal ones, which `winners` finds: linear
-again. `give_winners` does both at once, where no further gradient is wanted. Vertex data is [n, columns] here, data of
+again. `pull_won` tells them as it pulls. Vertex data is [n, columns] here, data of
 the rows [k, columns], and weights are [arcs, heads], each of them for columns / heads adjacent columns.
 
 Operators know tensors only. The arcs are `offset` and `neighbors` as they are stored, of which `rows`, the first
@@ -191,13 +191,23 @@ def _winners(data: Tensor, weights: Tensor | None, best: Tensor, *rest: Any) -> 
     return run(_subgraph(mode, arcs, backend), data, reduction_of(reduce), edge, weights, best)
 
 
-def _give_winners(data: Tensor, best: Tensor, grad: Tensor, *rest: Any) -> Tensor:
+def _pull_won(data: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     *held, reduce, backend = rest
-    choice = find(backend, Call("give_winners", data))
-    if choice.backend is not None:
-        return choice.run(_subgraph("pull", held, backend), data, best, grad)
-    sender, arc = _winners(data, None, best, *held, "pull", reduce, "copy", backend)
-    return _added_up(data, sender, torch.where(arc >= 0, grad, 0))
+    return _serving(backend, "pull_won", data)(_subgraph("pull", held, backend), data, reduction_of(reduce))
+
+
+def _pull_won_fake(data: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    shape, wide = (Arcs(*rest[:5]).num_rows, data.shape[1]), data.dtype == torch.float64
+    return data.new_empty(shape), data.new_empty(shape, dtype=torch.int64 if wide else torch.int32)
+
+
+def _give_won(grad: Tensor, won: Tensor, *rest: Any) -> Tensor:
+    *held, backend = rest
+    return _serving(backend, "give_won", grad)(_subgraph("pull", held, backend), grad, won)
+
+
+def _give_won_fake(grad: Tensor, won: Tensor, *rest: Any) -> Tensor:
+    return grad.new_empty((len(rest[0]) - 1, grad.shape[1]))
 
 
 def _added_up(data: Tensor, sender: Tensor, grad: Tensor) -> Tensor:
@@ -209,10 +219,6 @@ def _origin(data: Tensor, sender: Tensor) -> Tensor:
     """The positions in flat `data` of what was received, by the sender of each column."""
     column = torch.arange(data.shape[1], device=data.device)
     return (sender.clamp(min=0) * data.shape[1] + column).flatten()
-
-
-def _give_winners_fake(data: Tensor, best: Tensor, grad: Tensor, *rest: Any) -> Tensor:
-    return torch.empty_like(data)
 
 
 def _winners_fake(data: Tensor, weights: Tensor | None, best: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
@@ -312,10 +318,6 @@ def _to_winners(
     ctx: Any, mode: Mode, arcs: Arcs, data: Tensor, weights: Tensor | None, best: Tensor, grad: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of a min or max, to the data and to the weight of the message that won."""
-    again = torch.is_grad_enabled() and grad.requires_grad  # a gradient of this gradient is wanted
-    if mode == "pull" and weights is None and not again and 0 not in data.shape and grad.dtype == data.dtype:
-        held = (*arcs.held, ctx.reduce, ctx.backend)
-        return give_winners(data.detach(), best.detach(), grad.contiguous(), *held), None
     fixed = None if weights is None else weights.detach()
     how = (mode, ctx.reduce, ctx.edge, ctx.backend)
     sender, arc = winners(data.detach(), fixed, best.detach(), *arcs.held, *how)
@@ -335,6 +337,37 @@ def _to_winners(
         sent = grad * take(data.flatten(), origin) if ctx.edge == "mul" else grad
         to_weights = add_at(sent, place, weights.numel()).view_as(weights)
     return to_data, to_weights
+
+
+def _save_pull_won(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    _, *held, _, ctx.backend = inputs
+    ctx.width = held[3]
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(output[1], *Arcs(*held).tensors)
+
+
+def _pull_won_backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Tensor | None, ...]:
+    won, *tensors = ctx.saved_tensors
+    return give_won(grad.contiguous(), won, *Arcs.of(tensors, ctx.width).held, ctx.backend), *_NONE[:7]
+
+
+def _save_give_won(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    _, won, *held, _ = inputs
+    ctx.width = held[3]
+    ctx.save_for_backward(won, *Arcs(*held).tensors)
+
+
+def _give_won_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    """Rows take from the neighbours what they gave: linear, and differentiable again."""
+    won, *tensors = ctx.saved_tensors
+    arcs = Arcs.of(tensors, ctx.width)
+    begin = arcs.offset[:-1] if arcs.rows is None else arcs.offset.index_select(0, arcs.rows)
+    arc = (begin[:, None] + won.clamp(min=0)).clamp(max=max(len(arcs.neighbors) - 1, 0))
+    if not len(arcs.neighbors):
+        return grad.new_zeros(won.shape), *_NONE[:7]
+    sender = arcs.neighbors[arc]
+    taken = take(grad.flatten(), _origin(grad, sender)).view(won.shape)
+    return torch.where(won >= 0, taken, 0), *_NONE[:7]
 
 
 def _save_products(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -382,8 +415,17 @@ winners = register(
     _winners,
     _winners_fake,
 )
-give_winners = register(
-    f"give_winners(Tensor data, Tensor best, Tensor grad, {_HELD}, str reduce, str backend) -> Tensor",
-    _give_winners,
-    _give_winners_fake,
+pull_won = register(
+    f"pull_won(Tensor data, {_HELD}, str reduce, str backend) -> (Tensor, Tensor)",
+    _pull_won,
+    _pull_won_fake,
+    _save_pull_won,
+    _pull_won_backward,
+)
+give_won = register(
+    f"give_won(Tensor grad, Tensor won, {_HELD}, str backend) -> Tensor",
+    _give_won,
+    _give_won_fake,
+    _save_give_won,
+    _give_won_backward,
 )

@@ -19,7 +19,7 @@ from tgraph.kernels.native import (
     sweeping,
     voting,
 )
-from tgraph.kernels.native.aggregation import aggregate, give_winners, products, push_rows, winners
+from tgraph.kernels.native.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
 from tgraph.kernels.native.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
@@ -38,13 +38,14 @@ __all__ = [
     "count_arcs_among",
     "count_triangles",
     "fixpoint",
-    "give_winners",
+    "give_won",
     "join",
     "levels",
     "name",
     "outside",
     "peel",
     "products",
+    "pull_won",
     "push_rows",
     "refuses",
     "sweep",
@@ -75,7 +76,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "push_rows": aggregation.refuses_adjoints,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,
-    "give_winners": aggregation.refuses_to_give,
+    "pull_won": aggregation.refuses_adjoints,
+    "give_won": aggregation.refuses_adjoints,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
     "join": joining.refuses,

@@ -117,9 +117,6 @@ def _push(sub: Subgraph, arcs: Arcs, messages: Messages, reduction: Reduction) -
 # ---- what gradients take --------------------------------------------------------------------------------------------
 
 
-CACHE_LINE = 64  # bytes
-
-
 def refuses_adjoints(call: Call) -> str | None:
     """Why the sums, products and winners of a gradient are left to the portable operators, None where they are not."""
     if call.data.dtype not in (torch.float32, torch.float64, *NARROW):
@@ -152,15 +149,11 @@ def winners(
     return kernels.winners(Arcs.of(sub), sub.mode == "pull", data, edge, weights, best)
 
 
-def give_winners(sub: Subgraph, data: Tensor, best: Tensor, grad: Tensor) -> Tensor:
-    """What the senders of a maximum or minimum that was pulled get of the gradient of what was received: see
-    `kernels.operator.give_winners`."""
-    return kernels.give_winners(Arcs.of(sub), data, best, grad)
+def pull_won(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
+    """A min or max that rows pull, and who won: see `kernels.operator.pull_won`."""
+    return kernels.pull_won(Arcs.of(sub), data, reduction)
 
 
-def refuses_to_give(call: Call) -> str | None:
-    """Why the gradient of a min or max is given message by message, None where it is not."""
-    if call.data.dtype not in (torch.float32, torch.float64):
-        return f"it has no kernel that gives gradients of {call.data.dtype}"
-    least = 2 * CACHE_LINE // call.data.dtype.itemsize
-    return None if call.data.shape[1] >= least else f"fewer than {least} columns are not shared among threads"
+def give_won(sub: Subgraph, grad: Tensor, won: Tensor) -> Tensor:
+    """Its gradient: see `kernels.operator.give_won`."""
+    return kernels.give_won(Arcs.of(sub), grad, won)

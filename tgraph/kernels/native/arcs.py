@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tgraph import native
 from tgraph.graph import Graph
+from tgraph.kernels.reductions import Reduction
 from tgraph.rows import Scratch
 from tgraph.subgraph import Subgraph
 
@@ -254,12 +255,36 @@ def winners(
     return sender, arc
 
 
-def give_winners(arcs: Arcs, data: Tensor, best: Tensor, grad: Tensor) -> Tensor:
-    """For each neighbour and column the sum of what `grad` [k, columns] has for the rows that got this column of `best`
-    from it first, [n, columns]."""
-    result = torch.empty_like(data)
-    kernels = cast(Any, native.load())
-    kernels.give_winners(*arcs.structure(), arcs.heard, flat(data), data.shape[1], flat(best), flat(grad), flat(result))
+def pull_won(arcs: Arcs, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
+    """The largest or smallest message to each row by column, [k, columns], and which of its arcs brought it, from 0 on:
+    int32, int64 for float64; the first of equal ones, -1 where there is none."""
+    shape = (arcs.num_rows, data.shape[1])
+    best = torch.empty(shape, dtype=data.dtype, device="cpu")
+    won = torch.empty(shape, dtype=index_of_won(data.dtype), device="cpu")
+    cast(Any, native.load()).pull_won(
+        *arcs.structure(),
+        arcs.heard,
+        flat(data),
+        data.shape[1],
+        reduction.name == "max",
+        reduction.identity(data.dtype),
+        flat(best),
+        flat(won),
+    )
+    return best, won
+
+
+def index_of_won(dtype: torch.dtype) -> torch.dtype:
+    """What `pull_won` counts the arcs of a row in: as wide as the data, which it is selected together with."""
+    return torch.int64 if dtype == torch.float64 else torch.int32
+
+
+def give_won(arcs: Rows, grad: Tensor, won: Tensor) -> Tensor:
+    """For each neighbour and column the sum of `grad` [k, columns] over the rows whose column it has won, as `pull_won`
+    tells: [n, columns]."""
+    columns = grad.shape[1]
+    result = torch.empty((len(arcs.offset) - 1, columns), dtype=grad.dtype, device="cpu")
+    cast(Any, native.load()).give_won(*arcs.structure(), flat(grad), columns, flat(won), flat(result))
     return result
 
 

@@ -1,5 +1,7 @@
 // What the gradients of `aggregate` need beyond `aggregate`: a product for each arc, the arcs that won, and the
 // products of all messages but one.
+#include <atomic>
+
 #include "pull.hpp"
 
 namespace tgraph {
@@ -148,42 +150,83 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     });
 }
 
-// out[u, f] = the sum of grad[r, f] over the rows r that got column f from neighbour u, the first whose data equals the
-// best. Each thread has columns of its own, so that no two write to one place, and sums are in the order of the rows.
+// Takes those columns of message `number` that are better than the best so far, of which a NaN is; or the first.
+template <bool largest, class A>
+TGRAPH_MULTIVERSION void take_better(A* best, WinnerIndex<A>* won, const A* message, int64_t columns,
+                                     WinnerIndex<A> number) {
+    for (int64_t f = 0; f < columns; ++f) {
+        const A m = message[f], b = best[f];
+        const bool better = (largest ? m > b : m < b) | ((m != m) & (b == b)) | (won[f] < 0);
+        best[f] = better ? m : b;
+        won[f] = better ? number : won[f];
+    }
+}
+
+// The largest or smallest message to each row by column, and which of its arcs brought it, from 0 on: the first of equal
+// ones. -1 and the identity where there is none.
 template <class A, class Neighbor>
-void give_winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
-                  In<A> data, int64_t columns, In<A> best, In<A> grad, Out<A> out) {
+void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, In<A> data,
+              int64_t columns, bool largest, A identity, Out<A> best, Out<WinnerIndex<A>> won) {
     const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    check_columns(columns, 1);
+    const int64_t size = selection.count * columns;
+    if (static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
+        static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(won.shape(0)) != size)
+        throw std::invalid_argument("data, best or won: expected [n, columns] and [rows, columns]");
+    const RowChunks chunks{selection.offset, selection.count, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
+    for_each_chunk(chunks.size(), part_count(selection.num_arcs() * columns), [&](int64_t chunk) {
+        const Range range = chunks[chunk];
+        for (int64_t r = range.begin; r < range.end; ++r) {
+            const Neighbor* const others = selection.neighbors + selection.begin(r);
+            A* const to = best.data() + r * columns;
+            WinnerIndex<A>* const by = won.data() + r * columns;
+            std::fill_n(to, columns, identity);
+            std::fill_n(by, columns, WinnerIndex<A>{-1});
+            for (int64_t j = 0; j < selection.degree(r); ++j) {
+                if (selection.heard && !selection.heard[others[j]]) continue;
+                const A* const message = data.data() + others[j] * columns;
+                if (largest)
+                    take_better<true>(to, by, message, columns, static_cast<WinnerIndex<A>>(j));
+                else
+                    take_better<false>(to, by, message, columns, static_cast<WinnerIndex<A>>(j));
+            }
+        }
+    });
+}
+
+// out[u, f] = the sum of grad[r, f] over the rows r whose column f neighbour u has won. Each thread has columns of its
+// own, so that no two write to one place, and sums are in the order of the rows.
+template <class A, class Neighbor>
+void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
+              In<WinnerIndex<A>> won, Out<A> out) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, {});
     const Selection<Neighbor>& selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count;
     check_columns(columns, 1);
-    if (static_cast<int64_t>(data.shape(0)) != n * columns || static_cast<int64_t>(out.shape(0)) != n * columns ||
-        static_cast<int64_t>(best.shape(0)) != k * columns || static_cast<int64_t>(grad.shape(0)) != k * columns)
-        throw std::invalid_argument("data, out, best or grad: expected [n, columns] and [rows, columns]");
+    if (static_cast<int64_t>(out.shape(0)) != n * columns || static_cast<int64_t>(grad.shape(0)) != k * columns ||
+        static_cast<int64_t>(won.shape(0)) != k * columns)
+        throw std::invalid_argument("grad, won or out: expected [rows, columns] and [n, columns]");
     constexpr int64_t line = 64 / sizeof(A);
     const int64_t lines = (columns + line - 1) / line;
     const int parts = static_cast<int>(std::min<int64_t>(part_count(selection.num_arcs() * columns), lines));
+    std::atomic<bool> fits{true};
     for_each_part(parts, [&](int part) {
         const Range range = part_of(lines, part, parts);
         const int64_t first = range.begin * line, size = std::min(range.end * line, columns) - first;
-        std::vector<WinnerIndex<A>> won(size);
         for (int64_t u = 0; u < n; ++u) std::fill_n(out.data() + u * columns + first, size, A{0});
         for (int64_t r = 0; r < k; ++r) {
             const Neighbor* const others = selection.neighbors + selection.begin(r);
             const int64_t degree = selection.degree(r);
-            std::fill_n(won.data(), size, WinnerIndex<A>{-1});
-            for (int64_t j = 0; j < degree; ++j) {
-                if (selection.heard && !selection.heard[others[j]]) continue;
-                A* const place = out.data() + others[j] * columns + first;
-                for (int64_t f = 0; f < size; f += line) __builtin_prefetch(place + f, 1);
-                mark_won<Copy>(won.data(), best.data() + r * columns + first, data.data() + others[j] * columns + first,
-                               static_cast<const A*>(nullptr), 1, size, static_cast<WinnerIndex<A>>(j));
+            for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
+                const int64_t arc = won.data()[f];
+                if (arc >= degree) fits.store(false, std::memory_order_relaxed);
+                if (arc < 0 || arc >= degree) continue;
+                out.data()[others[arc] * columns + f - r * columns] += grad.data()[f];
             }
-            const A* const from = grad.data() + r * columns + first;
-            for (int64_t f = 0; f < size; ++f)
-                if (won[f] >= 0) out.data()[others[won[f]] * columns + first + f] += from[f];
         }
     });
+    if (!fits) throw std::invalid_argument("won: expected arcs of the rows");
 }
 
 // out[i] = grad times the product of the messages but message i, by column: of those before it and those after it.
@@ -244,10 +287,13 @@ void bind_gradients_of(nb::module_& module) {
                arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"), arg("edge"),
                arg("best").noconvert(), arg("sender").noconvert(), arg("arc").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
-    module.def("give_winners", &give_winners<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+    module.def("pull_won", &pull_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
                arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("data").noconvert(),
-               arg("columns"), arg("best").noconvert(), arg("grad").noconvert(), arg("out").noconvert(),
+               arg("columns"), arg("largest"), arg("identity"), arg("best").noconvert(), arg("won").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
+    module.def("give_won", &give_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("grad").noconvert(), arg("columns"),
+               arg("won").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
