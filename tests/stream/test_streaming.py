@@ -63,17 +63,6 @@ def same(found, wanted):
     torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-8, equal_nan=True)
 
 
-@pytest.fixture(autouse=True)
-def no_thread_is_left():
-    """Those of a pipeline go with it."""
-    yield
-    gc.collect()
-    for thread in threading.enumerate():
-        if thread.name.startswith(("tgraph-loader", "tgraph-verifier")):
-            thread.join(timeout=30)
-            assert not thread.is_alive()
-
-
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
@@ -209,6 +198,23 @@ def test_what_goes_wrong_in_the_loader_is_raised(fault, buffers):
     source.bad = -1
     same(al.bfs(held, 0), al.bfs(graph, 0))
     same(al.wcc(held), al.wcc(graph))
+
+
+def test_the_threads_that_load_go_with_the_graph():
+    def loaders():
+        return {each for each in threading.enumerate() if each.name.startswith(("tgraph-loader", "tgraph-verifier"))}
+
+    before, held = loaders(), streamed(grid(30, 30), 9, 3)
+    al.wcc(held)
+    begun = loaders() - before
+    assert len(begun) == 2
+    al.pagerank(held)
+    assert loaders() - before == begun
+    del held
+    gc.collect()
+    for thread in begun:
+        thread.join(timeout=30)
+        assert not thread.is_alive()
 
 
 def test_what_goes_wrong_while_computing_leaves_nothing_behind():
