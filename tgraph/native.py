@@ -40,12 +40,11 @@ def one_thread_less() -> Iterator[None]:
     if module is None:
         yield
         return
-    count = module.thread_count()
-    module.limit_threads(max(count - 1, 1))
+    limit = module.limit_threads(max(module.thread_count() - 1, 1))
     try:
         yield
     finally:
-        module.limit_threads(count)
+        module.limit_threads(limit)
 
 
 @functools.cache

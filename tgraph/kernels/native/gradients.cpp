@@ -162,8 +162,8 @@ TGRAPH_MULTIVERSION void take_better(A* best, WinnerIndex<A>* won, const A* mess
     }
 }
 
-// The largest or smallest message to each row by column, and which of its arcs brought it, from 0 on: the first of equal
-// ones. -1 and the identity where there is none.
+// The largest or smallest message to each row by column, and which of its arcs brought it, from 0 on: the first of
+// equal ones. -1 and the identity where there is none.
 template <class A, class Neighbor>
 void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, In<A> data,
               int64_t columns, bool largest, A identity, Out<A> best, Out<WinnerIndex<A>> won) {
@@ -174,8 +174,9 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
     if (static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
         static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(won.shape(0)) != size)
         throw std::invalid_argument("data, best or won: expected [n, columns] and [rows, columns]");
-    const RowChunks chunks{selection.offset, selection.count, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
-    for_each_chunk(chunks.size(), part_count(selection.num_arcs() * columns), [&](int64_t chunk) {
+    const int64_t arcs = selection.num_arcs();
+    const RowChunks chunks{selection.offset, selection.count, std::clamp<int64_t>((1 << 16) / columns, 512, 8192)};
+    for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
         const Range range = chunks[chunk];
         for (int64_t r = range.begin; r < range.end; ++r) {
             const Neighbor* const others = selection.neighbors + selection.begin(r);

@@ -1,4 +1,6 @@
 // The extension module tgraph._native: one bind_* function per file of kernels.
+#include <utility>
+
 #include "bindings.hpp"
 #include "parallel.hpp"
 
@@ -6,8 +8,8 @@ NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
     module.def("thread_count", &tgraph::thread_count, "Threads that the kernels use at most.");
     module.def(
-        "limit_threads", [](int count) { tgraph::thread_limit = count; },
-        "Lets kernels that are called from this thread use at most so many.");
+        "limit_threads", [](int count) { return std::exchange(tgraph::thread_limit, count); },
+        "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     tgraph::bind_csr(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
