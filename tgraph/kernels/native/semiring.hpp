@@ -4,27 +4,46 @@
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "numbers.hpp"
 #include "simd.hpp"
 
 namespace tgraph {
 
+// Vectors of integers, and those of the same unsigned ones.
+template <class A>
+concept IntegerVector = requires(A a) { requires std::is_integral_v<std::remove_cvref_t<decltype(a[0])>>; };
+
+template <IntegerVector A>
+struct UnsignedVector {
+    using Element = std::make_unsigned_t<std::remove_cvref_t<decltype(std::declval<A&>()[0])>>;
+    typedef Element type __attribute__((vector_size(sizeof(A))));
+};
+
 // Integers wrap around as torch's do, which for signed ones C++ leaves undefined.
 template <class A>
 TGRAPH_INLINE A plus(A a, A b) {
-    if constexpr (std::is_integral_v<A>)
+    if constexpr (std::is_integral_v<A>) {
         return static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) + static_cast<std::make_unsigned_t<A>>(b));
-    else
+    } else if constexpr (IntegerVector<A>) {
+        using Wrapping = typename UnsignedVector<A>::type;
+        return (A)((Wrapping)a + (Wrapping)b);
+    } else {
         return a + b;
+    }
 }
 
 template <class A>
 TGRAPH_INLINE A times(A a, A b) {
-    if constexpr (std::is_integral_v<A>)
+    if constexpr (std::is_integral_v<A>) {
         return static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) * static_cast<std::make_unsigned_t<A>>(b));
-    else
+    } else if constexpr (IntegerVector<A>) {
+        using Wrapping = typename UnsignedVector<A>::type;
+        return (A)((Wrapping)a * (Wrapping)b);
+    } else {
         return a * b;
+    }
 }
 
 // Both hand a NaN on, whichever argument it is. A number goes through a vector, whose selection takes no branch: which
