@@ -31,7 +31,7 @@ from tgraph.stream.container import (
 )
 from tgraph.stream.folding import Folded, misfit
 from tgraph.stream.memory import PAGE, page_aligned
-from tgraph.stream.sound import fault
+from tgraph.stream.sound import fault, stray_rows
 from tgraph.stream.weights import read_note
 
 __all__ = ["Block", "BlockFile", "CompressedBlock"]
@@ -221,7 +221,8 @@ class BlockFile:
         if block in self._sound:  # the same bytes were looked through before
             return
         if self.layout is not None:
-            why = misfit(self._folded(block, memory), self.num_vertices)
+            why = stray_rows(extent.first_row, extent.end_row, self.num_vertices)
+            why = why or misfit(self._folded(block, memory), self.num_vertices)
         else:
             offset, neighbors = self._rows_in(block, memory)
             why = fault(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)

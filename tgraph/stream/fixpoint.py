@@ -7,7 +7,7 @@ of the rounds; how often blocks are visited may differ with what is loaded alrea
 active rows: a block without any is neither loaded nor computed on.
 
 The best value first is Dijkstra's order, of blocks: what is sent on early is seldom sent again. The most work
-first, the other choice, takes 1.4 to 2.3 times the loads on road networks and webs where one block is held at a time,
+first, the other choice, takes 1.2 to 2.3 times the loads on road networks and webs where one block is held at a time,
 and up to six times where a quarter of them is. A block whose rest is worse than what waits elsewhere is left before
 that is sent in vain, as a near-far search leaves the far (Davidson et al., IPDPS 2014).
 """

@@ -18,8 +18,8 @@ def fault(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_v
     first_row, end_row : which vertices' rows. offset : int64 [rows + 1]. neighbors : [arcs]. One pass over the entries,
     without the GIL.
     """
-    if not 0 <= first_row <= end_row <= num_vertices:
-        return f"has the rows {first_row} to {end_row - 1} of {num_vertices} vertices"
+    if why := stray_rows(first_row, end_row, num_vertices):
+        return why
     kernels = native.load()
     if kernels is not None and cast(Any, kernels).is_sound(offset, neighbors, num_vertices):
         return None
@@ -31,3 +31,10 @@ def fault(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_v
     except ArgumentError as found:
         return f"has entries that no graph has: {found}"
     return None
+
+
+def stray_rows(first_row: int, end_row: int, num_vertices: int) -> str | None:
+    """What is wrong with the vertices whose rows a block says to have, None where nothing is."""
+    if 0 <= first_row <= end_row <= num_vertices:
+        return None
+    return f"has the rows {first_row} to {end_row - 1} of {num_vertices} vertices"
