@@ -137,12 +137,14 @@ def test_other_kernels_architectures_and_sources_have_entries_of_their_own(folde
     "damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:50] + b"?" + b[51:], lambda b: b + b"\0"]
 )
 def test_a_damaged_entry_is_compiled_again(damage, folder, kept, compiled):
-    whole = compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
     (entry,) = entries(kept)
-    content = entry.read_bytes()
-    entry.write_bytes(damage(content))
-    assert compiler.compile([cuda_samples.shift(folder)], "sm_90") == whole
-    assert len(compiled) == 2 and entry.read_bytes() == content
+    entry.write_bytes(damage(entry.read_bytes()))
+    # Not the same bytes as before: NVRTC puts a number of its own into the names of what is internal.
+    again = compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    assert len(compiled) == 2 and again.code[:4] == b"\x7fELF"
+    assert compiler.compile([cuda_samples.shift(folder)], "sm_90") == again
+    assert len(compiled) == 2 and entries(kept) == [entry]
 
 
 COMPILE_SLOWLY = """
