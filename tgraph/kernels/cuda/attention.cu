@@ -48,7 +48,7 @@ __device__ __forceinline__ Number scale_of(Number total, bool has_arcs) {
 // out [rows, heads, columns], logsumexp [rows, heads]. A tile with a slot is written to its row of sums
 // [slots, heads, columns], greatest and totals [slots, heads].
 template <class T, class Score, bool wide>
-__global__ void __launch_bounds__(attention_threads, attention_blocks) attend_rows(
+__global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) attend_rows(
     TGRAPH_ATTENTION_PARAMETERS(T), T* out, typename Arithmetic<T>::Value* logsumexp,
     typename Arithmetic<T>::Value* sums, typename Arithmetic<T>::Value* greatest,
     typename Arithmetic<T>::Value* totals) {
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(attention_threads) join_attended(
 
 // The weight of each arc after dropout, weights [edges, heads].
 template <class T, class Score, bool wide>
-__global__ void __launch_bounds__(attention_threads, attention_blocks) weigh_arcs(
+__global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) weigh_arcs(
     TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* logsumexp,
     typename Arithmetic<T>::Value* weights) {
     using Number = typename Arithmetic<T>::Value;

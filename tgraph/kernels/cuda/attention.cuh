@@ -1,8 +1,8 @@
 // What the passes of attention share: the arcs that a team of lanes has, what it gathers for them, and their scores.
 //
-// The formulas are those of the portable twin. A team of lanes * parts lanes (see teams.cuh) has some arcs of a row, for
-// one of the heads. Along the columns of the head each lane has as many as make up 16 bytes. A head with more columns
-// than 32 lanes have is cut into slices: a team sums for one of them only, but takes the scores from all.
+// The formulas are those of the portable twin. A team of lanes * parts lanes (see teams.cuh) has some arcs of a row,
+// for one of the heads. Along the columns of the head each lane has as many as make up 16 bytes. A head with more
+// columns than 32 lanes have is cut into slices: a team sums for one of them only, but takes the scores from all.
 //
 // The end of the arcs that is the row of a team is near, the other is far, be it the source or the target.
 #pragma once
@@ -13,7 +13,8 @@
 namespace tgraph {
 
 constexpr int attention_threads = 128;
-constexpr int attention_blocks = 4;  // for a multiprocessor to hold at least, see messages.cuh
+// How many blocks a multiprocessor shall hold at least, see messages.cuh.
+__device__ constexpr int attention_blocks(bool wide) { return wide ? 4 : 3; }
 
 struct Gat {
     static constexpr bool of_numbers = true, of_sum = true;
@@ -146,10 +147,11 @@ struct Own {
     Pack<T, 16 / sizeof(T)> near{}, held{}, vector{};
 };
 
-// What a pass reads. near, far : the ends of the arcs, [., heads, columns], or [., heads] for Gat. sent : what is summed
-// up or multiplied from the far end, held : what is multiplied with it (null without products), both [., heads, columns];
-// the value is one of them and the gradient of the result the other. edge : null, or [edges, ..] as the ends. vector :
-// [heads, columns] for Gatv2. numbers : which arc is stored at a place, null for the one of that number.
+// What a pass reads. near, far : the ends of the arcs, [., heads, columns], or [., heads] for Gat. sent : what is
+// summed up or multiplied from the far end, held : what is multiplied with it (null without products), both
+// [., heads, columns]; the value is one of them and the gradient of the result the other. edge : null, or [edges, ..]
+// as the ends. vector : [heads, columns] for Gatv2. numbers : which arc is stored at a place, null for the one of that
+// number. position : which edge an arc is, null for the one of its number.
 template <class T, class Score, bool wide, bool at_source>
 struct Attention {
     static constexpr int count = 16 / sizeof(T);
@@ -171,7 +173,8 @@ struct Attention {
 
     __device__ __forceinline__ int64_t at(int64_t row, int64_t head) const { return row * heads + head; }
 
-    __device__ __forceinline__ auto stored(const T* data, int64_t row, int64_t head, int64_t column, bool counts) const {
+    __device__ __forceinline__ auto stored(
+        const T* data, int64_t row, int64_t head, int64_t column, bool counts) const {
         return load_some<wide, count>(data + at(row, head) * columns + column, counts ? columns - column : 0);
     }
 
@@ -239,10 +242,11 @@ struct Attention {
     template <int arcs>
     __device__ __forceinline__ Number held_at(
         const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, int i) const {
-        return Score::of_sum || !at_source ? widened(mine.held.at[i]) : widened(mine.held.at[i]) + widened(batch.edge[arc].at[i]);
+        const Number number = widened(mine.held.at[i]);
+        return Score::of_sum || !at_source ? number : number + widened(batch.edge[arc].at[i]);
     }
 
-    // What column i of Gatv2 adds up to, and what Dot multiplies the near end by, if that is the target, or has of it.
+    // Of column i: what the leaky_relu of Gatv2 is taken of, and what the score is the sum of.
     template <int arcs>
     __device__ __forceinline__ Number total_at(
         const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, int i) const {
@@ -319,12 +323,11 @@ struct Attention {
         }
     }
 
-    // Adds the gradients by an arc of the target and the vector, and gives that of the edge, from the weight of the arc
-    // and the gradient of its score. Held is the gradient of the result.
+    // Adds the gradients by an arc of the target and the vector, from that of its score.
     template <int arcs>
     __device__ __forceinline__ void give_target(
-        const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, Number weight, Number score,
-        Number (&target)[count], Number (&vectors)[count], Number (&to_edge)[count]) const {
+        const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, Number score, Number (&target)[count],
+        Number (&vectors)[count]) const {
         if constexpr (Score::of_numbers) {
             target[0] += score;
         } else {
@@ -332,14 +335,23 @@ struct Attention {
             for (int i = 0; i < count; ++i) {
                 if constexpr (Score::of_sum) {
                     const Number total = total_at(batch, mine, arc, i);
-                    to_edge[i] = score * widened(mine.vector.at[i]) * slope(total);
-                    target[i] += to_edge[i];
+                    target[i] += score * widened(mine.vector.at[i]) * slope(total);
                     vectors[i] += score * leaky(total);
                 } else {
-                    to_edge[i] = factor * score * widened(mine.near.at[i]) + weight * widened(mine.held.at[i]);
                     target[i] += factor * score * (widened(batch.far[arc].at[i]) + widened(batch.edge[arc].at[i]));
                 }
             }
+        }
+    }
+
+    // The gradient of column i of the edge, from the weight of the arc too. Held is the gradient of the result.
+    template <int arcs>
+    __device__ __forceinline__ Number edge_gradient(
+        const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, Number weight, Number score, int i) const {
+        if constexpr (Score::of_sum) {
+            return score * widened(mine.vector.at[i]) * slope(total_at(batch, mine, arc, i));
+        } else {
+            return factor * score * widened(mine.near.at[i]) + weight * widened(mine.held.at[i]);
         }
     }
 
@@ -373,16 +385,17 @@ struct Attention {
 };
 
 // A launch takes plain numbers and pointers: those that every pass takes, and what it makes of them.
-#define TGRAPH_ATTENTION_PARAMETERS(T)                                                                                 \
-    const int64_t *tiles, const int64_t *rows, int64_t first_index, int64_t end_index, const int64_t *offset,          \
-        const void *neighbors, int64_t short_neighbors, const int64_t *numbers, const int64_t *position,               \
-        int64_t heads, int64_t columns, int64_t lanes, int64_t parts, double factor, double gain, int64_t threshold, const int64_t *seed,              \
-        const T *near, const T *far, const T *held, const T *sent, const T *edge, const T *vector
-#define TGRAPH_ATTENTION(at_source)                                                                                    \
-    Attention<T, Score, wide, at_source> {                                                                             \
-        {neighbors, short_neighbors != 0}, numbers, position, heads, columns, static_cast<typename Arithmetic<T>::Value>(factor),              \
-            static_cast<typename Arithmetic<T>::Value>(gain), static_cast<uint32_t>(threshold), seed, near, far, held, \
-            sent, edge, vector                                                                                         \
+#define TGRAPH_ATTENTION_PARAMETERS(T)                                                                             \
+    const int64_t *tiles, const int64_t *rows, int64_t first_index, int64_t end_index, const int64_t *offset,      \
+        const void *neighbors, int64_t short_neighbors, const int64_t *numbers, const int64_t *position,           \
+        int64_t heads, int64_t columns, int64_t lanes, int64_t parts, double factor, double gain,                  \
+        int64_t threshold, const int64_t *seed, const T *near, const T *far, const T *held, const T *sent,         \
+        const T *edge, const T *vector
+#define TGRAPH_ATTENTION(at_source)                                                                                \
+    Attention<T, Score, wide, at_source> {                                                                         \
+        {neighbors, short_neighbors != 0}, numbers, position, heads, columns,                                      \
+            static_cast<typename Arithmetic<T>::Value>(factor), static_cast<typename Arithmetic<T>::Value>(gain),  \
+            static_cast<uint32_t>(threshold), seed, near, far, held, sent, edge, vector                            \
     }
 
 }  // namespace tgraph

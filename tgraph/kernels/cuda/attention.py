@@ -62,14 +62,14 @@ def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
     """As the portable twin, the logsumexp of 16-bit data in float32. The same bits at every call."""
     shape, number = (len(way.offset) - 1, *inputs.sent.shape[1:]), number_of(inputs.sent.dtype)
     out, logsumexp = inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2], dtype=number)
-    team = Work.of(inputs, way, way.offset, way.neighbors, (inputs.target, inputs.source, None, inputs.sent), (out,))
-    slots = team.bins.num_slots
+    work = Work.of(inputs, way, way.offset, way.neighbors, (inputs.target, inputs.source, None, inputs.sent), (out,))
+    slots = work.bins.num_slots
     sums, greatest, totals = (logsumexp.new_empty((slots, *of)) for of in (shape[1:], shape[1:2], shape[1:2]))
-    team.launch(Kernel(AHEAD, "attend_rows", team.types), out, logsumexp, sums, greatest, totals)
-    hubs, lanes = team.bins.hubs, least_lanes(team.columns)
+    work.launch(Kernel(AHEAD, "attend_rows", work.types), out, logsumexp, sums, greatest, totals)
+    hubs, lanes = work.bins.hubs, least_lanes(work.columns)
     if len(hubs):
-        grid, sizes = (len(hubs) * team.heads, -(-team.columns // lanes)), (team.heads, team.columns, lanes)
-        kernel = Kernel(AHEAD, "join_attended", team.types[:1])
+        grid, sizes = (len(hubs) * work.heads, -(-work.columns // lanes)), (work.heads, work.columns, lanes)
+        kernel = Kernel(AHEAD, "join_attended", work.types[:1])
         runtime.launch(kernel, grid, THREADS, hubs, sums, greatest, totals, *sizes, out, logsumexp)
     return out, logsumexp
 
@@ -77,9 +77,9 @@ def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
 def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
     """As the portable twin, but in the dtype of the logsumexp and without a gradient."""
     weights = logsumexp.new_empty((len(way.neighbors), logsumexp.shape[1]))
-    team = Work.of(inputs, way, way.offset, way.neighbors, (inputs.target, inputs.source, None, None))
-    kernel = Kernel(AHEAD, "weigh_arcs", team.types)
-    team.launch(kernel, logsumexp.contiguous(), weights, sliced=False)
+    work = Work.of(inputs, way, way.offset, way.neighbors, (inputs.target, inputs.source, None, None))
+    kernel = Kernel(AHEAD, "weigh_arcs", work.types)
+    work.launch(kernel, logsumexp.contiguous(), weights, sliced=False)
     return weights
 
 
@@ -136,18 +136,18 @@ def _give_targets(
     to_vector: Tensor | None,
 ) -> None:
     ends = (inputs.target, inputs.source, grad, inputs.sent)
-    team = Work.of(inputs, way, way.offset, way.neighbors, ends, (to_target, to_edge))
-    slots = None if to_target is None else team.new_slots(to_target)
-    kernel, sliced = Kernel(BACK, "give_targets", team.types), way.score != "gat"
+    work = Work.of(inputs, way, way.offset, way.neighbors, ends, (to_target, to_edge))
+    slots = None if to_target is None else work.new_slots(to_target)
+    kernel, sliced = Kernel(BACK, "give_targets", work.types), way.score != "gat"
     if to_vector is None:
-        team.launch(kernel, *told, to_target, to_edge, None, slots, sliced=sliced, strides=True)
+        work.launch(kernel, *told, to_target, to_edge, None, slots, sliced=sliced, strides=True)
     else:
-        strides = [team.stride(share) for share in team.shares()]
+        strides = [work.stride(share) for share in work.shares()]
         vectors = told[0].new_empty((sum(strides), *to_vector.shape))
-        for share, stride, part in zip(team.shares(), strides, vectors.split(strides), strict=True):
-            team.launch_share(kernel, share, stride, stride, *told, to_target, to_edge, part, slots)
-        torch.sum(vectors, 0, out=to_vector) if vectors.dtype == to_vector.dtype else to_vector.copy_(vectors.sum(0))
-    _join(team.bins, slots, to_target)
+        for share, stride, part in zip(work.shares(), strides, vectors.split(strides), strict=True):
+            work.launch_share(kernel, share, stride, stride, *told, to_target, to_edge, part, slots)
+        to_vector.copy_(vectors.sum(0))
+    _join(work.bins, slots, to_target)
 
 
 def _give_sources(
@@ -161,12 +161,12 @@ def _give_sources(
 ) -> None:
     offset, neighbors, numbers = back
     ends = (inputs.source, inputs.target, inputs.sent, grad)
-    team = Work.of(inputs, way, offset, neighbors, ends, (to_source, to_value), numbers)
-    slots = [None if part is None else team.new_slots(part) for part in (to_source, to_value)]
+    work = Work.of(inputs, way, offset, neighbors, ends, (to_source, to_value), numbers)
+    slots = [None if part is None else work.new_slots(part) for part in (to_source, to_value)]
     sliced = way.score != "gat" or to_value is not None
-    team.launch(Kernel(BACK, "give_sources", team.types), *told, to_source, to_value, *slots, sliced=sliced)
+    work.launch(Kernel(BACK, "give_sources", work.types), *told, to_source, to_value, *slots, sliced=sliced)
     for part, total in zip(slots, (to_source, to_value), strict=True):
-        _join(team.bins, part, total)
+        _join(work.bins, part, total)
 
 
 def _join(bins: DegreeBins, slots: Tensor | None, total: Tensor | None) -> None:
@@ -205,7 +205,9 @@ class Work(NamedTuple):
     """A pass over the arcs of rows.
 
     types : the arguments of the templates.
-    given : what the kernels read, in their order from the seed's neighbours on.
+    arcs, given : what the kernels are told before the shape, from the offsets on, and after it.
+    heads, columns : of the data.
+    lanes, slices : how many lanes of a team lie along the columns, and how often that many for all of them.
     """
 
     bins: DegreeBins
@@ -266,8 +268,11 @@ class Work(NamedTuple):
         return min(share.size, max(VECTOR_THREADS // (self.lanes * share.parts * self.heads), 1))
 
     def launch(self, kernel: Kernel, *outcome: Argument, sliced: bool = True, strides: bool = False) -> None:
-        """A team for each head of each row. sliced : whether all columns are worked on, not only the first slice of
-        them. strides : whether the kernel is told how many rows there are."""
+        """A team for each head of each row.
+
+        sliced : whether all columns are worked on, and not the first slice of them alone.
+        strides : whether the kernel wants to know how many rows there are.
+        """
         for share in self.shares():
             most = max(MAX_GRID[0] * THREADS // (self.lanes * share.parts * self.heads), 1)
             for first in range(0, share.size, most):
@@ -316,8 +321,9 @@ def _bins_of(offset: Tensor) -> DegreeBins:
     """The bins of rows, found once for each tensor of offsets and kept as long as it lives, unless it is changed. Waits
     for the device to find them."""
     with _binning:
-        version, bins = _bins.get(offset, (None, None))
-        if version != offset._version:
+        version = 0 if offset.is_inference() else offset._version
+        known, bins = _bins.get(offset, (None, None))
+        if known != version:
             bins = find_bins(offset.contiguous(), torch.int64, TILE, MAX_TILES)
-            _bins[offset] = offset._version, bins
+            _bins[offset] = version, bins
         return bins

@@ -66,12 +66,12 @@ __device__ __forceinline__ void write_number(
 // [stride, heads, columns], or null, what the teams of one head found; each has every stride-th row or tile.
 // target_slots [slots, ..] are the gradients of tiles with slots.
 template <class T, class Score, bool wide>
-__global__ void __launch_bounds__(attention_threads, attention_blocks) give_targets(
+__global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) give_targets(
     TGRAPH_ATTENTION_PARAMETERS(T), int64_t stride, const typename Arithmetic<T>::Value* logsumexp,
     const typename Arithmetic<T>::Value* delta, T* to_target, T* to_edge, typename Arithmetic<T>::Value* to_vector,
     typename Arithmetic<T>::Value* target_slots) {
     using Number = typename Arithmetic<T>::Value;
-    constexpr int count = 16 / sizeof(T), arcs = count > 4 ? 1 : 2;
+    constexpr int count = 16 / sizeof(T), arcs = wide && count <= 4 ? 2 : 1;
     const auto with = TGRAPH_ATTENTION(false);
     const Team team(lanes, parts, heads);
     const int64_t column = (blockIdx.y * lanes + team.lane.column) * count, size = columns - column;
@@ -92,14 +92,18 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks) give_targ
 #pragma unroll
             for (int arc = 0; arc < arcs; ++arc) {
                 const auto [weight, score] = told<arcs>(with, batch, arc, team.head, normalizer, shared);
-                Number edge_gradient[count];
-                with.give_target(batch, mine, arc, weight, score, partial.value, vectors.value, edge_gradient);
+                with.give_target(batch, mine, arc, score, partial.value, vectors.value);
                 if (to_edge == nullptr || !batch.counts[arc]) continue;
-                const int64_t edge = with.at(with.place(batch, arc), team.head);
-                if constexpr (!Score::of_numbers)
-                    store_some<wide>(to_edge + edge * columns + column, edge_gradient, size);
-                else if (column == 0)
-                    to_edge[edge] = Narrowed<T>::from(score);
+                const int64_t place = with.at(with.place(batch, arc), team.head);
+                if constexpr (!Score::of_numbers) {
+                    Number gradient[count];
+#pragma unroll
+                    for (int i = 0; i < count; ++i)
+                        gradient[i] = with.edge_gradient(batch, mine, arc, weight, score, i);
+                    store_some<wide>(to_edge + place * columns + column, gradient, size);
+                } else if (column == 0) {
+                    to_edge[place] = Narrowed<T>::from(score);
+                }
             }
         }
         join_parts(partial, team.lane);
@@ -120,12 +124,12 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks) give_targ
 // may be null. The gradient of the value of Gatv2 is part of that of the source. logsumexp and delta are those of the
 // targets. source_slots and value_slots [slots, ..] are the gradients of tiles with slots.
 template <class T, class Score, bool wide>
-__global__ void __launch_bounds__(attention_threads, attention_blocks) give_sources(
+__global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) give_sources(
     TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* logsumexp,
     const typename Arithmetic<T>::Value* delta, T* to_source, T* to_value,
     typename Arithmetic<T>::Value* source_slots, typename Arithmetic<T>::Value* value_slots) {
     using Number = typename Arithmetic<T>::Value;
-    constexpr int count = 16 / sizeof(T), arcs = count > 4 ? 1 : 2;
+    constexpr int count = 16 / sizeof(T), arcs = wide && count <= 4 ? 2 : 1;
     const auto with = TGRAPH_ATTENTION(true);
     const Team team(lanes, parts, heads);
     const int64_t index = first_index + team.index;
@@ -148,8 +152,7 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks) give_sour
         with.template rate<true>(batch, mine, team.lane, team.head, column);
 #pragma unroll
         for (int arc = 0; arc < arcs; ++arc) {
-            const auto [weight, score] =
-                told<arcs>(with, batch, arc, team.head, normalizer[arc], shared[arc]);
+            const auto [weight, score] = told<arcs>(with, batch, arc, team.head, normalizer[arc], shared[arc]);
             with.give_source(batch, mine, arc, weight, score, sources.value, values.value);
         }
     }

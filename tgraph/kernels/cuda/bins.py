@@ -65,9 +65,7 @@ def bins_of(graph: Graph, offset: Tensor, dtype: torch.dtype) -> DegreeBins:
     return owner.kept("cuda_degree_bins", lambda: find_bins(offset, dtype))
 
 
-def find_bins(
-    offset: Tensor, dtype: torch.dtype, tile: int | None = None, max_tiles: int | None = None
-) -> DegreeBins:
+def find_bins(offset: Tensor, dtype: torch.dtype, tile: int | None = None, max_tiles: int | None = None) -> DegreeBins:
     """The bins of rows with offsets int64 [k + 1], as tensors of int64 but for `rows`, of the given dtype.
 
     tile, max_tiles : arcs of a tile and tiles of a row at most, TILE and MAX_TILES where they are None.
@@ -82,7 +80,8 @@ def find_bins(
     else:
         order = torch.sort(number.to(torch.int8), stable=True).indices
         rows, long = order[: len(order) - num_long].to(dtype), order[len(order) - num_long :]
-    return DegreeBins(len(degree), rows, tuple(counts), *_tiles(offset, degree, long, tile or TILE, max_tiles or MAX_TILES))
+    tiles = _tiles(offset, degree, long, tile or TILE, max_tiles or MAX_TILES)
+    return DegreeBins(len(degree), rows, tuple(counts), *tiles)
 
 
 def _tiles(offset: Tensor, degree: Tensor, long: Tensor, tile: int, max_tiles: int) -> tuple[Tensor, Tensor, int]:
