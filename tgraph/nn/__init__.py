@@ -2,6 +2,8 @@
 parameters and numbers, on our operators. PyTorch Geometric is not needed to use them."""
 
 from tgraph.nn.accelerated import Acceleration, accelerate, restore
+from tgraph.nn.advice import advise
+from tgraph.nn.findings import Advice
 from tgraph.nn.gat_conv import GATConv
 from tgraph.nn.gatv2_conv import GATv2Conv
 from tgraph.nn.gcn_conv import GCNConv
@@ -13,6 +15,7 @@ from tgraph.nn.transformer_conv import TransformerConv
 
 __all__ = [
     "Acceleration",
+    "Advice",
     "GATConv",
     "GATv2Conv",
     "GCNConv",
@@ -22,5 +25,6 @@ __all__ = [
     "SAGEConv",
     "TransformerConv",
     "accelerate",
+    "advise",
     "restore",
 ]
