@@ -1,5 +1,8 @@
 """Layers of graph neural networks, drop-in for their namesakes in PyTorch Geometric: the same arguments, names of
-parameters and numbers, on our operators. PyTorch Geometric is not needed to use them."""
+parameters and numbers, on our operators. PyTorch Geometric is not needed to use them.
+
+What of PyTorch Geometric asks for layers of its own class, `to_hetero` and its explainers, takes these after
+`accelerate`."""
 
 from tgraph.nn.accelerated import Acceleration, accelerate, restore
 from tgraph.nn.advice import advise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -17,6 +17,8 @@ from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
 Pair = tuple[Tensor, Tensor | None]
+
+_INSTEAD = "use torch.compile, or PyTorch Geometric's layer, which tgraph.nn.restore gives back"
 
 
 class MessagePassing(torch.nn.Module):
@@ -55,6 +57,8 @@ class MessagePassing(torch.nn.Module):
     def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
         """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
         they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
+        if torch.jit.is_tracing():
+            raise ArgumentError(f"edge_index: torch.jit.trace would keep that of the example; {_INSTEAD}")
         ends = x if self.flow == "source_to_target" else x[::-1]
         known = [None if features is None else features.shape[self.node_dim] for features in ends]
         given = list(size or (None, None))
@@ -65,6 +69,10 @@ class MessagePassing(torch.nn.Module):
         if torch.compiler.is_compiling() and isinstance(edge_index, Graph):
             prepare(edge_index, self.flow == "target_to_source")
         return adjacency_of(edge_index, (given[0], given[1]), self.flow)
+
+    def __prepare_scriptable__(self) -> NoReturn:
+        """What torch.jit.script asks for."""
+        raise ArgumentError(f"{type(self).__name__}: torch.jit.script knows no operators of ours; {_INSTEAD}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
@@ -82,7 +90,7 @@ def vertices_back(x: Tensor, node_dim: int) -> Tensor:
 
 def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None:
     """Whether it is cheaper to transform the vertices' features, and to aggregate what comes out, than the other way
-    around; None where the two would not be the same.
+    around; None where the two would not be the same. Sparse features are transformed first where they can be.
 
     Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
     the weights; what is not, a second time only where x needs a gradient.
@@ -91,8 +99,10 @@ def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None
     hooked = lin._forward_hooks or lin._forward_pre_hooks
     if not isinstance(weight, Tensor) or isinstance(weight, UninitializedParameter) or hooked:
         return None
-    if type(lin).__name__ != "Linear" or reduce in ("min", "max") or x.layout != torch.strided:
+    if type(lin).__name__ != "Linear" or reduce in ("min", "max"):
         return None
+    if x.layout != torch.strided:
+        return True
     wide, narrow = x.shape[-1], weight.shape[0]
     if torch.is_grad_enabled() and weight.requires_grad:
         return 2 * narrow < (2 if x.requires_grad else 1) * wide
