@@ -208,6 +208,20 @@ def test_torchscript_is_refused(name):
         torch.jit.trace(getattr(tg.nn, name)(*arguments), (features(n, 6).float(), edge_index))
 
 
+def test_classes_that_change_messages_are_refused():
+    for name in ("message", "aggregate", "update"):
+        with pytest.raises(ArgumentError, match=f"Own: defines {name}, which layers of ours would never call"):
+            type("Own", (tg.nn.GCNConv,), {name: lambda self, x_j: 2 * x_j})
+
+    class Doubled(tg.nn.GCNConv):
+        def forward(self, x, edge_index):
+            return 2 * super().forward(x, edge_index)
+
+    edge_index, n = edges("random")
+    layer = Doubled(6, 4).double()
+    close(layer(features(n, 6), edge_index), 2 * tg.nn.GCNConv.forward(layer, features(n, 6), edge_index))
+
+
 def test_tensors_without_memory_are_refused():
     with FakeTensorMode() as mode:
         edge_index, x = mode.from_tensor(edges("random")[0]), torch.empty(15, 6)

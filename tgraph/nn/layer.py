@@ -16,6 +16,9 @@ from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
+# What layers of PyTorch Geometric are made of, and those derived from them change.
+MESSAGES = ("propagate", "message", "aggregate", "message_and_aggregate", "update", "edge_update")
+
 Pair = tuple[Tensor, Tensor | None]
 
 _INSTEAD = "use torch.compile, or PyTorch Geometric's layer, which tgraph.nn.restore gives back"
@@ -30,7 +33,7 @@ class MessagePassing(torch.nn.Module):
     node_dim : the dimension of x that counts vertices.
     decomposed_layers : has no effect: no message is ever stored, so that none need to be made piece by piece.
 
-    Raises ArgumentError for an unknown aggr or flow.
+    Raises ArgumentError for an unknown aggr or flow, and for a class derived that changes single messages.
     """
 
     def __init__(
@@ -50,6 +53,14 @@ class MessagePassing(torch.nn.Module):
         if flow not in FLOWS:
             raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
         self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if changed := [name for name in MESSAGES if name in vars(cls)]:
+            raise ArgumentError(
+                f"{cls.__name__}: defines {', '.join(changed)}, which layers of ours would never call; derive it from "
+                "PyTorch Geometric's layer"
+            )
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
