@@ -10,7 +10,7 @@ import tgraph as tg
 from tgraph import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS
-from tgraph.nn.findings import size
+from tgraph.nn.findings import figure, size
 from tgraph.nn.watching import Watch
 
 LAYERS = layers()
@@ -338,7 +338,8 @@ def test_faults():
         tg.nn.advise(tg.nn.GCNConv(2, 2), edge_index, layouts=("rows",))
 
 
-def test_sizes_read_well():
+def test_numbers_read_well():
+    assert [figure(each) for each in (0.01234, 1.5, 99.94, 1234.5)] == ["0.0123", "1.5", "99.9", "1,234"]
     assert [size(each) for each in (0, 1023, 1024, 3 << 19, 5 << 30)] == ["0 B", "1023 B", "1 KiB", "1.5 MiB", "5 GiB"]
 
 

@@ -96,13 +96,18 @@ def size(nbytes: int) -> str:
     return f"{nbytes} B"
 
 
+def figure(number: float) -> str:
+    """A positive number to three digits, or to its units."""
+    return f"{number:.3g}" if number < 100 else f"{number:,.0f}"
+
+
 def _layers(advice: Advice) -> Iterable[str]:
     rows: list[tuple[str, ...]] = [("layer", "class", "pass", "served by", "of", "moved", "ms")]
     for layer in advice.layers:
         label = [layer.place or "the model", layer.name + (f", called {layer.calls} times" * (layer.calls > 1))]
         for way, steps in (("forward", layer.forward), ("backward", layer.backward)):
             for step in steps:
-                sent, taken = numbers(step.shape, step.dtype), f"{step.milliseconds:.3g}"
+                sent, taken = numbers(step.shape, step.dtype), figure(step.milliseconds)
                 rows.append((*label, way, str(step), sent, size(step.moved), taken))
                 label = ["", ""]
         if label[0]:
@@ -133,8 +138,8 @@ def _orders(advice: Advice) -> Iterable[str]:
     summed = numbers((advice.columns,), advice.dtype)
     rows = [("order", "seconds to reorder", f"gathers that miss {size(advice.cache)}", f"ms for a sum of {summed}")]
     for each in advice.orders:
-        seconds = f"{each.seconds:.3g}" if each.order else ""
-        rows.append((each.order or "as it is", seconds, f"{each.misses:.1%}", f"{each.milliseconds:.3g}"))
+        seconds = figure(each.seconds) if each.order else ""
+        rows.append((each.order or "as it is", seconds, f"{each.misses:.1%}", figure(each.milliseconds)))
     yield table(rows, left=(0,))
 
 
@@ -144,5 +149,5 @@ def _layouts(advice: Advice) -> Iterable[str]:
     rows = [("layout", "seconds to build", "bytes/edge", "rows gathered/edge", "serves")]
     for each in advice.layouts:
         stored, gathered = f"{each.bytes_per_edge:.2f}", f"{each.operations:.2f}"
-        rows.append((each.layout, f"{each.seconds:.3g}", stored, gathered, ", ".join(each.serves) or "no layer"))
+        rows.append((each.layout, figure(each.seconds), stored, gathered, ", ".join(each.serves) or "no layer"))
     yield table(rows)
