@@ -199,6 +199,14 @@ def test_a_graph_in_a_layout():
     assert "'virtual' that the graph has" in found.hints[-1]
 
 
+def test_a_graph_that_streams(tmp_path):
+    path = tmp_path / "blocks.tg"
+    tg.stream.write_partitioned(graph_of("graph"), path, parts=3)
+    found = tg.nn.advise(tg.nn.GCNConv(6, 6), tg.stream.open(path, memory="100MB"))
+    assert [step.backend for step in found.layers[0].forward] == ["layout"]
+    assert not found.orders and not found.layouts
+
+
 def test_layouts_say_whom_they_serve_and_what_they_spare():
     graph = clique()
     model = torch.nn.ModuleDict(
