@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -14,6 +15,7 @@ from tgraph.formats.csc import transposed_csr
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
 from tgraph.graph import Graph
 from tgraph.kernels.cuda import wsb as cuda
+from tgraph.kernels.native import tiles as compiled
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 # The least density by default. Where a tile of 128 has 16 arcs, its 48 bytes take the place of 64 in CSR, and a row of
 # the data that is gathered once serves two rows of the window.
 MIN_DENSITY = 1 / 8
+
+# On the CPU the rows of about so many tiles are listed at a time, which bounds the memory.
+LISTED = 2**16
 
 
 class WSB(Uncompressed):
@@ -61,8 +66,8 @@ class WSB(Uncompressed):
         _ = graph.out_degree  # checks every entry
         if not validate.rows_ascend(graph.offset, graph.neighbors):
             raise ArgumentError("graph: a row of it descends; build the graph by Graph.from_csr")
-        tiles = portable.tiles_of(graph.offset, graph.neighbors, graph.weights)
-        layout = cls(tiles, graph.num_arcs)
+        make = compiled.tiles_of if compiled.serves(graph.offset) else portable.tiles_of
+        layout = cls(make(graph.offset, graph.neighbors, graph.weights), graph.num_arcs)
         if layout.fill < min_density:
             raise ArgumentError(
                 f"graph: its tiles of {HEIGHT} x {WIDTH} have {layout.fill * HEIGHT * WIDTH:.1f} arcs each, a density "
@@ -79,6 +84,8 @@ class WSB(Uncompressed):
 
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`."""
+        if compiled.serves(self.tiles.offset):
+            return compiled.arcs_of(self.tiles, 0, len(self.tiles.offset) - 1)
         return portable.arcs_of(self.tiles, None)
 
     def _rows(self, vertices: Tensor) -> Csr:
@@ -86,7 +93,7 @@ class WSB(Uncompressed):
 
     def out_degree(self) -> Tensor:
         """See `Layout.out_degree`."""
-        return portable.degrees(self.tiles)
+        return (compiled if compiled.serves(self.tiles.offset) else portable).degrees(self.tiles)
 
     def tensors(self) -> dict[str, Tensor]:
         """See `Layout.tensors`."""
@@ -110,11 +117,25 @@ class WSB(Uncompressed):
         tiles, identity = self.tiles._replace(weights=weights), reduction.identity(data.dtype)
         if cuda.refuses(tiles, data) is None:
             return cuda.pull(tiles, data, reduction.name, edge, identity)
+        if compiled.serves(data):
+            return _listed(tiles, data, reduction, edge)
         multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
         # A product by tiles meets every number of the data with zeros, which infinity and NaN would not forget.
         if multiplies and bool(torch.isfinite(data).all()):
             return portable.multiply(tiles, data)
         return reduce_rows(*portable.arcs_of(tiles, None), data, reduction, edge)
+
+
+def _listed(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """A pull on the CPU: the rows of some windows are listed for the kernels of CSR, and reduced before the next."""
+    result = torch.empty_like(data)
+    begins = torch.arange(0, max(tiles.num_tiles, 1), LISTED)
+    cuts = [*torch.unique(torch.searchsorted(tiles.offset, begins, right=True) - 1).tolist(), len(tiles.offset) - 1]
+    cuts[0] = 0
+    for first, last in pairwise(cuts):
+        rows = slice(first * HEIGHT, min(last * HEIGHT, tiles.num_rows))
+        result[rows] = reduce_rows(*compiled.arcs_of(tiles, first, last), data, reduction, edge)
+    return result
 
 
 def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Tiles:

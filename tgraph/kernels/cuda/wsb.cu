@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(tile_threads) multiply_tiles(
 
 // `lanes` adjacent threads have adjacent columns of a window.
 template <class T, class I, class Reduction>
-__global__ void __launch_bounds__(tile_threads) pull_tiles(
+__global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads) pull_tiles(
     const int64_t* offset, const I* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
     int64_t num_rows, int64_t num_windows, const T* data, int64_t columns, int64_t edge, int64_t first_column,
     int64_t lanes, int64_t greatest, typename Arithmetic<T>::Argument identity,

@@ -78,10 +78,16 @@ def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles
     columns = column[is_new][_padded(bounds, first, distinct)]
     if weights is None:
         return Tiles(bounds, columns, bitmap, None, None, n)
-    start = starts_of(bitmap)
-    packed = torch.empty_like(weights)
-    packed[start[tile] + count_before(bitmap, tile, bit)] = weights.detach()[order]
-    return Tiles(bounds, columns, bitmap, start, packed, n)
+    start, entries = starts_of(bitmap), tile * (HEIGHT * WIDTH) + bit
+    return Tiles(bounds, columns, bitmap, start, packed(weights[order], entries, start, bitmap), n)
+
+
+def packed(weights: Tensor, entries: Tensor, start: Tensor, bitmap: Tensor) -> Tensor:
+    """The weights [m] in the order of tiles, given the entry of each arc, tile * 128 + bit, int64 [m]."""
+    tile, bit = entries // (HEIGHT * WIDTH), entries % (HEIGHT * WIDTH)
+    result = torch.empty_like(weights)
+    result[start[tile] + count_before(bitmap, tile, bit)] = weights.detach()
+    return result
 
 
 def starts_of(bitmap: Tensor) -> Tensor:
