@@ -125,9 +125,11 @@ def test_products_in_pieces(monkeypatch, dtype):
 def test_rows_are_listed_in_pieces(monkeypatch):
     graph = random_graph(330, 3000, dtype=torch.float32)
     data = torch.rand((330, 5))
-    whole = tiled(graph).pull(data, "sum", "mul")
-    monkeypatch.setattr(wsb, "LISTED", 3)
-    assert torch.equal(tiled(graph).pull(data, "sum", "mul"), whole)
+    for reduce, edge, dtype in (("max", "mul", torch.float32), ("sum", "copy", torch.bfloat16)):
+        whole = tiled(graph).pull(data.to(dtype), reduce, edge)
+        with monkeypatch.context() as patch:
+            patch.setattr(wsb, "LISTED", 3)
+            assert torch.equal(tiled(graph).pull(data.to(dtype), reduce, edge), whole)
 
 
 def test_sums_of_16_bits_round_once(kernels):
@@ -213,6 +215,7 @@ def test_kernels_refuse_what_they_cannot_read():
     kernels, tiles = native.load(), tiled(cliques(2)).tiles
     offset, neighbors = cliques(2).offset, cliques(2).neighbors
     columns, bitmap = tiles.columns.clone(), tiles.bitmap.clone()
+    data = torch.ones(64)
     counts, listed = torch.empty(2, dtype=torch.int64), torch.empty_like(neighbors)
     for call, *given_ in (
         (kernels.count_tile_columns, offset.flip(0), neighbors, counts),
@@ -227,6 +230,11 @@ def test_kernels_refuse_what_they_cannot_read():
         (kernels.list_tile_rows, tiles.offset, columns[:-1], bitmap, None, 0, offset, listed, None),
         (kernels.list_tile_rows, tiles.offset, columns, bitmap, None, 1, offset, listed, None),
         (kernels.list_tile_rows, tiles.offset, columns, bitmap, None, 0, offset, listed, torch.empty(512).long()),
+        (kernels.sum_tiles_float32, tiles.offset, columns[:-1], bitmap, None, None, data, 2, torch.empty(64)),
+        (kernels.sum_tiles_float32, tiles.offset, columns, bitmap, None, None, data, 2, torch.empty(62)),
+        (kernels.sum_tiles_float32, tiles.offset, columns, bitmap, None, None, data, 3, torch.empty(64)),
+        (kernels.sum_tiles_float32, tiles.offset, columns, bitmap, None, torch.ones(512), data, 2, torch.empty(64)),
+        (kernels.sum_tiles_float32, tiles.offset, columns, bitmap, counts, torch.ones(512), data, 2, torch.empty(64)),
     ):
         with pytest.raises(ValueError, match="expected"):
             call(*given_)

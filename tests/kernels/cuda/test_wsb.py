@@ -1,6 +1,7 @@
 """The CUDA pulls over tiles with bitmaps against the portable one, those on tensor cores among them."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -26,7 +27,7 @@ TF32 = 2e-3  # of 10 bits after the leading one
 def prepared(device, host):
     """The device, with the kernels for small graphs compiled at once where it is the shim."""
     if device.type == "cpu":
-        host.prepare(kernel for kernel in kernels.instantiations() if kernel.types[1] == "int32_t")
+        host.prepare(kernels.instantiations())
     return device
 
 
@@ -159,6 +160,8 @@ def test_the_layout_calls_it(prepared, monkeypatch):
 def test_refusals():
     tiles = WSB.from_graph(random_graph(70, 400), min_density=0).tiles
     assert "CUDA device" in kernels.refuses(tiles, torch.ones(70, 1))
+    wide = tiles._replace(columns=tiles.columns.long())
+    assert "int32" in kernels.refuses(wide, SimpleNamespace(device=torch.device("cuda")))
     for data, reduce, edge in (
         (torch.ones((2, 8), dtype=torch.float64), "sum", "copy"),
         (torch.ones((2, 7), dtype=torch.float16), "sum", "copy"),

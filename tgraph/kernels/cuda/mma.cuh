@@ -1,9 +1,9 @@
 // Products of tiles by tensor cores: a warp adds to a 16 x 8 matrix of float that of 16 x 8 by 8 x 8 numbers.
 //
 // Lane 4 g + t holds, as PTX has it for m16n8k8: of the sum, rows g and g + 8 of columns 2 t and 2 t + 1. Of TF32
-// operands rows g and g + 8 of columns t and t + 4 on the left, and rows t and t + 4 of column g on the right. Of 16-bit
-// ones columns, and rows, 2 t and 2 t + 1 in their place. So each lane has two columns of the left operand, first(t) and
-// second(t), and the same two rows of the right one.
+// operands rows g and g + 8 of columns t and t + 4 on the left, and rows t and t + 4 of column g on the right; of
+// 16-bit ones columns, and rows, 2 t and 2 t + 1 in their place. So each lane has two columns of the left operand,
+// first(t) and second(t), and the same two rows of the right one.
 #pragma once
 
 #include "numbers.cuh"

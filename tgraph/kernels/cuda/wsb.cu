@@ -13,10 +13,10 @@ constexpr int tile_threads = 128;
 constexpr int height = 16, width = 8;
 
 // The tiles of window w are offset[w] to offset[w + 1]; see `Tiles` in tgraph/kernels/portable/tiles.py.
-template <class I, class T>
+template <class T>
 struct Tiles {
     const int64_t* offset;
-    const I* columns;
+    const int32_t* columns;
     const uint64_t* bitmap;
     const int64_t* start;
     const T* weights;  // null where arcs weigh 1
@@ -43,8 +43,8 @@ __device__ __forceinline__ T one() {
 }
 
 // What a lane holds of row r of a tile: columns `first` and `second`, 0 where there is no arc.
-template <class I, class T>
-__device__ __forceinline__ Pair<T> left_of(const Tiles<I, T>& tiles, int64_t tile, int r, int first, int second) {
+template <class T>
+__device__ __forceinline__ Pair<T> left_of(const Tiles<T>& tiles, int64_t tile, int r, int first, int second) {
     const uint32_t row = tiles.row(tile, r);
     const bool has_first = row >> first & 1, has_second = row >> second & 1;
     const T nothing = Narrowed<T>::from(0.0f);
@@ -72,9 +72,9 @@ __device__ __forceinline__ bool all_finite(const Pack<T, count>& numbers) {
 
 // Adds a tile arc by arc: in a product infinity and NaN would reach rows that have no arc to them. A lane adds to what
 // it holds of the sum: rows g and g + 8, `count` adjacent columns of the data from column on, and as many after those.
-template <class I, class T, int count>
+template <class T, int count>
 __device__ __forceinline__ void add_arcs(
-    float (&sum)[count * 4], const Tiles<I, T>& tiles, int64_t tile, int g, const T* data, int64_t columns,
+    float (&sum)[count * 4], const Tiles<T>& tiles, int64_t tile, int g, const T* data, int64_t columns,
     int64_t column) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -92,11 +92,11 @@ __device__ __forceinline__ void add_arcs(
 }
 
 // `count` adjacent columns are those of one lane: column g of step s of a product is column g * count + s of the data.
-template <class T, class I, int count>
-__global__ void __launch_bounds__(tile_threads) multiply_tiles(
-    const int64_t* offset, const I* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
+template <class T, int count>
+__global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads) multiply_tiles(
+    const int64_t* offset, const int32_t* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
     int64_t num_rows, int64_t num_windows, const T* data, int64_t columns, int64_t first_column, T* result) {
-    const Tiles<I, T> tiles{offset, columns_of, bitmap, start, weights};
+    const Tiles<T> tiles{offset, columns_of, bitmap, start, weights};
     const int64_t window = (int64_t{blockIdx.x} * tile_threads + threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
     if (window >= num_windows) return;
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(tile_threads) multiply_tiles(
             heard[1] = load<T, count>(data + int64_t{columns_of[tile * width + second]} * columns + read);
         }
         if (!__all_sync(all_lanes, all_finite(heard[0]) & all_finite(heard[1]))) {
-            add_arcs<I, T, count>(sum, tiles, tile, g, data, columns, written);
+            add_arcs<T, count>(sum, tiles, tile, g, data, columns, written);
             continue;
         }
         const Pair<T> upper = left_of(tiles, tile, g, first, second);
@@ -140,15 +140,15 @@ __global__ void __launch_bounds__(tile_threads) multiply_tiles(
 // ---- on any number --------------------------------------------------------------------------------------------------
 
 // `lanes` adjacent threads have adjacent columns of a window.
-template <class T, class I, class Reduction>
+template <class T, class Reduction>
 __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads) pull_tiles(
-    const int64_t* offset, const I* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
+    const int64_t* offset, const int32_t* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
     int64_t num_rows, int64_t num_windows, const T* data, int64_t columns, int64_t edge, int64_t first_column,
     int64_t lanes, int64_t greatest, typename Arithmetic<T>::Argument identity,
     typename Reduction::template Result<T>* result) {
     using Number = typename Reduction::template Number<T>;
     __shared__ T heard[width][tile_threads];  // each thread has a column of its own, which it alone looks at
-    const Tiles<I, T> tiles{offset, columns_of, bitmap, start, weights};
+    const Tiles<T> tiles{offset, columns_of, bitmap, start, weights};
     const int64_t window = (int64_t{blockIdx.x} * tile_threads + threadIdx.x) / lanes;
     const int64_t column = first_column + blockIdx.y * lanes + threadIdx.x % lanes;
     if (window >= num_windows || column >= columns) return;

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 import torch
 from torch import Tensor
 
 from tgraph.kernels.cuda import runtime
-from tgraph.kernels.cuda.pull import EDGES, INDICES, TYPES, Layout, least_lanes, types_of
+from tgraph.kernels.cuda.pull import EDGES, TYPES, Layout, least_lanes, types_of
 from tgraph.kernels.cuda.runtime import Kernel
 from tgraph.kernels.portable.tiles import Tiles
 
@@ -23,17 +22,19 @@ NARROWEST = 8  # columns of one product
 
 def instantiations() -> Iterator[Kernel]:
     """Every kernel that `pull` may launch."""
-    for dtype, index in product(TYPES, INDICES):
+    for dtype in TYPES:
         for reduce in ("min",) if dtype == torch.int32 else ("sum", "prod", "min"):
-            yield _added(dtype, index, reduce)
+            yield _added(dtype, reduce)
         for count in (1, 16 // dtype.itemsize) if dtype in MULTIPLIED else ():
-            yield _multiplied(dtype, index, count)
+            yield _multiplied(dtype, count)
 
 
 def refuses(tiles: Tiles, data: Tensor) -> str | None:
     """Why a pull of data [n, columns] is not served, None where it is."""
     if data.device.type != "cuda":
         return f"it computes on a CUDA device, the data is on {data.device}"
+    if tiles.columns.dtype != torch.int32:
+        return "it reads int32 columns"
     return runtime.unavailable() or (None if data.dtype in TYPES else f"it has no kernel for {data.dtype}")
 
 
@@ -57,7 +58,7 @@ def pull(tiles: Tiles, data: Tensor, reduce: str, edge: str, identity: float) ->
     if multiplies(data, reduce, edge):
         return _multiply(structure, data, result)
     lanes, number = least_lanes(columns), float(identity) if data.dtype.is_floating_point else int(identity)
-    kernel = _added(data.dtype, tiles.columns.dtype, reduce)
+    kernel = _added(data.dtype, reduce)
     for first, side_by_side in Layout(1, lanes).grids(columns):
         grid = (-(-structure[-1] * lanes // THREADS), side_by_side)
         where = (EDGES[edge], first, lanes, int(reduce == "max"), number)
@@ -68,16 +69,16 @@ def pull(tiles: Tiles, data: Tensor, reduce: str, edge: str, identity: float) ->
 def _multiply(structure: tuple, data: Tensor, result: Tensor) -> Tensor:
     columns, most = data.shape[1], 16 // data.element_size()
     wide = most if columns % most == 0 and data.data_ptr() % 16 == 0 else 1
-    kernel = _multiplied(data.dtype, structure[1].dtype, wide)
+    kernel = _multiplied(data.dtype, wide)
     for first, side_by_side in Layout(wide, NARROWEST).grids(columns):
         grid = (-(-structure[-1] * 32 // THREADS), side_by_side)
         runtime.launch(kernel, grid, THREADS, *structure, data, columns, first, result)
     return result
 
 
-def _added(dtype: torch.dtype, index: torch.dtype, reduce: str) -> Kernel:
-    return Kernel(SOURCE, "pull_tiles", types_of(dtype, index, reduce, False, 1)[:3])
+def _added(dtype: torch.dtype, reduce: str) -> Kernel:
+    return Kernel(SOURCE, "pull_tiles", types_of(dtype, torch.int32, reduce, False, 1)[::2])
 
 
-def _multiplied(dtype: torch.dtype, index: torch.dtype, count: int) -> Kernel:
-    return Kernel(SOURCE, "multiply_tiles", (TYPES[dtype], INDICES[index], str(count)))
+def _multiplied(dtype: torch.dtype, count: int) -> Kernel:
+    return Kernel(SOURCE, "multiply_tiles", (TYPES[dtype], str(count)))

@@ -1,32 +1,16 @@
 // Rows in windows of 16, cut into tiles of 8 columns with bitmaps: made of a CSR structure, and listed as rows again.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-#include "bindings.hpp"
 #include "memory.hpp"
-#include "parallel.hpp"
+#include "tiles.hpp"
 
 namespace tgraph {
 namespace {
-
-constexpr int64_t height = 16, width = 8;
-constexpr int64_t windows_at_once = 16;
-
-// Calls body(scratch, window) for the windows from first to last, with a scratch for several.
-template <class Scratch, class Body>
-void each_window(int64_t first, int64_t last, int64_t work, Body&& body) {
-    const int64_t chunks = (last - first + windows_at_once - 1) / windows_at_once;
-    for_each_chunk(chunks, part_count(work), [&](int64_t chunk) {
-        Scratch scratch;
-        const int64_t begin = first + chunk * windows_at_once;
-        for (int64_t window = begin; window < std::min(begin + windows_at_once, last); ++window) body(scratch, window);
-    });
-}
 
 // ---- making them ----------------------------------------------------------------------------------------------------
 
@@ -145,33 +129,10 @@ void fill_tiles(In<int64_t> offset, In<I> neighbors, In<int64_t> tile_offset, Ou
 
 struct NoScratch {};
 
-struct Bitmap {
-    const int64_t* offset;
-    const uint64_t* words;
-    int64_t num_windows;
-
-    uint32_t row(int64_t tile, int64_t r) const { return words[tile * 2 + r / 8] >> r % 8 * 8 & 0xff; }
-
-    int64_t count_before(int64_t tile, int64_t r) const {
-        const uint64_t below = (uint64_t{1} << r % 8 * 8) - 1;
-        return (r < 8 ? 0 : std::popcount(words[tile * 2])) + std::popcount(words[tile * 2 + r / 8] & below);
-    }
-};
-
-Bitmap checked(const In<int64_t>& offset, const In<int64_t>& bitmap, int64_t first, int64_t num_rows) {
-    const auto windows = static_cast<int64_t>(offset.shape(0)) - 1;
-    if (windows < 0 || offset.data()[0] != 0 || static_cast<int64_t>(bitmap.shape(0)) != 2 * offset.data()[windows] ||
-        !std::is_sorted(offset.data(), offset.data() + windows + 1))
-        throw std::invalid_argument("offset: expected where the tiles of each window begin");
-    if (first < 0 || num_rows < 0 || first + (num_rows + height - 1) / height > windows)
-        throw std::invalid_argument("first: expected windows that there are");
-    return {offset.data(), reinterpret_cast<const uint64_t*>(bitmap.data()), windows};
-}
-
 // The arcs of each row from window `first` on, as many rows as there are places for them.
 void count_tile_rows(In<int64_t> offset, In<int64_t> bitmap, int64_t first, Out<int64_t> degree) {
     const auto num_rows = static_cast<int64_t>(degree.shape(0));
-    const Bitmap tiles = checked(offset, bitmap, first, num_rows);
+    const Bitmap tiles = checked_tiles(offset, bitmap, first, num_rows);
     const int64_t last = first + (num_rows + height - 1) / height;
     int64_t* const to = degree.data();
     const int64_t work = (tiles.offset[last] - tiles.offset[first]) * height;
@@ -189,7 +150,7 @@ template <class I>
 void list_tile_rows(In<int64_t> offset, In<I> columns, In<int64_t> bitmap, In<int64_t> start, int64_t first,
                     In<int64_t> row_offset, Out<I> neighbors, Out<int64_t> positions) {
     const auto num_rows = static_cast<int64_t>(row_offset.shape(0)) - 1;
-    const Bitmap tiles = checked(offset, bitmap, first, num_rows);
+    const Bitmap tiles = checked_tiles(offset, bitmap, first, num_rows);
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
     if (columns.shape(0) != bitmap.shape(0) * 4) throw std::invalid_argument("columns: expected 8 for each tile");
     if (positions.is_valid() && (positions.shape(0) != neighbors.shape(0) || !start.is_valid() ||
@@ -233,6 +194,7 @@ void bind_tiles(nb::module_& module) {
     using nb::arg;
     bind_tiles_of<int32_t>(module);
     bind_tiles_of<int64_t>(module);
+    bind_tile_sums(module);
     module.def("count_tile_rows", &count_tile_rows, arg("offset").noconvert(), arg("bitmap").noconvert(), arg("first"),
                arg("degree").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }

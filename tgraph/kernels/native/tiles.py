@@ -9,8 +9,11 @@ import torch
 from torch import Tensor
 
 from tgraph import csr, native
+from tgraph.kernels.native.arcs import flat
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
+
+_SUMS = {torch.float32: "sum_tiles_float32", torch.float64: "sum_tiles_float64"}
 
 
 def serves(tensor: Tensor) -> bool:
@@ -52,6 +55,19 @@ def arcs_of(tiles: Tiles, first: int, last: int) -> tuple[Tensor, Tensor, Tensor
     )
     weights = None if tiles.weights is None or positions is None else csr.take(tiles.weights, positions)
     return offset, neighbors, weights
+
+
+def sums(tiles: Tiles, data: Tensor) -> bool:
+    """True where `multiply` has a kernel for data [n, columns]."""
+    return serves(data) and data.dtype in _SUMS and tiles.columns.dtype == torch.int32
+
+
+def multiply(tiles: Tiles, data: Tensor) -> Tensor:
+    """As the portable one, but of any data: arc by arc, in the order of the row."""
+    result = torch.empty_like(data)
+    structure = (tiles.offset, tiles.columns, tiles.bitmap, tiles.start, tiles.weights)
+    getattr(_kernels(), _SUMS[data.dtype])(*structure, flat(data), data.shape[1], flat(result))
+    return result
 
 
 def _degrees(tiles: Tiles, first: int, num_rows: int) -> Tensor:
