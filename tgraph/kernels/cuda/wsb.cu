@@ -141,27 +141,32 @@ __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads)
 
 // `lanes` adjacent threads have adjacent columns of a window.
 template <class T, class Reduction>
-__global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads) pull_tiles(
+__global__ void __launch_bounds__(tile_threads, resident(1) / tile_threads) pull_tiles(
     const int64_t* offset, const int32_t* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
     int64_t num_rows, int64_t num_windows, const T* data, int64_t columns, int64_t edge, int64_t first_column,
     int64_t lanes, int64_t greatest, typename Arithmetic<T>::Argument identity,
     typename Reduction::template Result<T>* result) {
     using Number = typename Reduction::template Number<T>;
-    __shared__ T heard[width][tile_threads];  // each thread has a column of its own, which it alone looks at
+    using Result = typename Reduction::template Result<T>;
+    // Each thread has a column of its own in both, which it alone looks at.
+    __shared__ T heard[width][tile_threads];
+    __shared__ Number totals[height][tile_threads];
     const Tiles<T> tiles{offset, columns_of, bitmap, start, weights};
     const int64_t window = (int64_t{blockIdx.x} * tile_threads + threadIdx.x) / lanes;
     const int64_t column = first_column + blockIdx.y * lanes + threadIdx.x % lanes;
     if (window >= num_windows || column >= columns) return;
-    Partial<Reduction, Number, height> partial(Reduction(greatest), static_cast<Number>(identity));
+    Partial<Reduction, Number, 1> partial(Reduction(greatest), static_cast<Number>(identity));
+    for (int r = 0; r < height; ++r) totals[r][threadIdx.x] = partial.value[0];
     int64_t arc = start == nullptr ? 0 : start[offset[window]];
     for (int64_t tile = offset[window]; tile < offset[window + 1]; ++tile) {
         T numbers[width];
 #pragma unroll
-        for (int c = 0; c < width; ++c) numbers[c] = data[int64_t{tiles.columns[tile * width + c]} * columns + column];
+        for (int c = 0; c < width; ++c) numbers[c] = data[int64_t{columns_of[tile * width + c]} * columns + column];
 #pragma unroll
         for (int c = 0; c < width; ++c) heard[c][threadIdx.x] = numbers[c];
-#pragma unroll
+#pragma unroll 1
         for (int r = 0; r < height; ++r) {
+            partial.value[0] = totals[r][threadIdx.x];
             for (uint32_t row = tiles.row(tile, r); row != 0; row &= row - 1) {
                 const int c = __ffs(static_cast<int>(row)) - 1;
                 Number message[1] = {static_cast<Number>(widened(heard[c][threadIdx.x]))};
@@ -169,17 +174,13 @@ __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads)
                     const Number weight[1] = {static_cast<Number>(widened(weights[arc++]))};
                     cross(edge, message, weight);
                 }
-                partial.join(r, message[0], 0);
+                partial.join(0, message[0], 0);
             }
+            totals[r][threadIdx.x] = partial.value[0];
         }
     }
-#pragma unroll
-    for (int r = 0; r < height; ++r) {
-        const int64_t row = window * height + r;
-        if (row < num_rows)
-            result[row * columns + column] =
-                Narrowed<typename Reduction::template Result<T>>::from(partial.value[r]);
-    }
+    for (int r = 0; r < height && window * height + r < num_rows; ++r)
+        result[(window * height + r) * columns + column] = Narrowed<Result>::from(totals[r][threadIdx.x]);
 }
 
 }  // namespace tgraph

@@ -13,8 +13,6 @@ from tgraph.kernels.native.arcs import flat
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
 
-_SUMS = {torch.float32: "sum_tiles_float32", torch.float64: "sum_tiles_float64"}
-
 
 def serves(tensor: Tensor) -> bool:
     """True where the kernels are installed and read such a tensor."""
@@ -59,15 +57,18 @@ def arcs_of(tiles: Tiles, first: int, last: int) -> tuple[Tensor, Tensor, Tensor
 
 def sums(tiles: Tiles, data: Tensor) -> bool:
     """True where `multiply` has a kernel for data [n, columns]."""
-    return serves(data) and data.dtype in _SUMS and tiles.columns.dtype == torch.int32
+    return serves(data) and data.is_floating_point() and tiles.columns.dtype == torch.int32
 
 
 def multiply(tiles: Tiles, data: Tensor) -> Tensor:
-    """As the portable one, but of any data: arc by arc, in the order of the row."""
-    result = torch.empty_like(data)
-    structure = (tiles.offset, tiles.columns, tiles.bitmap, tiles.start, tiles.weights)
-    getattr(_kernels(), _SUMS[data.dtype])(*structure, flat(data), data.shape[1], flat(result))
-    return result
+    """As the portable one, but of any floating data: arc by arc, in the order of the row."""
+    wide = data.float() if data.element_size() == 2 else data
+    weights = None if tiles.weights is None else tiles.weights.to(wide.dtype)
+    result = torch.empty_like(wide)
+    kernel = _kernels().sum_tiles_float32 if wide.dtype == torch.float32 else _kernels().sum_tiles_float64
+    structure = (tiles.offset, tiles.columns, tiles.bitmap, tiles.start, weights)
+    kernel(*structure, flat(wide), wide.shape[1], flat(result))
+    return result.to(data.dtype)
 
 
 def _degrees(tiles: Tiles, first: int, num_rows: int) -> Tensor:
