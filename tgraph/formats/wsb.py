@@ -72,7 +72,7 @@ class WSB(Uncompressed):
             raise ArgumentError(
                 f"graph: its tiles of {HEIGHT} x {WIDTH} have {layout.fill * HEIGHT * WIDTH:.1f} arcs each, a density "
                 f"of {layout.fill:.3f} where {min_density:g} is the least that pays; use 'csr', bring similar rows "
-                "together by Graph.reorder, or allow it with a smaller min_density="
+                "together by graph.reorder('rcm') or another order, or allow it with a smaller min_density="
             )
         return layout
 
