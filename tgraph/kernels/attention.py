@@ -34,7 +34,7 @@ def _attend(*arguments: Any) -> tuple[Tensor, Tensor]:
 
 def _attend_fake(*arguments: Any) -> tuple[Tensor, Tensor]:
     inputs, offset = Inputs(*arguments[:5]), arguments[5]
-    shape = (len(offset) - 1, *inputs.sent.shape[1:])
+    shape = (offset.shape[0] - 1, *inputs.sent.shape[1:])
     return inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2])
 
 
@@ -89,7 +89,7 @@ def _weights(*arguments: Any) -> Tensor:
 
 
 def _weights_fake(logsumexp: Tensor, *arguments: Any) -> Tensor:
-    return logsumexp.new_empty((len(arguments[6]), logsumexp.shape[1]))
+    return logsumexp.new_empty((arguments[6].shape[0], logsumexp.shape[1]))
 
 
 attend = register(

@@ -137,7 +137,7 @@ def _transpose(offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bo
 def _transpose_fake(
     offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    number = offset.new_empty(len(neighbors) if numbered else 0)
+    number = offset.new_empty(neighbors.shape[0] if numbered else 0)
     return offset.new_empty(num_sources + 1), torch.empty_like(neighbors), number
 
 
