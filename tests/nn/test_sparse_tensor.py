@@ -1,4 +1,4 @@
-"""A torch_sparse.SparseTensor for an edge_index: the package's own where it is installed, or one of the same methods."""
+"""A torch_sparse.SparseTensor for an edge_index: the package's own where it is installed, or its twin."""
 
 import contextlib
 import gc

@@ -17,9 +17,9 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.kernels import edges
 from tgraph.kernels.bipartite import Arcs
-from tgraph.kernels.library import records
+from tgraph.kernels.library import records, transformed
+from tgraph.kernels.portable import edges as portable
 from tgraph.kernels.portable.edges import OPERATIONS, Sides
-from tgraph.kernels.segments import add_at, take
 
 
 def u_op_v(arcs: Arcs, operation: str, source: Tensor, target: Tensor, *, backend: str = "auto") -> Tensor:
@@ -35,14 +35,16 @@ def u_op_v(arcs: Arcs, operation: str, source: Tensor, target: Tensor, *, backen
     _check_rows("source", source, arcs.num_sources, arcs)
     _check_rows("target", target, arcs.num_destinations, arcs)
     dtype = torch.promote_types(source.dtype, target.dtype)
-    if not dtype.is_floating_point:
-        return _of_integers(arcs, operation, source, target)
     shape = _common_shape(source, target)
     inner = shape[:-1] if operation == "dot" else shape
     if operation == "dot" and not shape:
         raise ArgumentError("source, target: 'dot' sums over the last dimension, these have none; use 'mul'")
-    flat = [_in_columns(tensor.to(dtype), shape) for tensor in (source, target)]
-    found = edges.apply_at_ends(*flat, *_sides(arcs, *flat), operation, math.prod(inner), backend)
+    u, v = (_in_columns(tensor.to(dtype), shape) for tensor in (source, target))
+    sides, heads = _sides(arcs, u, v), math.prod(inner)
+    if transformed() or not dtype.is_floating_point:  # what torch itself has rules for
+        found = portable.apply_at_ends(u, v, sides, operation, heads)
+    else:
+        found = edges.apply_at_ends(u, v, *sides, operation, heads, backend)
     return found.reshape(arcs.num_arcs, *inner)
 
 
@@ -55,8 +57,10 @@ def edge_softmax(arcs: Arcs, score: Tensor, *, backend: str = "auto") -> Tensor:
     _check_rows("score", score, arcs.num_arcs, arcs)
     if not score.is_floating_point():
         raise ArgumentError(f"score: expected a floating tensor, got {score.dtype}; use score.float()")
-    flat = _in_columns(score, score.shape[1:])
-    return edges.edge_softmax(flat, arcs.offset, arcs.neighbors, arcs.position, backend).reshape(score.shape)
+    flat, rows = _in_columns(score, score.shape[1:]), (arcs.offset, arcs.neighbors, arcs.position)
+    if transformed():
+        return portable.edge_softmax(flat, Sides(*rows)).reshape(score.shape)
+    return edges.edge_softmax(flat, *rows, backend).reshape(score.shape)
 
 
 def _common_shape(source: Tensor, target: Tensor) -> tuple[int, ...]:
@@ -83,13 +87,6 @@ def _sides(arcs: Arcs, *tensors: Tensor) -> Sides:
         return Sides(*held)
     edge = arcs.transposed_edges()
     return Sides(*held, *arcs.transposed()[:2], edge)
-
-
-def _of_integers(arcs: Arcs, operation: str, source: Tensor, target: Tensor) -> Tensor:
-    """The operation in the arithmetic of torch, for numbers that record no gradient; complex ones do."""
-    source, target = take(source, arcs.neighbors), take(target, arcs.destinations())
-    found = (source * target).sum(-1) if operation == "dot" else OPERATIONS[operation](source, target)
-    return found if arcs.position is None else add_at(found, arcs.position, arcs.num_arcs)
 
 
 def _check_rows(name: str, tensor: Tensor, rows: int, arcs: Arcs) -> None:

@@ -13,13 +13,23 @@ namespace tgraph {
 inline constexpr int softmax_lanes = 8;
 
 template <class A>
+TGRAPH_INLINE Vector<A, softmax_lanes> vector_at(const A* numbers, int64_t i) {
+    return load<A, softmax_lanes>(numbers + i * softmax_lanes);
+}
+
+template <class A>
+TGRAPH_INLINE void put(A* numbers, int64_t i, Vector<A, softmax_lanes> v) {
+    store<A, softmax_lanes>(numbers + i * softmax_lanes, v);
+}
+
+template <class A>
 TGRAPH_MULTIVERSION void largest_by_phase(const A* numbers, int64_t vectors, int64_t period, A* largest) {
     using Lanes = Vector<A, softmax_lanes>;
     for (int64_t phase = 0; phase < period; ++phase) {
         Lanes best = -std::numeric_limits<A>::infinity() + Lanes{};
         for (int64_t i = phase; i < vectors; i += period)
-            best = Largest::apply(load<A, softmax_lanes>(numbers + i * softmax_lanes), best);
-        store<A, softmax_lanes>(largest + phase * softmax_lanes, best);
+            best = Largest::apply(vector_at(numbers, i), best);
+        put(largest, phase, best);
     }
 }
 
@@ -28,15 +38,14 @@ template <class A>
 TGRAPH_MULTIVERSION void powers_by_phase(A* numbers, int64_t vectors, int64_t period, const A* largest, A* sums) {
     using Lanes = Vector<A, softmax_lanes>;
     for (int64_t phase = 0; phase < period; ++phase) {
-        const Lanes best = load<A, softmax_lanes>(largest + phase * softmax_lanes);
+        const Lanes best = vector_at(largest, phase);
         Lanes sum{};
         for (int64_t i = phase; i < vectors; i += period) {
-            const Lanes power =
-                power_of_e<A, softmax_lanes>(load<A, softmax_lanes>(numbers + i * softmax_lanes) - best);
-            store<A, softmax_lanes>(numbers + i * softmax_lanes, power);
+            const Lanes power = power_of_e<A, softmax_lanes>(vector_at(numbers, i) - best);
+            put(numbers, i, power);
             sum += power;
         }
-        store<A, softmax_lanes>(sums + phase * softmax_lanes, sum);
+        put(sums, phase, sum);
     }
 }
 
@@ -44,9 +53,9 @@ template <class A>
 TGRAPH_MULTIVERSION void divide_by_phase(A* numbers, int64_t vectors, int64_t period, const A* sums) {
     using Lanes = Vector<A, softmax_lanes>;
     for (int64_t phase = 0; phase < period; ++phase) {
-        const Lanes sum = load<A, softmax_lanes>(sums + phase * softmax_lanes);
+        const Lanes sum = vector_at(sums, phase);
         for (int64_t i = phase; i < vectors; i += period)
-            store<A, softmax_lanes>(numbers + i * softmax_lanes, load<A, softmax_lanes>(numbers + i * softmax_lanes) / sum);
+            put(numbers, i, vector_at(numbers, i) / sum);
     }
 }
 
@@ -56,8 +65,8 @@ TGRAPH_MULTIVERSION void products_by_phase(const A* a, const A* b, int64_t vecto
     for (int64_t phase = 0; phase < period; ++phase) {
         Lanes sum{};
         for (int64_t i = phase; i < vectors; i += period)
-            sum += load<A, softmax_lanes>(a + i * softmax_lanes) * load<A, softmax_lanes>(b + i * softmax_lanes);
-        store<A, softmax_lanes>(sums + phase * softmax_lanes, sum);
+            sum += vector_at(a, i) * vector_at(b, i);
+        put(sums, phase, sum);
     }
 }
 
@@ -66,10 +75,10 @@ template <class A>
 TGRAPH_MULTIVERSION void centre_by_phase(const A* alpha, int64_t vectors, int64_t period, const A* sums, A* grad) {
     using Lanes = Vector<A, softmax_lanes>;
     for (int64_t phase = 0; phase < period; ++phase) {
-        const Lanes sum = load<A, softmax_lanes>(sums + phase * softmax_lanes);
+        const Lanes sum = vector_at(sums, phase);
         for (int64_t i = phase; i < vectors; i += period) {
-            const Lanes centred = load<A, softmax_lanes>(grad + i * softmax_lanes) - sum;
-            store<A, softmax_lanes>(grad + i * softmax_lanes, load<A, softmax_lanes>(alpha + i * softmax_lanes) * centred);
+            const Lanes centred = vector_at(grad, i) - sum;
+            put(grad, i, vector_at(alpha, i) * centred);
         }
     }
 }

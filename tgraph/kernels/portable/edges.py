@@ -64,13 +64,14 @@ def apply_at_ends(source: Tensor, target: Tensor, sides: Sides, operation: str, 
         taken = source.index_select(0, sides.neighbors), target.index_select(0, row)
         return sides.of_edges(OPERATIONS[operation](*taken))
     wide, span = _wide(source.dtype), source.shape[1] // max(heads, 1)
-    result = source.new_empty((len(row), heads))
     step = max(MOST_AT_ONCE // max(source.shape[1], 1), 1)
-    for begin in range(0, len(row), step):
+    found = []
+    for begin in range(0, max(len(row), 1), step):
         arcs = slice(begin, begin + step)
         product = source.index_select(0, sides.neighbors[arcs]).to(wide) * target.index_select(0, row[arcs]).to(wide)
-        result[arcs] = product.view(-1, heads, span).sum(2)
-    return sides.of_edges(result)
+        found.append(product.reshape(len(product), heads, span).sum(2))
+    result = torch.cat(found) if len(found) > 1 else found[0]
+    return sides.of_edges(result if result.dtype != wide else result.to(source.dtype))
 
 
 def sum_edges(weight: Tensor, data: Tensor | None, sides: Sides) -> Tensor:
@@ -80,9 +81,10 @@ def sum_edges(weight: Tensor, data: Tensor | None, sides: Sides) -> Tensor:
     """
     messages = sides.of_arcs(weight).to(_wide(weight.dtype))
     if data is not None:
-        span = data.shape[1] // max(weight.shape[1], 1)
+        heads = weight.shape[1]
+        span = data.shape[1] // max(heads, 1)
         sent = data.index_select(0, sides.neighbors).to(messages.dtype)
-        messages = (sent.view(len(sent), -1, max(span, 1)) * messages[:, :, None]).flatten(1)
+        messages = (sent.reshape(len(sent), heads, span) * messages[:, :, None]).flatten(1)
     return reduce_segments(messages, sides.offset, REDUCTIONS["sum"]).to(weight.dtype)
 
 
