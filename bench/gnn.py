@@ -154,9 +154,11 @@ def layer(module: Any, name: str, width: int) -> torch.nn.Module:
 
 
 def forward(function: Callable[[Tensor], Tensor], x: Tensor) -> Step:
+    own = x.clone()  # each system has features of its own: ours move them into huge pages
+
     def step() -> Tensor:
         with torch.no_grad():
-            return function(x)
+            return function(own)
 
     return step
 

@@ -1,10 +1,11 @@
-"""Aggregation and searches on a GPU: TGraph beside torch's own operators, torch-scatter, PyG and cuGraph where they are
-installed, every result verified.
+"""Aggregation, attention layers and searches on a GPU: TGraph beside torch's own operators, torch-scatter, PyG and
+cuGraph where they are installed, every result verified.
 
-    python -m bench.gpu [--scale 20] [--degree 16] [--features 1,32,128] [--repeat 20] [--device cuda]
+    python -m bench.gpu [--scale 20] [--degree 16] [--features 1,32,128] [--heads 32,64] [--repeat 20] [--device cuda]
 
 Bytes are counted minimally: every neighbour, offset, input and output once. Achieved bandwidth is these bytes over the
-time, its share that over a device copy measured in the same run. Results go to bench/results/gpu-NAME.md and .json.
+time, its share that over a device copy measured in the same run. Peak memory is that of a call beyond what was there
+before. Results go to bench/results/gpu-NAME.md and .json.
 `--device cpu` runs the same comparison on the CPU, to try it out.
 """
 
@@ -26,6 +27,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from bench import gpu_layers
 from bench.report import table
 
 COPIED = 1 << 30  # bytes
@@ -33,7 +35,8 @@ COPIED = 1 << 30  # bytes
 
 @dataclass
 class Row:
-    """One system on one task. milliseconds : the median; None where it failed, and `note` says why."""
+    """One system on one task. milliseconds : the median; None where it failed, and `note` says why. megabytes : the
+    peak of the memory of a call on a CUDA device."""
 
     graph: str
     task: str
@@ -42,6 +45,7 @@ class Row:
     gigabytes_per_second: float | None = None
     share: float | None = None
     note: str = ""
+    megabytes: float | None = None
 
 
 def main() -> None:
@@ -55,6 +59,8 @@ def main() -> None:
         graph = graph.to(device)
         for width in arguments.features:
             rows += aggregations(name, graph, width, copy, arguments.repeat)
+        for columns in arguments.heads:
+            rows += layers(name, graph, columns, arguments.repeat)
         rows += searches(name, graph, arguments.repeat)
     save(rows, copy, device, arguments.output)
 
@@ -63,11 +69,17 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=20, help="2**SCALE vertices")
     parser.add_argument("--degree", type=int, default=16, help="edges for each vertex")
-    parser.add_argument("--features", type=lambda text: [int(part) for part in text.split(",")], default=[1, 32, 128])
+    parser.add_argument("--features", type=numbers, default=[1, 32, 128])
+    parser.add_argument("--heads", type=numbers, default=[32, 64], help="columns of each head of the attention layers")
     parser.add_argument("--repeat", type=int, default=20, help="timed calls")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
     return parser.parse_args()
+
+
+def numbers(text: str) -> list[int]:
+    """What a list of numbers between commas says."""
+    return [int(part) for part in text.split(",")]
 
 
 def graphs(scale: int, degree: int) -> dict[str, tg.Graph]:
@@ -101,6 +113,18 @@ def milliseconds(call: Callable[[], Any], device: torch.device, repeat: int) -> 
             call()
             times.append((time.perf_counter() - began) * 1e3)
     return statistics.median(times)
+
+
+def peak(call: Callable[[], Any], device: torch.device) -> float | None:
+    """Megabytes that a call takes at most beyond what is allocated; None on other devices than CUDA's."""
+    if device.type != "cuda":
+        return None
+    torch.cuda.synchronize(device)
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    call()
+    torch.cuda.synchronize(device)
+    return (torch.cuda.max_memory_allocated(device) - before) / 1e6
 
 
 def aggregations(name: str, graph: tg.Graph, width: int, copy: float, repeat: int) -> list[Row]:
@@ -151,6 +175,15 @@ def peers(reverse: tg.Graph, x: Tensor, reduce: str) -> dict[str, Callable[[], T
     return found
 
 
+def layers(name: str, graph: tg.Graph, columns: int, repeat: int) -> list[Row]:
+    """The attention layers, forward and with gradients."""
+    return [
+        measured(name, task, system, step, expected, repeat, gpu_layers.difference)
+        for task, (systems, expected) in gpu_layers.tasks(graph, columns).items()
+        for system, step in systems.items()
+    ]
+
+
 def searches(name: str, graph: tg.Graph, repeat: int) -> list[Row]:
     """BFS and SSSP from the vertex of largest degree, components, PageRank."""
     source = int(graph.out_degree.argmax())
@@ -197,14 +230,23 @@ def installed(name: str) -> Any:
         return None
 
 
-def measured(graph: str, task: str, system: str, call: Callable[[], Any], expected: Tensor | None, repeat: int) -> Row:
-    """Time a call whose result was verified first; what fails is a row that says so."""
+def measured(
+    graph: str,
+    task: str,
+    system: str,
+    call: Callable[[], Any],
+    expected: Tensor | None,
+    repeat: int,
+    check: Callable[[Tensor, Tensor], str] | None = None,
+) -> Row:
+    """Time a call whose result was verified first, by `difference` or another check; what fails is a row that says
+    so."""
     try:
         result = call()
-        if expected is not None and (fault := difference(result, expected)):
+        if expected is not None and (fault := (check or difference)(result, expected)):
             return Row(graph, task, system, None, note=fault)
         device = result.device if isinstance(result, Tensor) else torch.device("cuda")
-        row = Row(graph, task, system, milliseconds(call, device, repeat))
+        row = Row(graph, task, system, milliseconds(call, device, repeat), megabytes=peak(call, device))
     except (RuntimeError, ValueError, torch.cuda.OutOfMemoryError) as fault:
         row = Row(graph, task, system, None, note=f"{type(fault).__name__}: {fault}".splitlines()[0][:120])
     print(f"  {graph}, {task}, {system}: {row.note or f'{row.milliseconds:.3g} ms'}", flush=True)
@@ -244,13 +286,14 @@ def markdown(rows: list[Row], ours: dict[tuple[str, str], float | None], facts: 
         ratio = f"{row.milliseconds / own:.3g}" if row.milliseconds and own else ""
         reached = f"{row.share:.0%}" if row.share else ""
         speed = f"{row.gigabytes_per_second:.0f}" if row.gigabytes_per_second else ""
-        lines.append([row.graph, row.task, row.system, time, ratio, speed, reached])
-    head = ["graph", "task", "system", "ms", "over TGraph", "GB/s of minimal bytes", "of a device copy"]
+        memory = f"{row.megabytes:.0f}" if row.megabytes is not None else ""
+        lines.append([row.graph, row.task, row.system, time, ratio, speed, reached, memory])
+    head = ["graph", "task", "system", "ms", "over TGraph", "GB/s of minimal bytes", "of a device copy", "peak MB"]
     about = (
         f"{facts['device']}, torch {facts['torch']}, CUDA {facts['cuda']}; a device copy moves "
         f"{facts['copy_bytes_per_s'] / 1e9:.0f} GB/s. Medians. Results of all systems but cuGraph are verified."
     )
-    return f"# Aggregation and searches on {facts['device']}\n\n{about}\n\n{table(head, lines)}\n"
+    return f"# Aggregation, attention and searches on {facts['device']}\n\n{about}\n\n{table(head, lines)}\n"
 
 
 if __name__ == "__main__":

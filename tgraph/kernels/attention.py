@@ -2,7 +2,8 @@
 
 They know tensors only: `Inputs` and the arcs of `bipartite.Arcs` one by one, the transposed arcs with them where a
 gradient is recorded. The backward pass reads the inputs, the result and the logsumexp of the scores, and nothing of
-the size of the arcs but the arcs themselves and the features of edges.
+the size of the arcs but the arcs themselves and the features of edges. Of 16-bit numbers the logsumexp and the weights
+are in float32.
 """
 
 from __future__ import annotations
@@ -12,30 +13,47 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.kernels import choose
+from tgraph.kernels import choose, cuda, refusal
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import register
 from tgraph.kernels.portable.attention import Inputs, Way, attend_recorded
+
+NARROW = (torch.float16, torch.bfloat16)
 
 _INPUTS = "Tensor source, Tensor target, Tensor? value, Tensor? edge, Tensor? vector"
 _WAY = "Tensor offset, Tensor neighbors, Tensor? position, str score, float factor, float dropout, Tensor? seed"
 _BACK = "Tensor? back_offset, Tensor? back_neighbors, Tensor? back_number"
 
 
-def _serving(operation: str, inputs: Inputs, backend: str) -> Any:
-    others = tuple(tensor for tensor in inputs if tensor is not None)
-    return choose(backend, Call(operation, inputs.sent, others=others)).run
+def widened(inputs: Inputs, backend: str, operation: str = "attend") -> Inputs:
+    """The inputs as the backend is to be given them: 16-bit numbers in float32, unless it computes in that itself."""
+    if inputs.sent.dtype not in NARROW:
+        return inputs
+    compiling = torch.compiler.is_compiling()
+    if not compiling and backend in ("auto", cuda.name) and refusal(cuda, _call(operation, inputs)) is None:
+        return inputs
+    return Inputs(*(None if x is None else x.float() for x in inputs))  # type: ignore[arg-type]
+
+
+def _call(operation: str, inputs: Inputs) -> Call:
+    return Call(operation, inputs.sent, others=tuple(tensor for tensor in inputs if tensor is not None))
+
+
+def _computed_in(dtype: torch.dtype) -> torch.dtype:
+    return torch.float32 if dtype in NARROW else dtype
 
 
 def _attend(*arguments: Any) -> tuple[Tensor, Tensor]:
     inputs, way, backend = Inputs(*arguments[:5]), Way(*arguments[5:12]), arguments[15]
-    return _serving("attend", inputs, backend)(inputs, way)
+    wide = widened(inputs, backend)
+    out, logsumexp = choose(backend, _call("attend", wide)).run(wide, way)
+    return out.to(inputs.sent.dtype), logsumexp
 
 
 def _attend_fake(*arguments: Any) -> tuple[Tensor, Tensor]:
     inputs, offset = Inputs(*arguments[:5]), arguments[5]
     shape = (offset.shape[0] - 1, *inputs.sent.shape[1:])
-    return inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2])
+    return inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2], dtype=_computed_in(inputs.sent.dtype))
 
 
 def _save(ctx: Any, arguments: tuple[Any, ...], result: tuple[Tensor, Tensor]) -> None:
@@ -61,7 +79,8 @@ _NONE = (None,) * 11  # the gradients of arguments that have none
 
 def _recorded_gradient(inputs: Inputs, way: Way, grad: Tensor, wanted: list[bool]) -> tuple[Tensor | None, ...]:
     """The gradients by operators that torch differentiates again: all arcs at once, in memory of their size."""
-    out = attend_recorded(inputs, way)
+    exact = Inputs(*(None if x is None else x.to(_computed_in(x.dtype)) for x in inputs))  # type: ignore[arg-type]
+    out = attend_recorded(exact, way).to(grad.dtype)
     asked = [x for x, w in zip(inputs, wanted, strict=True) if w and x is not None]
     found = iter(torch.autograd.grad(out, asked, grad, create_graph=True))
     return tuple(next(found) if w else None for w in wanted)
@@ -71,9 +90,10 @@ def _backward(*arguments: Any) -> tuple[Tensor, ...]:
     grad, out, logsumexp = arguments[:3]
     inputs, way, back = Inputs(*arguments[3:8]), Way(*arguments[8:15]), arguments[15:18]
     wanted, backend = arguments[18:]
-    run = _serving("attend_backward", inputs, backend)
-    found = run(grad, out, logsumexp, inputs, way, back, wanted)
-    return tuple(grad.new_empty(0) if part is None else part for part in found)
+    wide = widened(inputs, backend, "attend_backward")
+    run, dtype = choose(backend, _call("attend_backward", wide)).run, wide.sent.dtype
+    found = run(grad.to(dtype), out.to(dtype), logsumexp, wide, way, back, wanted)
+    return tuple(grad.new_empty(0) if part is None else part.to(grad.dtype) for part in found)
 
 
 def _backward_fake(*arguments: Any) -> tuple[Tensor, ...]:
@@ -85,7 +105,8 @@ def _backward_fake(*arguments: Any) -> tuple[Tensor, ...]:
 
 def _weights(*arguments: Any) -> Tensor:
     logsumexp, inputs, way, backend = arguments[0], Inputs(*arguments[1:6]), Way(*arguments[6:13]), arguments[13]
-    return _serving("attention_weights", inputs, backend)(inputs, way, logsumexp)
+    inputs = widened(inputs, backend, "attention_weights")
+    return choose(backend, _call("attention_weights", inputs)).run(inputs, way, logsumexp)
 
 
 def _weights_fake(logsumexp: Tensor, *arguments: Any) -> Tensor:

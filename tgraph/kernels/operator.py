@@ -343,10 +343,13 @@ def _save_pull_won(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tens
     _, *held, _, ctx.backend = inputs
     ctx.width = held[3]
     ctx.mark_non_differentiable(output[1])
+    ctx.set_materialize_grads(False)  # zeros of the winners' size, which nobody reads
     ctx.save_for_backward(output[1], *Arcs(*held).tensors)
 
 
-def _pull_won_backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Tensor | None, ...]:
+def _pull_won_backward(ctx: Any, grad: Tensor | None, _: Any) -> tuple[Tensor | None, ...]:
+    if grad is None:
+        return None, *_NONE[:7]
     won, *tensors = ctx.saved_tensors
     return give_won(grad.contiguous(), won, *Arcs.of(tensors, ctx.width).held, ctx.backend), *_NONE[:7]
 

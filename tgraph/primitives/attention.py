@@ -18,8 +18,8 @@ dropout, training : the probability that an arc is left out for a head, after th
     by 1 / (1 - dropout). Only in training.
 seed : int64 [1], what decides which arcs are left out; None draws it from torch's generator. Give a function and its
     twin one from `draw` for them to agree.
-backend : names the kernels. The compiled ones serve float32 and float64 on the CPU; float16 and bfloat16 are computed
-    in float32 and rounded at the end.
+backend : names the kernels. The compiled ones serve float32 and float64 on the CPU, and 16-bit numbers too on a CUDA
+    device; float16 and bfloat16 are computed in float32 and rounded at the end.
 
 Differentiable in all floating tensors. First derivatives take memory of the size of the vertices, higher ones and
 those of the twins of the size of the arcs. Results do not depend on the number of threads.
@@ -38,8 +38,6 @@ from tgraph.kernels.portable import attention as portable
 from tgraph.kernels.portable.attention import Inputs, Way
 
 __all__ = ["Arcs", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
-
-NARROW = (torch.float16, torch.bfloat16)
 
 
 def draw(device: torch.device | str = "cpu") -> Tensor:
@@ -188,22 +186,16 @@ def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     if records(*inputs):
         back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)
     dtype = inputs.sent.dtype
-    return operators.attend(*_widened(inputs), *way, *back, backend)[0].to(dtype)
+    return operators.attend(*operators.widened(inputs, backend), *way, *back, backend)[0].to(dtype)
 
 
 def _weights(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     _check(arcs, inputs, way)
-    dtype, inputs = inputs.sent.dtype, _widened(inputs)
+    dtype, inputs = inputs.sent.dtype, operators.widened(inputs, backend)
     if records(*inputs):
         return portable.attention_weights(inputs, way).to(dtype)
     logsumexp = operators.attend(*inputs, *way, None, None, None, backend)[1]
     return operators.attention_weights(logsumexp, *inputs, *way, backend).to(dtype)
-
-
-def _widened(inputs: Inputs) -> Inputs:
-    if inputs.sent.dtype not in NARROW:
-        return inputs
-    return Inputs(*(None if x is None else x.float() for x in inputs))  # type: ignore[arg-type]
 
 
 # ---- what must fit --------------------------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from tgraph.errors import ArgumentError, KernelError
+from tgraph.kernels.bipartite import Arcs
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.runtime import Kernel, launch
+from tgraph.primitives import attention
 
 pytestmark = [
     pytest.mark.gpu,
@@ -65,6 +67,41 @@ def test_a_kernel_is_captured_in_a_cuda_graph(shift):
     x.zero_()
     graph.replay()
     assert torch.equal(y, torch.full_like(y, 5))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_and_its_gradients_are_captured_in_a_cuda_graph(dtype):
+    n, degree, width = 3000, 8, (4, 32)
+    src = torch.randint(n, (n * degree,), dtype=torch.int32, device="cuda")
+    arcs = Arcs(torch.arange(0, n * degree + 1, degree, device="cuda"), src, None, n)
+    x, target, vector = (
+        torch.randn(size, device="cuda", dtype=dtype).requires_grad_() for size in ((n, *width), (n, *width), width)
+    )
+
+    def train():
+        for leaf in (x, target, vector):
+            leaf.grad = None
+        out = attention.gatv2(arcs, x, target, vector, backend="cuda")
+        out.square().sum().backward()
+        return out
+
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):  # compiles, transposes and bins before the capture
+        for _ in range(3):
+            train()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = train()
+    kept = [leaf.grad for leaf in (x, target, vector)]
+    with torch.no_grad():
+        x.copy_(torch.randn_like(x))
+    graph.replay()
+    replayed = [tensor.clone() for tensor in (out.detach(), *kept)]
+    expected = train()
+    for found, wanted in zip(replayed, (expected, x.grad, target.grad, vector.grad), strict=True):
+        assert torch.equal(found, wanted)
 
 
 def test_a_thread_that_has_done_nothing_with_cuda_can_launch(shift):

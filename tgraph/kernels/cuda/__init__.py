@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, joining, linear, loop, relaxation
+from tgraph.kernels.cuda import adjoints, aggregation, attention, joining, linear, loop, relaxation
 from tgraph.kernels.cuda.adjoints import products, push_rows, winners
 from tgraph.kernels.cuda.aggregation import aggregate
+from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.cuda.joining import join, outside
 from tgraph.kernels.cuda.linear import affine_step
 from tgraph.kernels.cuda.loop import fixpoint
@@ -17,6 +18,9 @@ from tgraph.kernels.cuda.runtime import unavailable
 __all__ = [
     "affine_step",
     "aggregate",
+    "attend",
+    "attend_backward",
+    "attention_weights",
     "fixpoint",
     "join",
     "name",
@@ -43,6 +47,9 @@ def refuses(call: Call) -> str | None:
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "affine_step": linear.refuses,
     "aggregate": aggregation.refuses,
+    "attend": attention.refuses,
+    "attend_backward": attention.refuses,
+    "attention_weights": attention.refuses,
     "fixpoint": loop.refuses,
     "join": joining.refuses,
     "outside": joining.refuses,

@@ -65,9 +65,10 @@ def bins_of(graph: Graph, offset: Tensor, dtype: torch.dtype) -> DegreeBins:
     return owner.kept("cuda_degree_bins", lambda: find_bins(offset, dtype))
 
 
-def find_bins(offset: Tensor, dtype: torch.dtype) -> DegreeBins:
+def find_bins(offset: Tensor, dtype: torch.dtype, tile: int | None = None, max_tiles: int | None = None) -> DegreeBins:
     """The bins of rows with offsets int64 [k + 1], as tensors of int64 but for `rows`, of the given dtype.
 
+    tile, max_tiles : arcs of a tile and tiles of a row at most, TILE and MAX_TILES where they are None.
     Waits for the device, to learn how many rows there are of each kind.
     """
     degree = offset.diff()
@@ -79,13 +80,14 @@ def find_bins(offset: Tensor, dtype: torch.dtype) -> DegreeBins:
     else:
         order = torch.sort(number.to(torch.int8), stable=True).indices
         rows, long = order[: len(order) - num_long].to(dtype), order[len(order) - num_long :]
-    return DegreeBins(len(degree), rows, tuple(counts), *_tiles(offset, degree, long))
+    tiles = _tiles(offset, degree, long, tile or TILE, max_tiles or MAX_TILES)
+    return DegreeBins(len(degree), rows, tuple(counts), *tiles)
 
 
-def _tiles(offset: Tensor, degree: Tensor, long: Tensor) -> tuple[Tensor, Tensor, int]:
+def _tiles(offset: Tensor, degree: Tensor, long: Tensor, tile: int, max_tiles: int) -> tuple[Tensor, Tensor, int]:
     """The tiles and hubs of the `long` rows, and how many slots they need."""
     arcs, first = degree.index_select(0, long), offset.index_select(0, long)
-    length = torch.clamp((arcs + MAX_TILES - 1) // MAX_TILES, min=TILE)
+    length = torch.clamp((arcs + max_tiles - 1) // max_tiles, min=tile)
     count = (arcs + length - 1) // length
     several = count > 1
     slots = torch.where(several, count, 0)

@@ -72,6 +72,7 @@ struct Side {
 template <class A>
 struct Batch {
     static constexpr int64_t lookahead = 24;
+    using Numbers = std::array<const A*, 3>;
 
     int64_t size = 0;
     std::array<const A*, most_arcs> row, sent, coming_row, coming_sent;
@@ -88,19 +89,19 @@ struct Batch {
         for (auto* copies : {&rows, &sents, &fixed, &fixed_sent}) copies->resize(most_arcs * with.width());
     }
 
-    // The arcs stored from `range.begin` to `range.end`.
+    // The arcs stored from `range.begin` to `range.end`. Asks for the numbers of the heads at the other ends of those to
+    // come: of up to three kinds, the first null one ends them.
     template <class Neighbor>
-    void list(const Side<Neighbor>& side, Range range) {
+    void list(const Side<Neighbor>& side, Range range, const Numbers& numbers, int64_t heads) {
+        const int64_t last = side.rows.num_stored - 1;
         size = range.end - range.begin;
         for (int64_t a = 0; a < size; ++a) {
             other[a] = side.rows.neighbors[range.begin + a];
             arc[a] = side.number ? side.number[range.begin + a] : range.begin + a;
+            if (!numbers[0]) continue;
+            const int64_t next = side.rows.neighbors[std::min(range.begin + a + lookahead, last)] * heads;
+            for (int kind = 0; kind < 3 && numbers[kind]; ++kind) fetch(numbers[kind] + next);
         }
-    }
-
-    // Asks for numbers of the heads at the other ends.
-    TGRAPH_INLINE void fetch_others(const A* numbers, int64_t heads) const {
-        for (int64_t a = 0; a < size; ++a) fetch(numbers + other[a] * heads);
     }
 
     // Points at the rows of a table at the other ends, and at those of the arcs to come. Where features of the edges

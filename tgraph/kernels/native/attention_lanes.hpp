@@ -125,7 +125,7 @@ TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, 
             const A* next = coming[a] + head * shape.span;
             Vector<A, lanes> sum{};
             for (int64_t f = 0; f < shape.span; f += lanes) {
-                fetch(next + f);
+                fetch_ahead(next + f);
                 sum += load<A, lanes>(row + f) * load<A, lanes>(with + f);
             }
             out[head * most_arcs + a] = scale * folded<Adding, A, lanes>(sum);
@@ -148,7 +148,7 @@ TGRAPH_INLINE void dot_leaky_head(const A* const* rows, const A* const* coming, 
         Lanes sum{};
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) {
-            fetch(next + v * lanes);
+            fetch_ahead(next + v * lanes);
             const Lanes z = load<A, lanes>(row + v * lanes) + with[v];
             sum += factor[v] * (z > 0 ? z : z * slope);
         }
@@ -298,7 +298,7 @@ TGRAPH_INLINE void add_block(A* sums, const A* const* rows, const A* const* comi
         const A* row = rows[a] + begin;
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) {
-            if (coming) fetch(coming[a] + begin + v * lanes);
+            if (coming) fetch_ahead(coming[a] + begin + v * lanes);
             sum[v] += weights[a] * load<A, lanes>(row + v * lanes);
         }
     }

@@ -12,6 +12,11 @@ struct PassOver {
     const Attention<A>& with;
     const Side<Neighbor>& side;
     int64_t state = 0;
+    typename Batch<A>::Numbers numbers{};  // what is read of the other ends beside their rows
+
+    static typename Batch<A>::Numbers at_sources(const Attention<A>& with) {
+        return {with.score == Score::gat ? with.source : nullptr};
+    }
 
     void start(A* sums) const { std::fill_n(sums, state, A{0}); }
     void merge(A* sums, const A* other) const {
@@ -22,7 +27,7 @@ struct PassOver {
     template <class Visit>
     void each_batch(Batch<A>& batch, Range arcs, Visit visit) const {
         for (int64_t begin = arcs.begin; begin < arcs.end; begin += most_arcs) {
-            batch.list(side, {begin, std::min(begin + most_arcs, arcs.end)});
+            batch.list(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers, with.shape.heads);
             visit(begin);
         }
     }
@@ -75,7 +80,8 @@ struct Forward : PassOver<A, lanes, Neighbor> {
     A *out, *logsumexp;
 
     Forward(const Attention<A>& attention, const Side<Neighbor>& side, A* out, A* logsumexp)
-        : Base{attention, side, attention.width() + 2 * attention.shape.heads}, out(out), logsumexp(logsumexp) {}
+        : Base{attention, side, attention.width() + 2 * attention.shape.heads, Base::at_sources(attention)}, out(out),
+          logsumexp(logsumexp) {}
 
     A* maxima(A* sums) const { return sums + with.width(); }
     A* totals(A* sums) const { return maxima(sums) + with.shape.heads; }
@@ -129,7 +135,8 @@ struct Weights : PassOver<A, lanes, Neighbor> {
     using Base::with;
     A* out;
 
-    Weights(const Attention<A>& attention, const Side<Neighbor>& side, A* out) : Base{attention, side}, out(out) {}
+    Weights(const Attention<A>& attention, const Side<Neighbor>& side, A* out)
+        : Base{attention, side, 0, Base::at_sources(attention)}, out(out) {}
 
     void reduce(Batch<A>& batch, int64_t row, Range arcs, A*, int64_t) const {
         const int64_t heads = with.shape.heads;
@@ -158,7 +165,8 @@ struct ToTarget : PassOver<A, lanes, Neighbor> {
     A *to_target, *to_edge, *totals;
 
     ToTarget(const Attention<A>& attention, const Side<Neighbor>& side, A* to_target, A* to_edge, A* totals)
-        : Base{attention, side, attention.score == Score::gat ? attention.shape.heads : attention.width()},
+        : Base{attention, side, attention.score == Score::gat ? attention.shape.heads : attention.width(),
+               Base::at_sources(attention)},
           to_target(to_target), to_edge(to_edge), totals(totals) {}
 
     void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t part) const {
@@ -223,7 +231,9 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
     A *to_source, *to_value;
 
     ToSource(const Attention<A>& attention, const Side<Neighbor>& side, A* to_source, A* to_value)
-        : Base{attention, side, first(attention) + attention.width()}, to_source(to_source), to_value(to_value) {}
+        : Base{attention, side, first(attention) + attention.width(),
+               {attention.logsumexp, attention.delta, attention.score == Score::gat ? attention.target : nullptr}},
+          to_source(to_source), to_value(to_value) {}
 
     static int64_t first(const Attention<A>& with) {
         return with.score == Score::gat ? with.shape.heads : with.width();
@@ -235,8 +245,6 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
         const A* value = own ? with.table(with.value).row(row, batch.there.data()) : fixed;
         const auto grads = with.table(with.grad);
         this->each_batch(batch, arcs, [&](int64_t begin) {
-            batch.fetch_others(with.logsumexp, with.shape.heads);
-            batch.fetch_others(with.delta, with.shape.heads);
             score_at_source(batch, begin, row, fixed);
             batch.gather(this->side, begin, grads, with, false, batch.sent, batch.coming_sent, batch.sents.data());
             const A* beside = value;

@@ -175,6 +175,7 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
         static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(won.shape(0)) != size)
         throw std::invalid_argument("data, best or won: expected [n, columns] and [rows, columns]");
     const int64_t arcs = selection.num_arcs();
+    constexpr int64_t lookahead = 16;
     const RowChunks chunks{selection.offset, selection.count, std::clamp<int64_t>((1 << 16) / columns, 512, 8192)};
     for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
         const Range range = chunks[chunk];
@@ -185,6 +186,8 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
             std::fill_n(to, columns, identity);
             std::fill_n(by, columns, WinnerIndex<A>{-1});
             for (int64_t j = 0; j < selection.degree(r); ++j) {
+                const int64_t coming = std::min(others + j + lookahead - selection.neighbors, selection.num_stored - 1);
+                fetch_columns(data.data() + selection.neighbors[coming] * columns, columns);
                 if (selection.heard && !selection.heard[others[j]]) continue;
                 const A* const message = data.data() + others[j] * columns;
                 if (largest)
@@ -194,6 +197,16 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
             }
         }
     });
+}
+
+// Asks for what the winners of a row will be given, by some of its columns.
+template <class A, class Neighbor>
+TGRAPH_INLINE void fetch_won(const Selection<Neighbor>& selection, int64_t r, const WinnerIndex<A>* won,
+                             int64_t columns, Range of, const A* out) {
+    const Neighbor* const others = selection.neighbors + selection.begin(r);
+    const int64_t last = selection.degree(r) - 1;
+    for (int64_t f = of.begin; f < of.end && last >= 0; ++f)
+        fetch(out + others[std::clamp<int64_t>(won[r * columns + f], 0, last)] * columns + f);
 }
 
 // out[u, f] = the sum of grad[r, f] over the rows r whose column f neighbour u has won. Each thread has columns of its
@@ -219,6 +232,7 @@ void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
         for (int64_t r = 0; r < k; ++r) {
             const Neighbor* const others = selection.neighbors + selection.begin(r);
             const int64_t degree = selection.degree(r);
+            if (r + 1 < k) fetch_won<A>(selection, r + 1, won.data(), columns, {first, first + size}, out.data());
             for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
                 const int64_t arc = won.data()[f];
                 if (arc >= degree) fits.store(false, std::memory_order_relaxed);

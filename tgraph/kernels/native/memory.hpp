@@ -41,6 +41,9 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
 // inlined as well: GCC takes them for functions without effect, and drops the calls.
 TGRAPH_INLINE void fetch(const void* address) { __builtin_prefetch(address); }
 
+// The same for what is read so much later that it would be driven out of the nearest cache: it waits in the second.
+TGRAPH_INLINE void fetch_ahead(const void* address) { __builtin_prefetch(address, 0, 2); }
+
 // Uninitialised memory for `count` items of a trivial type, given back to the system on destruction.
 template <class T>
 class Scratch {

@@ -107,7 +107,7 @@ inline constexpr int block_columns = 64;
 template <class T>
 TGRAPH_INLINE void fetch_columns(const T* row, int64_t columns) {
     const auto bytes = std::min<int64_t>(columns * static_cast<int64_t>(sizeof(T)), 1024);
-    for (int64_t line = 0; line < bytes; line += 64) fetch(reinterpret_cast<const char*>(row) + line);
+    for (int64_t line = 0; line < bytes; line += 64) fetch_ahead(reinterpret_cast<const char*>(row) + line);
 }
 
 template <class Reduce, class Edge, int columns, class T, class A>
@@ -165,7 +165,7 @@ struct PullColumns {
     const PullData<T, A, W>& with;
 
     static constexpr int64_t batch = 128;
-    static constexpr int64_t lookahead = 16;
+    static constexpr int64_t lookahead = 24;
 
     struct Batch {
         std::array<int64_t, batch> at, arc;  // where the senders' data begins; the arcs' numbers
