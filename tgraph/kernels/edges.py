@@ -25,8 +25,8 @@ _SIDES = (
 _NONE = (None,) * 9  # the gradients of arguments that have none
 
 
-def _serving(operation: str, data: Tensor, backend: str) -> Any:
-    return choose(backend, Call(operation, data)).run
+def _serving(operation: str, data: Tensor, backend: str, edge: str = "copy") -> Any:
+    return choose(backend, Call(operation, data, edge=edge)).run
 
 
 # ---- both ends ------------------------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ def _serving(operation: str, data: Tensor, backend: str) -> Any:
 
 def _apply(source: Tensor, target: Tensor, *rest: Any) -> Tensor:
     *sides, operation, heads, backend = rest
-    return _serving("apply_at_ends", source, backend)(source, target, Sides(*sides), operation, heads)
+    return _serving("apply_at_ends", source, backend, operation)(source, target, Sides(*sides), operation, heads)
 
 
 def _apply_fake(source: Tensor, target: Tensor, *rest: Any) -> Tensor:

@@ -4,6 +4,7 @@
 // same heads as vector i + period does, whatever the number of heads: maxima and sums are kept by phase, i % period.
 #pragma once
 
+#include <atomic>
 #include <numeric>
 
 #include "edges.hpp"
@@ -175,7 +176,9 @@ void each_softmax(const EdgeRows<Neighbor>& rows, int64_t heads, Visit visit) {
     for (int64_t row = 0; row < rows.num_rows; ++row) most = std::max(most, rows.offset[row + 1] - rows.offset[row]);
     const RowChunks chunks{rows.offset, rows.num_rows, 1 << 11};
     const int threads = part_count(rows.num_arcs * heads);
-    std::vector<SoftmaxRow<A>> numbers(threads, SoftmaxRow<A>(heads, most));
+    std::vector<SoftmaxRow<A>> numbers;
+    numbers.reserve(threads);  // no copies, which would not keep the memory that is set aside
+    for (int thread = 0; thread < threads; ++thread) numbers.emplace_back(heads, most);
     std::atomic<int64_t> next{0};
     run_team(threads, [&](const Team& team) {
         for (int64_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks.size();) {

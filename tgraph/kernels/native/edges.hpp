@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
