@@ -1,10 +1,13 @@
 """Layouts of an adjacency: what each stores, how long it takes to build, and how fast sums over its arcs are.
 
-    python -m bench.layouts [--parts table,wide,curve] [--graphs cnr-2000,COLLAB] [--data ../shared/data] [--repeat 7]
+    python -m bench.layouts [--parts table,wide,tiles,curve] [--graphs cnr-2000,COLLAB] [--data ../shared/data]
+        [--repeat 7] [--device cuda]
 
 table : for each graph and layout the bytes, the time to build, and the times of a float32 sum over all arcs (1 and 32
 columns) and of an iteration of PageRank, beside those of the plain CSR, in turns.
 wide  : A X with 500 columns, and a GCN of two layers, beside torch's product of a sparse matrix (MKL) and the CSR.
+tiles : for each graph the density of WSB's tiles, and sums of 64 columns by it on a device, in float32 with and without
+TF32 and in bfloat16, beside the CSR.
 curve : edges per second of building, over graphs of growing size.
 
 Every result is checked against the CSR's. Ratios of bytes are to a CSR of 4-byte neighbours and no weights, with
@@ -38,6 +41,7 @@ NAMES = (
     "amazon-photo", "coauthor-cs", "USA-road-d.NY", "USA-road-BAY", "USA-road-FLA", "USA-road-NW",
 )  # fmt: skip
 WIDE = ("COLLAB", "imdb-actor")
+PARTS = ("table", "wide", "tiles", "curve")
 COLUMNS, HIDDEN = 500, 500
 
 
@@ -84,12 +88,16 @@ def main() -> None:
         results["table"] = [asdict(row) for row in table(arguments)]
     if "wide" in arguments.parts:
         results["wide"] = [asdict(row) for name in WIDE if name in arguments.graphs for row in wide(name, arguments)]
+    if "tiles" in arguments.parts:
+        results["tiles"] = [row for name, graph in graphs(arguments) for row in tiles(name, graph, arguments)]
     if "curve" in arguments.parts:
         results["curve"] = list(curve(arguments))
     arguments.output.mkdir(parents=True, exist_ok=True)
     (arguments.output / "layouts.json").write_text(json.dumps(results, indent=1))
     text = "\n\n".join(
-        f"## {part}\n\n{rows_as_text(results[part])}" for part in ("table", "wide", "curve") if results.get(part)
+        f"## {part}\n\n{rows_as_text(results[part])}"
+        for part in ("table", "wide", "tiles", "curve")
+        if results.get(part)
     )
     (arguments.output / "layouts.md").write_text(f"# Layouts\n\n{results['machine']}\n\n{text}\n")
     print(text)
@@ -97,12 +105,13 @@ def main() -> None:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", type=lambda text: text.split(","), default=["table", "wide", "curve"])
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
     parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(NAMES))
     parser.add_argument("--layouts", type=lambda text: text.split(","), default=[n for n in LAYOUTS if n != "csr"])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--largest", type=int, default=100_000_000, help="arcs of the last graph of the curve")
+    parser.add_argument("--device", default="cpu", help="where sums by tiles are computed")
     parser.add_argument("--output", type=Path, default=Path("bench/results"))
     return parser.parse_args()
 
@@ -227,6 +236,41 @@ def compared(
     times = in_turns(calls, max(3, arguments.repeat // 2))
     for system, taken in times.items():
         yield Product(graph, task, system, taken, times["mkl"] / taken, times["csr"] / taken)
+
+
+# ---- tiles -----------------------------------------------------------------------------------------------------------
+
+TILED = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def tiles(name: str, graph: tg.Graph, arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
+    """WSB whatever its density."""
+    graph = graph.to(arguments.device)
+    begin = time.perf_counter()
+    held = graph.to_format("wsb", min_density=0)
+    built = time.perf_counter() - begin
+    for kind, dtype in TILED.items():
+        if kind == "tf32" and graph.device.type != "cuda":
+            continue
+        torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
+        data = torch.rand((graph.num_vertices, 64), device=graph.device).to(dtype)
+        calls = {each: partial(finished, other, data) for each, other in (("csr", graph), ("wsb", held))}
+        assert torch.allclose(calls["csr"](), calls["wsb"](), rtol=2e-2, atol=1e-2), f"{name}: wsb has other sums"
+        times = in_turns(calls, arguments.repeat)
+        row = {
+            "graph": name, "density": held.layout.fill, "bytes over csr": held.nbytes / graph.nbytes,
+            "build seconds": built, "data": kind, "csr ms": times["csr"], "wsb ms": times["wsb"],
+        }  # fmt: skip
+        print(row, flush=True)
+        yield row
+
+
+def finished(graph: tg.Graph, data: Tensor) -> Tensor:
+    """The sum over all arcs, once the device has it."""
+    result = tg.aggregate(graph, data)
+    if result.is_cuda:
+        torch.cuda.synchronize(result.device)
+    return result
 
 
 # ---- curve -----------------------------------------------------------------------------------------------------------

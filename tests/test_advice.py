@@ -1,5 +1,7 @@
 """`advise` measures what it says, and recommends by rule."""
 
+import itertools
+
 import pytest
 import torch
 from strategies import random_graph
@@ -49,6 +51,22 @@ def test_the_smallest_of_the_fast_ones_is_recommended(times, recommended):
     found = tg.advise(graph, layouts=["coo", "csc"], timer=timer_of(times))
     assert found.recommended == recommended
     assert found.why
+
+
+def test_what_a_build_costs_is_told_in_sums(monkeypatch):
+    """Half a second in the clock's time, at a millisecond for each sum."""
+    clock = itertools.count(0, 0.5)
+    monkeypatch.setattr(advice.time, "perf_counter", lambda: next(clock))
+    found = tg.advise(random_graph(50, 2000), layouts=["coo"], timer=timer_of([2.0, 1.0]))
+    assert found.why.endswith("sums that pay its build back: 500")
+
+
+def test_dense_tiles_are_measured_and_others_refused_by_their_density():
+    cliques = torch.block_diag(*[torch.ones(16, 16)] * 4).nonzero().T
+    (_, measured) = tg.advise(tg.Graph.from_edges(*cliques), layouts=["wsb"]).measured
+    assert measured.fill == 1 and measured.bytes_per_edge == (8 * 48 + 5 * 8) / 1024
+    refused = tg.advise(tg.generators.grid2d(20, 20), layouts=["wsb"]).refused
+    assert "a density of 0." in refused["wsb"]
 
 
 def test_a_large_graph_is_sampled():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -138,4 +139,6 @@ def _recommended(measured: Sequence[Measured]) -> tuple[Measured, str]:
     if best is plain or (plain in level and best.bytes_per_edge > 0.9 * plain.bytes_per_edge):
         return plain, "no other is clearly faster or smaller, and every kernel reads it"
     speed, size = plain.milliseconds / best.milliseconds, plain.bytes_per_edge / best.bytes_per_edge
-    return best, f"{speed:.2f} times as fast as csr at 1/{size:.2f} of its bytes"
+    why = f"{speed:.2f} times as fast as csr at 1/{size:.2f} of its bytes"
+    saved = (plain.milliseconds - best.milliseconds) / 1000
+    return best, why if saved <= 0 else f"{why}; sums that pay its build back: {math.ceil(best.build_seconds / saved)}"

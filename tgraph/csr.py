@@ -219,7 +219,8 @@ def _compact_by_hash(kernels: ModuleType, src: Tensor, dst: Tensor, low: int) ->
 
 
 def _kernels(tensor: Tensor) -> ModuleType | None:
-    return native.load() if tensor.device.type == "cpu" else None
+    plain = type(tensor) in (Tensor, torch.nn.Parameter)  # a fake tensor has no memory behind it
+    return native.load() if tensor.device.type == "cpu" and plain else None
 
 
 def _needs_wide_records(num_vertices: int, num_arcs: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.stream.parts import Parts
+from tgraph.text import duration, scaled, table
 
 if TYPE_CHECKING:
     import pandas
@@ -34,19 +35,6 @@ def rate(trace: tg.Trace) -> str:
     if not trace.milliseconds:
         return "-"
     return scaled(edges / trace.milliseconds * 1e3)
-
-
-def scaled(number: float) -> str:
-    """A positive number to three digits, with k, M or G for thousands, millions and billions."""
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:.3g}"
-
-
-def duration(seconds: float) -> str:
-    """A time in milliseconds or in seconds, whichever reads better."""
-    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def best_connected(graph: tg.Graph) -> Any:
@@ -90,14 +78,6 @@ def partition_total(parts: Parts, graph: tg.Graph) -> str:
     """Balance and cut of the partitioned graph in words."""
     cut, share = parts.cut(graph)
     return f"balance {parts.balance:.3f}, cut {cut:,} of {graph.num_arcs:,} arcs ({share:.2%})"
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as aligned lines: all columns but the first and the last to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ["<", *">" * (len(widths) - 2), "<"]
-    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
-    return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
 def _depths(graph: tg.Graph, depth: Any) -> str:

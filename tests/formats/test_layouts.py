@@ -38,6 +38,7 @@ MADE = {
     "sell-4": ("sell", {"C": 4, "sigma": 8}),
     "sell-16": ("sell", {"C": 16, "sigma": 1}),
     "sell-48": ("sell", {"C": 48, "sigma": 40}),
+    "wsb": ("wsb", {"min_density": 0}),
 }
 
 
@@ -370,7 +371,7 @@ def damages(layout):
             damaged = tensor.clone()
             damaged[place] = wrong
             yield {**tensors, name: damaged}, options
-    yield {**tensors, "other": tensors["neighbors"]}, options
+    yield {**tensors, "other": next(iter(tensors.values()))}, options
     for name in set(options) & {"num_vertices", "C", "sigma"}:
         yield tensors, {other: options[other] for other in options if other != name}
         yield tensors, {**options, name: -1}

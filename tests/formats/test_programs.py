@@ -29,8 +29,8 @@ ALGORITHMS = {
     "communities": al.cdlp,
 }
 
-# CSR without options is a plain Graph, and a hub in a small graph is more than ELLPACK likes.
-OPTIONS = {"ell": {"limit": 1e9}, "csr": {"narrow": True}}
+# CSR without options is a plain Graph, a hub in a small graph is more than ELLPACK likes, and WSB is for dense ones.
+OPTIONS = {"ell": {"limit": 1e9}, "csr": {"narrow": True}, "wsb": {"min_density": 0}}
 
 # What is computed in the layout, without decoding it.
 IN_LAYOUT = ("bfs", "bfs of several", "sssp", "pagerank", "hits")

@@ -18,11 +18,12 @@ from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout
 from tgraph.formats.sell import SELL
 from tgraph.formats.virtual import Virtual
+from tgraph.formats.wsb import WSB
 from tgraph.graph import Graph
 
 __all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
 
-_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, Virtual, CBM)
+_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, WSB, Virtual, CBM)
 LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
 
 

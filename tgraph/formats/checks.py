@@ -26,8 +26,9 @@ def check_names(layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...]
             raise ArgumentError(f"{name}: expected one dimension, got shape {list(tensor.shape)}")
         if name != "weights" and tensor.dtype not in INDICES:
             raise ArgumentError(f"{name}: expected int32 or int64, got {tensor.dtype}")
-    if "weights" in tensors:
-        build.as_weights(tensors["weights"], len(tensors["children" if "children" in needed else "neighbors"]))
+    arcs = tensors.get("children", tensors.get("neighbors"))
+    if "weights" in tensors and arcs is not None:
+        build.as_weights(tensors["weights"], len(arcs))
     found = {str(tensor.device) for tensor in tensors.values()}
     if len(found) > 1:
         raise ArgumentError(f"tensors: of the layout {layout!r}, on different devices {sorted(found)}; use .to()")

@@ -31,10 +31,12 @@ class Layout(ABC):
     num_vertices, num_arcs : n and m, as of the graph that it was made from.
 
     streams : whether the arcs are read from outside of memory, part by part, whenever they are needed.
+    rounds_once : whether 16-bit floating numbers are added in float32 by `pull`, products too, and rounded at the end.
     """
 
     name: ClassVar[str]
     streams: ClassVar[bool] = False
+    rounds_once: ClassVar[bool] = False
     num_vertices: int
     num_arcs: int
 

@@ -64,7 +64,9 @@ def _refuses_aggregate(call: Call, sub: Subgraph) -> str | None:
         return why
     if records(call.data) and (reduction.name not in ("sum", "mean") or _edge(call) in ("min", "max")):
         return f"gradients of {reduction.name!r} with edge={call.edge!r} follow single arcs"
-    return _layout(sub).refuses(KERNEL.get(reduction.name, reduction.name), _edge(call), _computed_in(dtype))
+    return _layout(sub).refuses(
+        KERNEL.get(reduction.name, reduction.name), _edge(call), _pulled_in(dtype, reduction, sub)
+    )
 
 
 def _refuses_own_weights(edge: str, reduction: Reduction, dtype: torch.dtype, sub: Subgraph) -> str | None:
@@ -88,6 +90,11 @@ def _computed_in(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if dtype in NARROW else dtype
 
 
+def _pulled_in(dtype: torch.dtype, reduction: Reduction, sub: Subgraph) -> torch.dtype:
+    """The same, but for sums in a layout that rounds them at the end itself; a mean is a sum that need not fit."""
+    return dtype if reduction.name == "sum" and _layout(sub).rounds_once else _computed_in(dtype)
+
+
 def _edge(call: Call) -> str:
     return call.edge if call.weights_in_layout else "copy"  # a weight that is one for all is applied to the senders
 
@@ -108,7 +115,7 @@ def aggregate(
     else:
         messages = messages_of(data, reduction, edge, weights, dtype)
     kernel, sent = REDUCTIONS[KERNEL.get(reduction.name, reduction.name)], messages.data.dtype
-    values = messages.data.to(_computed_in(sent)).contiguous()
+    values = messages.data.to(_pulled_in(sent, reduction, sub)).contiguous()
     if sub.sends_partly:
         values = torch.where(sub.active.mask[:, None], values, kernel.identity(values.dtype))
     pulled = _pulled(sub, values, kernel, _edge(call))

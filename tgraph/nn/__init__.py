@@ -1,7 +1,12 @@
 """Layers of graph neural networks, drop-in for their namesakes in PyTorch Geometric: the same arguments, names of
-parameters and numbers, on our operators. PyTorch Geometric is not needed to use them."""
+parameters and numbers, on our operators. PyTorch Geometric is not needed to use them.
+
+What of PyTorch Geometric asks for layers of its own class, `to_hetero` and its explainers, takes these after
+`accelerate`."""
 
 from tgraph.nn.accelerated import Acceleration, accelerate, restore
+from tgraph.nn.advice import advise
+from tgraph.nn.findings import Advice
 from tgraph.nn.gat_conv import GATConv
 from tgraph.nn.gatv2_conv import GATv2Conv
 from tgraph.nn.gcn_conv import GCNConv
@@ -13,6 +18,7 @@ from tgraph.nn.transformer_conv import TransformerConv
 
 __all__ = [
     "Acceleration",
+    "Advice",
     "GATConv",
     "GATv2Conv",
     "GCNConv",
@@ -22,5 +28,6 @@ __all__ = [
     "SAGEConv",
     "TransformerConv",
     "accelerate",
+    "advise",
     "restore",
 ]

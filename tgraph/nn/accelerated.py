@@ -116,7 +116,12 @@ def _both(name: str) -> type:
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         return (theirs if _is_observed(self) else ours).forward(self, *args, **kwargs)
 
-    return type(name, (ours, theirs), {"forward": forward, "__module__": __name__, "__doc__": ours.__doc__})
+    def keep_templates(self: Any, raise_on_error: bool = False) -> None:
+        """A copy would make the code that PyTorch Geometric generates for its class the original of this one, which
+        explanations go back to."""
+
+    own = {"forward": forward, "_set_jittable_templates": keep_templates}
+    return type(name, (ours, theirs), {**own, "__module__": __name__, "__doc__": ours.__doc__})
 
 
 HOOKS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from tgraph import operators
+from tgraph.errors import ArgumentError
 from tgraph.kernels import operator
 from tgraph.kernels.differentiable import NARROW, keeps_winners
 from tgraph.kernels.library import records
@@ -23,7 +24,10 @@ def aggregate(
     data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
     Returns [num_targets, ...]. Differentiable in data and weights, as often as one likes; by the transpose, which is
     made when a gradient is first recorded. A min or max passes its gradient to the first message that equals it.
+    Raises ArgumentError for sparse data.
     """
+    if data.layout != torch.strided:
+        raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None

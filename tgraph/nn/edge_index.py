@@ -29,6 +29,9 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
         other.
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
 
+    What was made for a tensor before serves it again unless torch has counted a change of it: what is written through
+    its `.data`, or by numpy into memory that it shares, is not noticed.
+
     Raises ArgumentError for anything else, and for sizes that do not fit.
     """
     if flow not in FLOWS:

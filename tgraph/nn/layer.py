@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -16,7 +16,12 @@ from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
+# What layers of PyTorch Geometric are made of, and those derived from them change.
+MESSAGES = ("propagate", "message", "aggregate", "message_and_aggregate", "update", "edge_update")
+
 Pair = tuple[Tensor, Tensor | None]
+
+_INSTEAD = "use torch.compile, or PyTorch Geometric's layer, which tgraph.nn.restore gives back"
 
 
 class MessagePassing(torch.nn.Module):
@@ -28,7 +33,7 @@ class MessagePassing(torch.nn.Module):
     node_dim : the dimension of x that counts vertices.
     decomposed_layers : has no effect: no message is ever stored, so that none need to be made piece by piece.
 
-    Raises ArgumentError for an unknown aggr or flow.
+    Raises ArgumentError for an unknown aggr or flow, and for a class derived that changes single messages.
     """
 
     def __init__(
@@ -49,12 +54,22 @@ class MessagePassing(torch.nn.Module):
             raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
         self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if changed := [name for name in MESSAGES if name in vars(cls)]:
+            raise ArgumentError(
+                f"{cls.__name__}: defines {', '.join(changed)}, which layers of ours would never call; derive it from "
+                "PyTorch Geometric's layer"
+            )
+
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
 
     def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
         """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
         they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
+        if torch.jit.is_tracing():
+            raise ArgumentError(f"edge_index: torch.jit.trace would keep that of the example; {_INSTEAD}")
         ends = x if self.flow == "source_to_target" else x[::-1]
         known = [None if features is None else features.shape[self.node_dim] for features in ends]
         given = list(size or (None, None))
@@ -65,6 +80,10 @@ class MessagePassing(torch.nn.Module):
         if torch.compiler.is_compiling() and isinstance(edge_index, Graph):
             prepare(edge_index, self.flow == "target_to_source")
         return adjacency_of(edge_index, (given[0], given[1]), self.flow)
+
+    def __prepare_scriptable__(self) -> NoReturn:
+        """What torch.jit.script asks for."""
+        raise ArgumentError(f"{type(self).__name__}: torch.jit.script knows no operators of ours; {_INSTEAD}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
@@ -91,14 +110,16 @@ def plain_weight(lin: torch.nn.Module | None) -> Tensor | None:
 
 def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None:
     """Whether it is cheaper to transform the vertices' features, and to aggregate what comes out, than the other way
-    around; None where the two would not be the same.
+    around; None where the two would not be the same. Sparse features are transformed first where they can be.
 
     Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
     the weights; what is not, a second time only where x needs a gradient.
     """
     weight = plain_weight(lin)
-    if weight is None or reduce in ("min", "max") or x.layout != torch.strided:
+    if weight is None or reduce in ("min", "max"):
         return None
+    if x.layout != torch.strided:
+        return True
     wide, narrow = x.shape[-1], weight.shape[0]
     if torch.is_grad_enabled() and weight.requires_grad:
         return 2 * narrow < (2 if x.requires_grad else 1) * wide

@@ -89,8 +89,8 @@ struct Batch {
         for (auto* copies : {&rows, &sents, &fixed, &fixed_sent}) copies->resize(most_arcs * with.width());
     }
 
-    // The arcs stored from `range.begin` to `range.end`. Asks for the numbers of the heads at the other ends of those to
-    // come: of up to three kinds, the first null one ends them.
+    // The arcs stored from `range.begin` to `range.end`. Asks for the numbers of the heads at the other ends of those
+    // to come: of up to three kinds, the first null one ends them.
     template <class Neighbor>
     void list(const Side<Neighbor>& side, Range range, const Numbers& numbers, int64_t heads) {
         const int64_t last = side.rows.num_stored - 1;

@@ -29,4 +29,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_pairs(module);
     tgraph::bind_cbm(module);
     tgraph::bind_unfold(module);
+    tgraph::bind_tiles(module);
 }

@@ -1,0 +1,373 @@
+"""`advise` names the backends that run, and counts the bytes that they move."""
+
+import copy
+
+import pytest
+import torch
+from nn_samples import edges, features, layers
+
+import tgraph as tg
+from tgraph import native
+from tgraph.errors import ArgumentError
+from tgraph.kernels import BACKENDS
+from tgraph.nn.findings import figure, size
+from tgraph.nn.watching import Watch
+
+LAYERS = layers()
+OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an operator, where the name is another
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """[(backend, operation)] of the functions of backends that are called."""
+    calls = []
+
+    def spy(name, operation, function):
+        def called(*args, **kwargs):
+            calls.append((name, operation))
+            return function(*args, **kwargs)
+
+        return called
+
+    for backend in BACKENDS.values():
+        for operation in ("aggregate", "push_rows", "products", "winners", "pull_won", "give_won"):
+            if hasattr(backend, operation):
+                monkeypatch.setattr(backend, operation, spy(backend.name, operation, getattr(backend, operation)))
+        for operation in ("attend", "attend_backward", "attention_weights"):
+            if hasattr(backend, operation):
+                monkeypatch.setattr(backend, operation, spy(backend.name, operation, getattr(backend, operation)))
+    return calls
+
+
+def graph_of(kind):
+    ends, n = edges("random")
+    graph = tg.Graph.from_edges(*ends, num_vertices=n, multi="first").without_self_loops()
+    if kind == "graph":
+        return graph
+    if kind == "edge_index":
+        return graph.to_edge_index()
+    if kind == "sparse":
+        adjacency = torch.sparse_coo_tensor(graph.to_edge_index().flip(0), torch.ones(graph.num_arcs).double(), (n, n))
+        return adjacency.coalesce().to_sparse_csr()
+    return graph.to_format(kind)
+
+
+@pytest.mark.parametrize("kind", ["graph", "edge_index", "sparse", "virtual", "cbm"])
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_backend_named_is_the_one_that_runs(name, kind, compiled, served, monkeypatch):
+    if compiled and native.load() is None:
+        pytest.skip("the native kernels are not installed")
+    if not compiled:
+        monkeypatch.setenv("TGRAPH_NATIVE", "0")
+    layer, graph = copy.deepcopy(LAYERS[name]), graph_of(kind)
+    x = features(15, 6).requires_grad_()
+    found = tg.nn.advise(layer, graph, x, orders=(), layouts=()).layers[0]
+    assert found.place == "" and found.name == type(layer).__name__ and found.calls == 1
+    served.clear()
+    result = layer(x, graph)
+    assert served == [(step.backend, OPERATIONS.get(step.operation, step.operation)) for step in found.forward]
+    served.clear()
+    result.sum().backward()
+    backward = [(step.backend, OPERATIONS.get(step.operation, step.operation)) for step in found.backward]
+    if kind in ("virtual", "cbm") and backward[:1] == [("layout", "aggregate")]:  # the layout calls itself
+        assert served == [] and backward == [("layout", "aggregate")]
+    else:
+        assert served == backward
+    if not compiled:
+        refused = [step.refused.get("native") for step in found.forward if step.backend == "portable"]
+        assert all(reason and "TGRAPH_NATIVE=0" in reason for reason in refused)
+
+
+class Counted:
+    """Bytes of the rows of a tensor that are touched."""
+
+    def __init__(self):
+        self.bytes = 0
+
+    def row(self, tensor, *index):
+        self.bytes += tensor[index].nbytes
+
+    def all(self, *tensors):
+        self.bytes += sum(tensor.nbytes for tensor in tensors)
+
+
+def rows_of(edge_index, n):
+    """(offset, the sources of each vertex in order) as the layers sort them."""
+    order = edge_index[1].argsort(stable=True)
+    offset = torch.zeros(n + 1, dtype=torch.int64)
+    offset[1:] = torch.bincount(edge_index[1], minlength=n).cumsum(0)
+    return offset, edge_index[0][order].int()
+
+
+def steps_of(layer, x, edge_index):
+    found = tg.nn.advise(layer, edge_index, x, orders=(), layouts=()).layers[0]
+    return found.forward, found.backward
+
+
+def test_bytes_of_sums():
+    (edge_index, n), x = edges("hub"), features(15, 6).requires_grad_()
+    forward, backward = steps_of(tg.nn.SAGEConv(6, 6).double(), x, edge_index)
+    for step, ends in ((forward[0], edge_index), (backward[0], edge_index.flip(0))):
+        offset, neighbors = rows_of(ends, n)
+        counted = Counted()
+        counted.all(offset)
+        for v in range(n):
+            for arc in range(int(offset[v]), int(offset[v + 1])):
+                counted.row(neighbors, arc)
+                counted.row(x, neighbors[arc])
+            counted.row(x, v)  # the result
+        assert step.moved == counted.bytes
+        assert step.shape == (6,) and step.dtype == torch.float64 and step.milliseconds > 0
+
+
+def test_bytes_of_weighted_sums():
+    (edge_index, n), x = edges("multi"), features(15, 6)
+    weights = torch.rand(edge_index.shape[1], dtype=torch.float64)
+    layer = tg.nn.GCNConv(6, 4, add_self_loops=False).double()
+    found = tg.nn.advise(layer, edge_index, x, weights, orders=(), layouts=()).layers[0]
+    offset, neighbors = rows_of(edge_index, n)
+    counted = Counted()
+    counted.all(offset, neighbors, weights, x)  # the last is the result
+    for arc in range(len(neighbors)):
+        counted.row(x, neighbors[arc])
+    assert [step.moved for step in found.forward] == [counted.bytes]
+
+
+@pytest.mark.parametrize("kind", ["GATv2Conv", "TransformerConv", "GATConv"])
+def test_bytes_of_attention(kind):
+    (edge_index, n), x = edges("hub"), features(15, 6).requires_grad_()
+    options = {} if kind == "TransformerConv" else {"add_self_loops": False}
+    layer = getattr(tg.nn, kind)(6, 3, heads=2, **options).double()
+    forward, backward = steps_of(layer, x, edge_index)
+    row, score, vector = torch.zeros(n, 2, 3).double(), torch.zeros(n, 2).double(), torch.zeros(2, 3).double()
+    sources = {"GATv2Conv": [row], "TransformerConv": [row, row], "GATConv": [score, row]}[kind]
+    target = score if kind == "GATConv" else row
+    vectors = [vector] if kind == "GATv2Conv" else []
+    offset, neighbors = rows_of(edge_index, n)
+    counted = Counted()
+    counted.all(offset, neighbors, target, *vectors, row, score)  # the last two are the result and the logsumexp
+    for arc in range(len(neighbors)):
+        for tensor in sources:
+            counted.row(tensor, neighbors[arc])
+    assert [step.moved for step in forward] == [counted.bytes]
+
+    back_offset, targets = rows_of(edge_index.flip(0), n)
+    both = Counted()
+    both.all(row, row, score)  # delta: the products of grad and result
+    both.all(offset, neighbors, target, *vectors, row, score, score)  # by target
+    both.all(back_offset, targets, *sources, *vectors)  # by source
+    both.all(target, *sources, *vectors)  # the gradients
+    for arc in range(len(neighbors)):
+        for tensor in sources:
+            both.row(tensor, neighbors[arc])
+        for tensor in (target, row, score, score):  # grad, delta and logsumexp
+            both.row(tensor, targets[arc])
+    assert [step.moved for step in backward] == [both.bytes]
+
+
+def test_bytes_of_what_adds_to_its_ends():
+    graph, x = graph_of("graph"), features(15, 32).requires_grad_()
+    with Watch() as watch:
+        torch.ops.tgraph.push(x.detach(), None, graph.offset, graph.neighbors, None, -1, None, "sum", "copy", "auto")
+    added = graph.num_arcs * 2 * x[0].nbytes
+    assert watch.steps[0].moved == graph.offset.nbytes + graph.neighbors.nbytes + 2 * x.nbytes + added
+    if native.load() is None:
+        return
+    with Watch() as watch:
+        tg.aggregate(graph, x, "max").sum().backward()
+    won, back = watch.steps
+    arcs = graph.offset.nbytes + graph.neighbors.nbytes
+    assert won.operation == "pull_won" and won.moved == arcs + graph.num_arcs * x[0].nbytes + 2 * x.nbytes
+    assert back.operation == "give_won" and back.moved == arcs + 3 * x.nbytes + 2 * x.nbytes
+
+
+def clique():
+    return tg.Graph.from_edges(*torch.combinations(torch.arange(40)).t(), directed=False)
+
+
+def test_a_graph_in_a_layout():
+    graph = clique().to_format("virtual")
+    found = tg.nn.advise(tg.nn.SAGEConv(6, 6), graph, layouts=("virtual",))
+    step = found.layers[0].forward[0]
+    assert step.backend == "layout"
+    layout = graph.transpose().layout
+    children = len(layout.dag.children)
+    assert children < graph.num_arcs
+    assert step.moved == children * 6 * 4 + layout.nbytes + 40 * 6 * 4
+    assert found.layers[0].backward == ()  # the features of the first layer record no gradient
+    assert "'virtual' that the graph has" in found.hints[-1]
+
+
+def test_a_graph_that_streams(tmp_path):
+    path = tmp_path / "blocks.tg"
+    tg.stream.write_partitioned(graph_of("graph"), path, parts=3)
+    found = tg.nn.advise(tg.nn.GCNConv(6, 6), tg.stream.open(path, memory="100MB"))
+    assert [step.backend for step in found.layers[0].forward] == ["layout"]
+    assert not found.orders and not found.layouts
+
+
+def test_layouts_say_whom_they_serve_and_what_they_spare():
+    graph = clique()
+    model = torch.nn.ModuleDict(
+        {"sum": tg.nn.GINConv(torch.nn.Linear(6, 6)), "max": tg.nn.SAGEConv(6, 6, "max"), "gat": tg.nn.GATConv(6, 6)}
+    )
+    found = tg.nn.advise(model, graph, layouts=("cbm", "virtual"))
+    by_name = {each.layout: each for each in found.layouts}
+    assert by_name["cbm"].serves == ("sum",)
+    assert "gat" not in by_name["virtual"].serves and "sum" in by_name["virtual"].serves
+    for name, each in by_name.items():
+        layout = graph.to_format(name).layout
+        assert each.operations == len(layout.dag.children) / graph.num_arcs < 0.3
+        assert each.bytes_per_edge == layout.nbytes / graph.num_arcs
+    assert "graph.to_format(" in found.hints[-1]
+
+
+@pytest.fixture
+def small_cache(monkeypatch):
+    """A cache of 16 KiB."""
+    for module in ("advice", "arrangements"):
+        monkeypatch.setattr(f"tgraph.nn.{module}.cache_bytes", lambda device: 1 << 14)
+
+
+def mesh():
+    """One whose vertices are in a random order."""
+    return tg.generators.grid2d(30, 30).permute(torch.randperm(900, generator=torch.Generator().manual_seed(0)))
+
+
+def test_orders_are_measured_in_turns(small_cache):
+    turns = iter(3 * [4.0, 2.0, 1.0])
+
+    def timer(step):
+        assert step().shape == (900, 64)
+        return next(turns)
+
+    found = tg.nn.advise(tg.nn.SAGEConv(64, 64), mesh(), orders=("degree", "rcm"), layouts=(), timer=timer)
+    times = [(each.order, each.milliseconds) for each in found.orders]
+    assert times == [("", 4e3), ("degree", 2e3), ("rcm", 1e3)]
+    assert "graph.reorder('rcm') makes sums 4.00 times as fast" in str(found)
+
+
+def test_orders_bring_neighbours_together(small_cache):
+    found = tg.nn.advise(tg.nn.SAGEConv(64, 64), mesh().to_edge_index(), layouts=())
+    assert found.columns == 64 and found.cache == 1 << 14
+    misses = {each.order: each.misses for each in found.orders}
+    assert misses["rcm"] < misses[""] / 2
+    assert "gathers that miss 16 KiB" in str(found) and "as it is" in str(found)
+
+
+def test_rows_that_fit_the_cache_need_no_order():
+    found = tg.nn.advise(tg.nn.SAGEConv(6, 6), graph_of("graph"), layouts=())
+    assert not found.orders and "no order brings anything" in str(found)
+
+
+def test_a_model_stays_as_it_is():
+    edge_index, _ = edges("random")
+    model = torch.nn.ModuleDict({"conv": tg.nn.GATConv(6, 6, dropout=0.5), "norm": torch.nn.BatchNorm1d(6)})
+    before, state = copy.deepcopy(model.state_dict()), torch.get_rng_state()
+    tg.nn.advise(model, edge_index, layouts=("sell",))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters()) and model.training
+
+
+class Twice(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.unused = tg.nn.GCNConv(-1, 6), tg.nn.GINConv(torch.nn.Identity())
+
+    def forward(self, x, edge_index, edge_weight=None):
+        return self.conv(self.conv(x, edge_index, edge_weight).relu(), edge_index, edge_weight=edge_weight)
+
+
+def test_layers_are_called_as_the_model_calls_them():
+    edge_index, n = edges("random")
+    model, weights = Twice(), torch.rand(edge_index.shape[1])
+    found = tg.nn.advise(model, edge_index, torch.rand(n, 6), weights)
+    assert [(layer.place, layer.calls) for layer in found.layers] == [("conv", 2)]
+    assert found.kept == {"unused": "the model does not call it"}
+    assert "GCNConv, called 2 times" in str(found) and "unused: the model does not call it" in str(found)
+    assert isinstance(model.conv.lin.weight, torch.nn.UninitializedParameter)
+    assert all("conv" not in each.serves for each in found.layouts)  # whose edges have weights of their own
+
+
+def test_in_evaluation_there_is_no_backward():
+    edge_index, n = edges("random")
+    for layer in LAYERS.values():
+        found = tg.nn.advise(copy.deepcopy(layer).eval(), edge_index, features(n, 6), layouts=())
+        assert found.layers[0].forward and not found.layers[0].backward
+
+
+def test_features_are_made_up():
+    edge_index, _ = edges("random")
+    model = torch.nn.ModuleList(
+        [
+            tg.nn.TransformerConv(6, 2, edge_dim=3),
+            tg.nn.GATv2Conv((4, 5), 2, add_self_loops=False),
+            tg.nn.GINConv(torch.nn.Sequential(torch.nn.Linear(7, 2))),
+        ]
+    ).double()
+    found = tg.nn.advise(model, edge_index, layouts=(), orders=())
+    assert [layer.forward[0].shape for layer in found.layers] == [(2,), (2,), (7,)]
+    assert all(layer.forward[0].dtype == torch.float64 for layer in found.layers)
+    matrix = torch.sparse_coo_tensor([[0, 1, 1], [4, 2, 3]], torch.ones(3).double(), (2, 5)).to_sparse_csr()
+    found = tg.nn.advise(tg.nn.SAGEConv(6, 2).double(), matrix)
+    assert found.layers[0].forward and not found.layouts and not found.orders
+
+
+@pytest.mark.parametrize("kind", ["empty", "one"])
+def test_small_graphs(kind):
+    edge_index, _ = edges(kind)
+    for given in (edge_index, tg.Graph.from_edge_index(edge_index)):
+        for name, layer in LAYERS.items():
+            assert name.split()[0] in str(tg.nn.advise(layer, given))
+
+
+def test_of_a_compiled_model_the_layers_are_watched_as_they_are():
+    edge_index, n = edges("random")
+    compiled = torch.compile(tg.nn.GCNConv(6, 6), backend="eager")
+    for x in (None, torch.rand(n, 6)):
+        assert tg.nn.advise(compiled, edge_index, x, layouts=()).layers[0].name == "GCNConv"
+
+
+def test_models_without_layers():
+    assert str(tg.nn.advise(torch.nn.Linear(2, 2), graph_of("graph"))) == "no layers of ours or of PyTorch Geometric"
+
+
+def test_faults():
+    edge_index, _ = edges("random")
+    with pytest.raises(ArgumentError, match="x: the model takes its columns from its first input; give x"):
+        tg.nn.advise(tg.nn.GCNConv(-1, 2), edge_index)
+    with pytest.raises(ArgumentError, match="graph: expected a graph, edges or a sparse matrix, got dict"):
+        tg.nn.advise(tg.nn.GCNConv(2, 2), {})
+    with pytest.raises(ArgumentError, match="orders: 'random' is not one of"):
+        tg.nn.advise(tg.nn.GCNConv(2, 2), edge_index, orders=("random",))
+    with pytest.raises(ArgumentError, match="layout: 'rows' is not one of"):
+        tg.nn.advise(tg.nn.GCNConv(2, 2), edge_index, layouts=("rows",))
+
+
+def test_numbers_read_well():
+    assert [figure(each) for each in (0.01234, 1.5, 99.94, 1234.5)] == ["0.0123", "1.5", "99.9", "1,234"]
+    assert [size(each) for each in (0, 1023, 1024, 3 << 19, 5 << 30)] == ["0 B", "1023 B", "1 KiB", "1.5 MiB", "5 GiB"]
+
+
+def test_layers_of_pyg():
+    theirs = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what is accelerated").nn
+    edge_index, _ = edges("random")
+    model = torch.nn.ModuleList([theirs.GCNConv(6, 6), theirs.GraphConv(6, 6), tg.nn.GCNConv(6, 6)])
+    found = tg.nn.advise(model, edge_index)
+    assert {layer.place: layer.name for layer in found.layers} == {"0": "GCNConv of PyG", "2": "GCNConv"}
+    assert found.kept == {"1": "there is no GraphConv of ours"}
+    assert found.hints[0] == "accelerate: the kernels above serve 0 after tg.nn.accelerate(model)"
+    assert type(model[0]) is theirs.GCNConv
+    assert tg.nn.accelerate(model).replaced
+    assert tg.nn.advise(model, edge_index).layers[0].name == "GCNConv"
+
+
+def test_models_on_several_graphs():
+    theirs = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what is accelerated").nn
+    model = theirs.HeteroConv({("a", "to", "b"): theirs.SAGEConv((-1, -1), 4)})
+    edge_index = {("a", "to", "b"): torch.tensor([[0, 1, 2], [0, 1, 3]])}
+    found = tg.nn.advise(model, edge_index, {"a": torch.rand(5, 3), "b": torch.rand(4, 2)})
+    assert [layer.forward[0].shape for layer in found.layers] == [(3,)]
+    assert not found.orders and not found.layouts

@@ -1,0 +1,239 @@
+"""Our layers in the ways that users of PyTorch Geometric use theirs."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from nn_samples import CONVS, agree, built, close, edges, features, layers
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
+
+import tgraph as tg
+from tgraph.errors import ArgumentError
+
+pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what is used")
+from torch_geometric import nn as theirs  # noqa: E402
+from torch_geometric.data import Data, HeteroData  # noqa: E402
+from torch_geometric.explain import Explainer, GNNExplainer  # noqa: E402
+from torch_geometric.loader import DataLoader  # noqa: E402
+
+LAYERS = layers()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_batches_of_graphs(name):
+    edge_index, n = edges("random")
+    alone = Data(x=features(n, 6), edge_index=edge_index)
+    layer = copy.deepcopy(LAYERS[name])
+    expected = layer(alone.x, alone.edge_index)
+    for batch in DataLoader([alone] * 5, batch_size=2):
+        out = layer(batch.x, batch.edge_index)
+        for one in out.split(n):
+            close(one, expected)
+        assert theirs.global_mean_pool(out, batch.batch).shape == (batch.num_graphs, out.shape[1])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_sequential_with_jumps(name):
+    edge_index, n = edges("hub")
+    layer = copy.deepcopy(LAYERS[name])
+    steps = [
+        (layer, "x, edge_index -> h"),
+        (torch.nn.ReLU(), "h -> a"),
+        (lambda a, h: [a, h], "a, h -> all"),
+        (theirs.JumpingKnowledge("cat"), "all -> x"),
+    ]
+    h = layer(features(n, 6), edge_index)
+    close(theirs.Sequential("x, edge_index", steps)(features(n, 6), edge_index), torch.cat((h.relu(), h), 1))
+
+
+def several():
+    data = HeteroData()
+    data["a"].x, data["b"].x = features(10, 5), features(7, 6)
+    random = torch.Generator().manual_seed(0)
+    ends = torch.stack([torch.randint(0, size, (20,), generator=random) for size in (10, 7)])
+    data["a", "to", "b"].edge_index, data["b", "of", "a"].edge_index = ends, ends.flip(0)
+    return data
+
+
+def bipartite(library, name):
+    options = {"add_self_loops": False} if name in ("GATConv", "GATv2Conv") else {}
+    return lambda sizes: built(library, name, (sizes, 4), options)
+
+
+BIPARTITE = ("SAGEConv", "GATConv", "GATv2Conv", "TransformerConv")
+
+
+@pytest.mark.parametrize("name", BIPARTITE)
+def test_a_layer_for_each_kind_of_edge(name):
+    data, found = several(), []
+    for library in (tg.nn, theirs):
+        make = bipartite(library, name)
+        model = theirs.HeteroConv({("a", "to", "b"): make((5, 6)), ("b", "of", "a"): make((6, 5))})
+        found.append(model(data.x_dict, data.edge_index_dict))
+    for kind in ("a", "b"):
+        close(found[0][kind], found[1][kind])
+
+
+@pytest.mark.parametrize("name", BIPARTITE)
+def test_to_hetero_takes_accelerated_layers(name):
+    class Two(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = bipartite(theirs, name)((-1, -1)), bipartite(theirs, name)((-1, -1))
+
+        def forward(self, x, edge_index):
+            return self.second(self.first(x, edge_index).relu(), edge_index)
+
+    data, model = several(), Two()
+    assert len(tg.nn.accelerate(model).replaced) == 2
+    model = theirs.to_hetero(model, data.metadata())
+    found = model(data.x_dict, data.edge_index_dict)
+    assert len(tg.nn.restore(model)) == 4
+    expected = model(data.x_dict, data.edge_index_dict)
+    for kind in ("a", "b"):
+        close(found[kind], expected[kind])
+
+
+@pytest.mark.parametrize("make", [theirs.GCN, theirs.GraphSAGE, theirs.GIN, theirs.GAT])
+def test_explanations_look_at_messages(make):
+    edge_index, n = edges("hub")
+    model = make(6, 8, 2, 3)
+    tg.nn.accelerate(model)
+    model = pickle.loads(pickle.dumps(copy.deepcopy(model)))
+    explainer = Explainer(
+        model,
+        GNNExplainer(epochs=3),
+        explanation_type="model",
+        node_mask_type="attributes",
+        edge_mask_type="object",
+        model_config={"mode": "multiclass_classification", "task_level": "node", "return_type": "raw"},
+    )
+    x = features(n, 6).float()
+    assert explainer(x, edge_index, index=3).edge_mask.sum() > 0
+    found = model(x, edge_index)
+    assert tg.nn.restore(model)
+    close(found, model(x, edge_index), 1e-4)
+
+
+def test_models_that_make_layers_of_ours():
+    class Ours(theirs.models.basic_gnn.BasicGNN):
+        supports_edge_weight, supports_edge_attr, supports_norm_batch = False, False, True
+
+        def init_conv(self, in_channels, out_channels, **kwargs):
+            return tg.nn.SAGEConv(in_channels, out_channels, **kwargs)
+
+    edge_index, n = edges("random")
+    model = Ours(6, 8, 2, 3, norm="batch", jk="max", aggr="max").eval()
+    expected = theirs.GraphSAGE(6, 8, 2, 3, norm="batch", jk="max", aggr="max").eval()
+    expected.load_state_dict(model.state_dict())
+    x = features(n, 6).float()
+    close(model(x, edge_index), expected(x, edge_index), 1e-5)
+
+
+def test_sampled_graphs_are_trimmed_layer_by_layer():
+    random = torch.Generator().manual_seed(0)
+    near = torch.stack([torch.randint(0, size, (20,), generator=random) for size in (13, 5)])
+    far = torch.stack([torch.randint(0, 15, (40,), generator=random) + 5 for _ in range(2)])
+    far[1] = 5 + far[1] % 8
+    model, sampled = theirs.GraphSAGE(6, 8, 2, 3).double(), {"num_sampled_nodes_per_hop": [5, 8, 7]}
+    given = (features(20, 6), torch.cat((near, far), 1))
+    expected = model(*given, **sampled, num_sampled_edges_per_hop=[20, 40])
+    tg.nn.accelerate(model)
+    close(model(*given, **sampled, num_sampled_edges_per_hop=[20, 40]), expected)
+
+
+def test_pooling_scores_by_our_layers():
+    edge_index, n = edges("random")
+    for make in (tg.nn.GCNConv, tg.nn.SAGEConv, tg.nn.GATConv):
+        assert theirs.SAGPooling(6, GNN=make)(features(n, 6).float(), edge_index)[0].shape[1] == 6
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_copies_compute_the_same(name):
+    edge_index, n = edges("multi")
+    graph = tg.Graph.from_edge_index(edge_index, num_nodes=n)
+    layer = copy.deepcopy(LAYERS[name])
+    if name == "GCNConv":
+        layer.cached = True
+    for given in (graph, edge_index):
+        layer.reset_parameters()
+        expected = layer(features(n, 6), given)
+        for twin in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+            close(twin(features(n, 6), given), expected)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_threads_share_a_layer_and_its_edges(name):
+    layer, n = copy.deepcopy(LAYERS[name]), 15
+    several = [torch.randint(0, n, (2, 60), generator=torch.Generator().manual_seed(seed)) for seed in range(4)]
+    expected = [layer(features(n, 6), edge_index.clone()) for edge_index in several]
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda number: layer(features(n, 6), several[number % 4]), range(32)))
+    for number, result in enumerate(found):
+        assert torch.equal(result, expected[number % 4])
+
+
+@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "SAGEConv mean", "GATConv", "GATv2Conv", "TransformerConv"])
+@pytest.mark.parametrize("sparse", [torch.Tensor.to_sparse, torch.Tensor.to_sparse_csr])
+def test_sparse_features(name, sparse):
+    edge_index, n = edges("random")
+    layer = built(tg.nn, name.split()[0], (6, 4), {"aggr": "sum"} if name == "SAGEConv" else {})
+    x = features(n, 6) * (features(n, 6) > 0)
+    expected = layer(x, edge_index)
+    found = layer(sparse(x), edge_index)
+    close(found, expected)
+    weight = next(parameter for parameter in layer.parameters() if parameter.dim() == 2)
+    close(*(torch.autograd.grad(out.square().sum(), weight)[0] for out in (found, expected)))
+
+
+def test_sparse_features_that_are_sent_as_they_are():
+    edge_index, n = edges("random")
+    for layer in (tg.nn.SAGEConv(6, 4, aggr="max"), tg.nn.GINConv(torch.nn.Linear(6, 4))):
+        with pytest.raises(ArgumentError, match=r"x: .* use x.to_dense\(\)"):
+            layer(features(n, 6).float().to_sparse(), edge_index)
+
+
+@pytest.mark.parametrize("name", CONVS)
+def test_torchscript_is_refused(name):
+    edge_index, n = edges("random")
+    arguments = (torch.nn.Linear(6, 4),) if name == "GINConv" else (6, 4)
+    accelerated = torch.nn.Sequential(getattr(theirs, name)(*arguments))
+    tg.nn.accelerate(accelerated)
+    for layer in (getattr(tg.nn, name)(*arguments), accelerated):
+        with pytest.raises(ArgumentError, match=f"{name}: torch.jit.script knows no operators of ours; use"):
+            torch.jit.script(layer)
+    with pytest.raises(ArgumentError, match=r"edge_index: torch.jit.trace .*; use torch.compile"):
+        torch.jit.trace(getattr(tg.nn, name)(*arguments), (features(n, 6).float(), edge_index))
+
+
+def test_classes_that_change_messages_are_refused():
+    for name in ("message", "aggregate", "update"):
+        with pytest.raises(ArgumentError, match=f"Own: defines {name}, which layers of ours would never call"):
+            type("Own", (tg.nn.GCNConv,), {name: lambda self, x_j: 2 * x_j})
+
+    class Doubled(tg.nn.GCNConv):
+        def forward(self, x, edge_index):
+            return 2 * super().forward(x, edge_index)
+
+    edge_index, n = edges("random")
+    layer = Doubled(6, 4).double()
+    close(layer(features(n, 6), edge_index), 2 * tg.nn.GCNConv.forward(layer, features(n, 6), edge_index))
+
+
+def test_tensors_without_memory_are_refused():
+    with FakeTensorMode() as mode:
+        edge_index, x = mode.from_tensor(edges("random")[0]), torch.empty(15, 6)
+        with pytest.raises((DataDependentOutputException, DynamicOutputShapeException)):
+            tg.nn.SAGEConv(6, 4)(x, edge_index)
+
+
+def test_edges_of_inference_serve_training():
+    layer = tg.nn.GATConv(6, 4).double()
+    with torch.inference_mode():
+        edge_index, n = edges("random")[0].clone(), 15
+        layer(features(n, 6), edge_index)
+    twin = theirs.GATConv(6, 4).double()
+    twin.load_state_dict(layer.state_dict())
+    agree(layer, twin, features(n, 6), edge_index.clone(), given=edge_index)

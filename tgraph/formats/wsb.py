@@ -1,0 +1,174 @@
+"""WSB: weighted block-sparse, windows of 16 rows in tiles of 8 columns with bitmaps, for tensor cores."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from tgraph import build, csr, validate
+from tgraph.errors import ArgumentError
+from tgraph.formats.checks import check_names, check_rows, count_option
+from tgraph.formats.csc import transposed_csr
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.graph import Graph
+from tgraph.kernels.cuda import wsb as cuda
+from tgraph.kernels.native import tiles as compiled
+from tgraph.kernels.portable import tiles as portable
+from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
+from tgraph.kernels.reductions import Reduction
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# The least density by default. Where a tile of 128 has 16 arcs, its 48 bytes take the place of 64 in CSR, and a row of
+# the data that is gathered once serves two rows of the window.
+MIN_DENSITY = 1 / 8
+
+# On the CPU the rows of about so many tiles are listed at a time, which bounds the memory.
+LISTED = 2**16
+
+
+class WSB(Uncompressed):
+    """Weighted block-sparse ("On Efficient Scaling of GNNs via IO-Aware Layers Implementations", 2026, appendix D.3,
+    after Li and Chandramowlishwaran, "Fused3S: fast sparse attention on tensor cores", 2025): the columns of 16
+    neighbouring rows are compacted into tiles of 8, each a bitmap of 128 bits. Weights are packed, one for each arc,
+    where the paper stores 128 for each tile.
+
+    tiles : the tensors, see `tgraph.kernels.portable.tiles.Tiles`.
+
+    On a CUDA device sums of 16-bit floating numbers in 8 columns or more are computed by tensor cores, and of float32
+    where `torch.backends.cuda.matmul.allow_tf32` lets them round to TF32. The CPU adds arc by arc, in about the time
+    that CSR takes: there it saves bytes.
+    """
+
+    name = "wsb"
+    rounds_once: ClassVar[bool] = True
+
+    def __init__(self, tiles: Tiles, num_arcs: int):
+        self.tiles, self.weights, self.num_vertices, self.num_arcs = tiles, tiles.weights, tiles.num_rows, num_arcs
+
+    @classmethod
+    def from_graph(cls, graph: Graph, *, min_density: float = MIN_DENSITY, **unknown: Any) -> Self:
+        """The arcs of a graph, its rows in order: which vertices are neighbours in number makes the density.
+
+        min_density : the least share of the tiles' entries that are arcs, 0 to 1; 0 takes any graph. Fewer arcs store
+            and compute more padding than they gain.
+
+        Sorts the arcs once, and takes about 100 bytes for each meanwhile. Raises ArgumentError for a graph below the
+        density, rows that do not ascend, and options out of range or `unknown`.
+        """
+        cls.refuse_options(unknown)
+        if not isinstance(min_density, (int, float)) or not 0 <= min_density <= 1:
+            raise ArgumentError(f"min_density: expected a share of entries, 0 to 1, got {min_density!r}")
+        _ = graph.out_degree  # checks every entry
+        if not validate.rows_ascend(graph.offset, graph.neighbors):
+            raise ArgumentError("graph: a row of it descends; build the graph by Graph.from_csr")
+        make = compiled.tiles_of if compiled.serves(graph.offset) else portable.tiles_of
+        layout = cls(make(graph.offset, graph.neighbors, graph.weights), graph.num_arcs)
+        if layout.fill < min_density:
+            raise ArgumentError(
+                f"graph: its tiles of {HEIGHT} x {WIDTH} have {layout.fill * HEIGHT * WIDTH:.1f} arcs each, a density "
+                f"of {layout.fill:.3f} where {min_density:g} is the least that pays; use 'csr', bring similar rows "
+                "together by graph.reorder('rcm') or another order, or allow it with a smaller min_density="
+            )
+        return layout
+
+    @property
+    def fill(self) -> float:
+        """The density: the share of the tiles' entries that are arcs; 1 where nothing is stored."""
+        entries = self.tiles.num_tiles * HEIGHT * WIDTH
+        return self.num_arcs / entries if entries else 1.0
+
+    def to_csr(self) -> Csr:
+        """See `Layout.to_csr`."""
+        if compiled.serves(self.tiles.offset):
+            return compiled.arcs_of(self.tiles, 0, len(self.tiles.offset) - 1)
+        return portable.arcs_of(self.tiles, None)
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        return portable.arcs_of(self.tiles, vertices)
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`."""
+        return (compiled if compiled.serves(self.tiles.offset) else portable).degrees(self.tiles)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """See `Layout.tensors`."""
+        return {name: tensor for name, tensor in self.tiles._asdict().items() if isinstance(tensor, Tensor)}
+
+    def options(self) -> dict[str, Any]:
+        """See `Layout.options`."""
+        return {"num_vertices": self.num_vertices, "num_arcs": self.num_arcs}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        n, num_arcs = count_option(options, "num_vertices"), count_option(options, "num_arcs")
+        return cls(_checked(cls.name, tensors, n, num_arcs), num_arcs)
+
+    def transposed(self) -> Self:
+        """The reversed arcs, laid out anew whatever their density."""
+        return self.from_graph(Graph(*transposed_csr(*self.to_csr())), min_density=0)
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        tiles, identity = self.tiles._replace(weights=weights), reduction.identity(data.dtype)
+        if cuda.refuses(tiles, data) is None:
+            return cuda.pull(tiles, data, reduction.name, edge, identity)
+        multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
+        if multiplies and compiled.sums(tiles, data):
+            return compiled.multiply(tiles, data)
+        if compiled.serves(data):
+            return _listed(tiles, data, reduction, edge)
+        # A product by tiles meets every number of the data with zeros, which infinity and NaN would not forget.
+        if multiplies and bool(torch.isfinite(data).all()):
+            return portable.multiply(tiles, data)
+        return reduce_rows(*portable.arcs_of(tiles, None), data, reduction, edge)
+
+
+def _listed(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """A pull on the CPU: the rows of some windows are listed for the kernels of CSR, and reduced before the next."""
+    result = torch.empty_like(data)
+    begins = torch.arange(0, max(tiles.num_tiles, 1), LISTED)
+    cuts = [*torch.unique(torch.searchsorted(tiles.offset, begins, right=True) - 1).tolist(), len(tiles.offset) - 1]
+    cuts[0] = 0
+    for first, last in pairwise(cuts):
+        rows = slice(first * HEIGHT, min(last * HEIGHT, tiles.num_rows))
+        result[rows] = reduce_rows(*compiled.arcs_of(tiles, first, last), data, reduction, edge)
+    return result
+
+
+def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Tiles:
+    """Tiles of stored tensors. Raises ArgumentError where these do not fit each other, or lead anywhere else."""
+    check_names(name, tensors, ("offset", "columns", "bitmap"), ("start", "weights"))
+    offset, columns, bitmap = tensors["offset"].to(torch.int64), tensors["columns"], tensors["bitmap"].to(torch.int64)
+    if len(bitmap) % 2 or len(columns) != len(bitmap) // 2 * WIDTH:
+        raise ArgumentError(f"columns: expected {WIDTH} for every 2 words of the bitmap, got {len(columns)}")
+    check_rows(offset, -(-n // HEIGHT), len(bitmap) // 2)
+    validate.check_range(columns, n, "columns")
+    tiles = Tiles(offset, columns.to(csr.index_dtype(n)), bitmap.contiguous(), None, None, n)
+    _check_bitmap(tiles, num_arcs)
+    start, weights = tensors.get("start"), tensors.get("weights")
+    if (start is None) != (weights is None):
+        raise ArgumentError("start: weights have it, and nothing else; the file may be damaged")
+    if start is None:
+        return tiles
+    if len(start) != tiles.num_tiles + 1 or not torch.equal(start.to(torch.int64), portable.starts_of(bitmap)):
+        raise ArgumentError("start: does not count the arcs of the bitmap; the file may be damaged")
+    return tiles._replace(start=start.to(torch.int64), weights=build.as_weights(weights, num_arcs))
+
+
+def _check_bitmap(tiles: Tiles, num_arcs: int) -> None:
+    """Raise ArgumentError unless it has so many arcs, none of them beyond the last row, and columns ascend."""
+    found = int(portable.count_bits(tiles.bitmap).sum())
+    if found != num_arcs:
+        raise ArgumentError(f"bitmap: has {found} arcs, expected {num_arcs}")
+    if (last := tiles.num_rows % HEIGHT) and bool(tiles.rows[int(tiles.offset[-2]) :, last:].any()):
+        raise ArgumentError(f"bitmap: has arcs of rows beyond the last, {tiles.num_rows - 1}")
+    falls = tiles.columns[1:] < tiles.columns[:-1]
+    begins = tiles.offset[1:-1] * WIDTH - 1
+    falls[begins[(begins >= 0) & (begins < len(falls))]] = False  # columns of a window begin anywhere
+    if len(wrong := falls.nonzero()):
+        raise ArgumentError(f"columns: do not ascend at position {int(wrong[0]) + 1}")

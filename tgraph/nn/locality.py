@@ -1,0 +1,85 @@
+"""How often a gather along the arcs finds in the cache what it needs, told from the order of the arcs alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.graph import Graph
+
+LINE = 64  # bytes that come at once
+USUAL = 1 << 20  # bytes of a second-level cache of which nothing is known
+_SIZE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+
+
+def cache_bytes(device: torch.device) -> int:
+    """Bytes of the second-level cache of a device: of a core, or of a GPU."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).L2_cache_size
+    try:
+        text = _SIZE.read_text().strip() if device.type == "cpu" else ""
+    except OSError:
+        return USUAL
+    number, unit = text.rstrip("KM"), text[-1:]
+    return int(number) * {"K": 1 << 10, "M": 1 << 20}.get(unit, 1) if number.isdigit() else USUAL
+
+
+def misses(rows: Graph, row_bytes: int, capacity: int) -> float:
+    """The share of the arcs whose gather misses a cache of `capacity` bytes, from 0 to 1; 0 without arcs.
+
+    rows : whose arcs lead from who receives to what is read, row after row. row_bytes : of what each vertex holds.
+
+    The cache keeps what was used last (LRU). It holds as many lines of 64 bytes, or rows where these are longer, as are
+    read by a window of so many arcs on average, its footprint; who is read again after more arcs than that is gone by
+    then, and so is who was not read before (Denning and Schwartz, "Properties of the working-set model", CACM 1972;
+    Xiang, Ding, Luo and Bao, "HOTL: a higher order theory of locality", ASPLOS 2013).
+    """
+    arcs = rows.num_arcs
+    if not arcs:
+        return 0.0
+    together = max(LINE // max(row_bytes, 1), 1)
+    room = capacity // max(row_bytes, LINE)
+    reuse, ends = _times(rows, together)
+    distinct = arcs - len(reuse)
+    if room >= distinct:
+        return distinct / arcs
+    gaps, low, high = Gaps(torch.cat((reuse, ends)), distinct, arcs), 0, arcs
+    while high - low > 1:
+        window = (low + high) // 2
+        low, high = (window, high) if gaps.footprint(window) <= room else (low, window)
+    return (distinct + int((reuse > low).sum())) / arcs
+
+
+class Gaps:
+    """How many arcs after the one before, or the beginning, each of the `distinct` ones is read, and to the end after
+    the last: int64, of `arcs` in all."""
+
+    def __init__(self, gaps: Tensor, distinct: int, arcs: int):
+        self.gaps = gaps.sort().values
+        self.sums, self.distinct, self.arcs = self.gaps.cumsum(0), distinct, arcs
+
+    def footprint(self, window: int) -> float:
+        """How many are read by a window of so many arcs, on average over all windows."""
+        shorter = int(torch.searchsorted(self.gaps, window, right=True))
+        longer = int(self.sums[-1]) - (int(self.sums[shorter - 1]) if shorter else 0)
+        return self.distinct - (longer - window * (len(self.gaps) - shorter)) / (self.arcs - window + 1)
+
+
+def _times(rows: Graph, together: int) -> tuple[Tensor, Tensor]:
+    """(how many arcs after it was read each is read again, how many arcs it takes to each from the beginning and from
+    the end), int64; what lies on one line is one."""
+    offset, neighbors = rows.offset, rows.neighbors
+    if together > 1:
+        neighbors = neighbors // together
+    offset, _, position = csr.transpose(offset, neighbors, permutation=True)
+    assert position is not None
+    degree = offset.diff()
+    read = offset[:-1][degree > 0]
+    first, last = position[read], position[offset[1:][degree > 0] - 1]
+    again = torch.ones(len(position), dtype=torch.bool, device=position.device)
+    again[read] = False
+    reuse = position.diff(prepend=position[:1])[again]
+    return reuse, torch.cat((first + 1, len(position) - last))

@@ -1,0 +1,31 @@
+"""Numbers and tables as lines that a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+
+def scaled(number: float) -> str:
+    """A positive number to three digits, with k, M or G for thousands, millions and billions."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """A time in milliseconds or in seconds, whichever reads better."""
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def table(rows: Sequence[Sequence[str]], left: Collection[int] = (0, -1)) -> str:
+    """Rows of cells as aligned lines: the columns numbered in `left`, from the end where negative, to the left, and the
+    others to the right."""
+    columns = list(zip(*rows, strict=True))
+    leftmost = {number % len(columns) for number in left}
+    cells = [
+        [cell.ljust(width) if number in leftmost else cell.rjust(width) for cell in column]
+        for number, column in enumerate(columns)
+        for width in [max(map(len, column))]
+    ]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*cells, strict=True))
