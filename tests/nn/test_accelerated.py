@@ -80,3 +80,23 @@ def test_hooks_on_messages_are_called():
     handle.remove()
     close(model(features(n, 6), edge_index), hooked)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_weights_are_explained(name):
+    from torch_geometric.explain import AttentionExplainer, Explainer
+
+    edge_index, n = edges("hub")
+    model = torch.nn.ModuleList([getattr(theirs, name)(6, 4, heads=2).double()]).eval()
+    model.forward = lambda x, edge_index: model[0](x, edge_index)
+    settings = {"mode": "regression", "task_level": "node", "return_type": "raw"}
+
+    def explained():
+        algorithm, kind = AttentionExplainer(), "model"
+        explainer = Explainer(model, algorithm, explanation_type=kind, edge_mask_type="object", model_config=settings)
+        return explainer(features(n, 6), edge_index).edge_mask
+
+    expected = explained()
+    tg.nn.accelerate(model)
+    close(explained(), expected)
+    tg.nn.restore(model)

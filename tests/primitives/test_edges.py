@@ -54,6 +54,7 @@ def test_softmax(shape, positions):
         expected = torch.where(among, torch.softmax(torch.where(among, score, -torch.inf), 0), expected)
     torch.testing.assert_close(found, expected)
     assert torch.autograd.gradcheck(lambda x: edge_softmax(made, x), score / 100)
+    assert torch.autograd.gradgradcheck(lambda x: edge_softmax(made, x), score / 100)
 
 
 def test_no_edges():
@@ -71,6 +72,36 @@ def test_compiles_as_one_graph():
 
     compiled = torch.compile(alpha, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(source, target), alpha(source, target))
+    for each in (source, target):
+        each.requires_grad_()
+    expected = torch.autograd.grad(alpha(source, target).square().sum(), (source, target))
+    found = torch.autograd.grad(compiled(source, target).square().sum(), (source, target))
+    torch.testing.assert_close(found, expected)
+
+
+def test_under_transforms_of_torch_func():
+    made, _ = arcs()
+    source, target = random(4, 2, 3), random(6, 2, 3)
+
+    def loss(u):
+        return edge_softmax(made, u_op_v(made, "dot", u, target)).square().sum()
+
+    expected = torch.autograd.grad(loss(source.requires_grad_()), source)[0]
+    torch.testing.assert_close(torch.func.grad(loss)(source.detach()), expected)
+    assert torch.func.vmap(lambda u: u_op_v(made, "add", u, target))(torch.stack((source, source))).shape == (
+        2,
+        7,
+        2,
+        3,
+    )
+
+
+def test_integers():
+    made, _ = arcs()
+    source, target = torch.arange(8).view(4, 2).int(), torch.arange(12).view(6, 2).int()
+    assert torch.equal(u_op_v(made, "mul", source, target), source[SRC] * target[DST])
+    assert torch.equal(u_op_v(made, "dot", source, target), (source[SRC] * target[DST]).sum(-1))
+    assert torch.equal(u_op_v(made, "div", source + 1, target + 1), (source + 1)[SRC] / (target + 1)[DST])
 
 
 def test_what_does_not_fit_is_named():
@@ -79,5 +110,11 @@ def test_what_does_not_fit_is_named():
         u_op_v(made, "pow", random(4), random(6))
     with pytest.raises(ArgumentError, match=r"target: expected a tensor \[6, ...\], got \[4\]"):
         u_op_v(made, "add", random(4), random(4))
+    with pytest.raises(ArgumentError, match=r"source, target: \[4, 2\] and \[6, 3\] do not broadcast"):
+        u_op_v(made, "add", random(4, 2), random(6, 3))
+    with pytest.raises(ArgumentError, match="'dot' sums over the last dimension"):
+        u_op_v(made, "dot", random(4), random(6))
+    with pytest.raises(ArgumentError, match="source: on meta"):
+        u_op_v(made, "add", random(4).to("meta"), random(6))
     with pytest.raises(ArgumentError, match="score: expected a floating tensor"):
         edge_softmax(made, torch.ones(7, dtype=torch.int64))

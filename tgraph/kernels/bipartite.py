@@ -99,6 +99,16 @@ class Arcs:
             derived |= {"offset": offset, "neighbors": neighbors} | ({"number": number} if numbered else {})
         return derived["offset"], derived["neighbors"], derived["number"] if numbered else None
 
+    def transposed_edges(self) -> Tensor:
+        """The edge behind each arc of `transposed`, where its features lie, int64 [E]; computed once."""
+        number = self.transposed(numbered=True)[2]
+        assert number is not None
+        if self.position is None:
+            return number
+        if "edge" not in self._derived:
+            self._derived["edge"] = self.position.index_select(0, number)
+        return self._derived["edge"]
+
     def _is_mirrored(self, offset: Tensor, neighbors: Tensor) -> bool:
         return torch.equal(offset, self.offset) and torch.equal(neighbors, self.neighbors)
 
@@ -137,7 +147,7 @@ def _transpose(offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bo
 def _transpose_fake(
     offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    number = offset.new_empty(len(neighbors) if numbered else 0)
+    number = offset.new_empty(neighbors.shape[0] if numbered else 0)
     return offset.new_empty(num_sources + 1), torch.empty_like(neighbors), number
 
 

@@ -67,12 +67,12 @@ class Arcs(NamedTuple):
     @property
     def num_rows(self) -> int:
         """k, the rows held."""
-        return len(self.offset) - 1 if self.rows is None else len(self.rows)
+        return self.offset.shape[0] - 1 if self.rows is None else self.rows.shape[0]
 
     def num_heard(self, backend: str) -> Tensor:
         """How many arcs each row is reached by, int64 [k, 1]."""
         if self.heard is not None:
-            ones = torch.ones((len(self.heard), 1), dtype=torch.int64, device=self.offset.device)
+            ones = torch.ones((self.heard.shape[0], 1), dtype=torch.int64, device=self.offset.device)
             return pull(ones, None, None, *self, "sum", "copy", backend)
         degree = self.offset.diff() if self.rows is None else self.offset[self.rows + 1] - self.offset[self.rows]
         return (degree if self.width < 0 else degree.clamp(max=self.width))[:, None]
@@ -173,7 +173,7 @@ def _push(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:
 
 def _push_fake(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:
     offset, logical = rest[0], reduction_of(rest[5]).logical
-    return data.new_empty((len(offset) - 1, data.shape[1]), dtype=torch.bool if logical else data.dtype)
+    return data.new_empty((offset.shape[0] - 1, data.shape[1]), dtype=torch.bool if logical else data.dtype)
 
 
 def _products(row_data: Tensor, data: Tensor, num_arcs: int, heads: int, *rest: Any) -> Tensor:
@@ -207,7 +207,7 @@ def _give_won(grad: Tensor, won: Tensor, *rest: Any) -> Tensor:
 
 
 def _give_won_fake(grad: Tensor, won: Tensor, *rest: Any) -> Tensor:
-    return grad.new_empty((len(rest[0]) - 1, grad.shape[1]))
+    return grad.new_empty((rest[0].shape[0] - 1, grad.shape[1]))
 
 
 def _added_up(data: Tensor, sender: Tensor, grad: Tensor) -> Tensor:
@@ -365,7 +365,7 @@ def _give_won_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     won, *tensors = ctx.saved_tensors
     arcs = Arcs.of(tensors, ctx.width)
     begin = arcs.offset[:-1] if arcs.rows is None else arcs.offset.index_select(0, arcs.rows)
-    arc = (begin[:, None] + won.clamp(min=0)).clamp(max=max(len(arcs.neighbors) - 1, 0))
+    arc = (begin[:, None] + won.clamp(min=0)).clamp(max=max(arcs.neighbors.shape[0] - 1, 0))
     if not len(arcs.neighbors):
         return grad.new_zeros(won.shape), *_NONE[:7]
     sender = arcs.neighbors[arc]

@@ -29,12 +29,12 @@ def _take(data: Tensor, index: Tensor) -> Tensor:
 
 
 def _take_fake(data: Tensor, index: Tensor) -> Tensor:
-    return data.new_empty((len(index), *data.shape[1:]))
+    return data.new_empty((index.shape[0], *data.shape[1:]))
 
 
 def _save_index(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(inputs[1])
-    ctx.size = len(inputs[0])
+    ctx.size = inputs[0].shape[0]
 
 
 def _take_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
@@ -103,12 +103,12 @@ def _segment_reduce(messages: Tensor, offset: Tensor, reduce: str) -> Tensor:
 
 
 def _segment_reduce_fake(messages: Tensor, offset: Tensor, reduce: str) -> Tensor:
-    return messages.new_empty((len(offset) - 1, *messages.shape[1:]))
+    return messages.new_empty((offset.shape[0] - 1, *messages.shape[1:]))
 
 
 def _save_segments(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     messages, offset, ctx.reduce = inputs
-    ctx.size = len(messages)
+    ctx.size = messages.shape[0]
     held = {"sum": (offset,), "prod": (offset, messages)}.get(ctx.reduce, (offset, messages, output))
     ctx.save_for_backward(*held)
 

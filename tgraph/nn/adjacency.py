@@ -106,6 +106,14 @@ class Adjacency:
 
         return self.kept("arcs of edges" if of_edges else "arcs", cut)
 
+    def with_sink(self, target_data: Tensor) -> Tensor:
+        """Data [num_targets, ...] of the targets as `arcs` counts these; one more where edges lead to nowhere."""
+        return target_data
+
+    def without_sink(self, received: Tensor) -> Tensor:
+        """The inverse."""
+        return received
+
     @property
     def edge_index(self) -> tuple[Tensor, Tensor]:
         """(source, target) of the edges, int64 [E] each."""

@@ -12,6 +12,7 @@ from tgraph.graph import Graph
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.layer import REDUCE, MessagePassing
 from tgraph.nn.loops import with_loops
+from tgraph.nn.traced import SunkAdjacency
 from tgraph.primitives.attention import draw
 
 
@@ -94,5 +95,7 @@ def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: st
         return type(edge_index)(row=target, col=source, value=alpha, sparse_sizes=(over.num_targets, over.num_sources))
     if same and not isinstance(edge_index, Graph):
         return edge_index, alpha
+    if isinstance(over, SunkAdjacency):
+        alpha = over.without_sunk(alpha)
     ends = over.edge_index if flow == "source_to_target" else over.edge_index[::-1]
     return torch.stack(ends), alpha

@@ -48,6 +48,7 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
             sizes,
             flow,
             sparse=True,
+            parts=(edge_index.storage.rowptr(), edge_index.storage.value()),
         )
     if not isinstance(edge_index, Tensor):
         raise ArgumentError(
@@ -65,25 +66,32 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
 
 
-_adjacencies: WeakTensorKeyDictionary = WeakTensorKeyDictionary()  # {tensor: (state, {(sizes, flow): Adjacency})}
+# {tensor: (state, {(sizes, flow): Adjacency}, parts)}
+_adjacencies: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
 
 
 def _known(
-    tensor: Tensor, values: Tensor | None, build: Callable[[], Adjacency], sizes: Sizes, flow: str, sparse: bool = False
+    tensor: Tensor,
+    values: Tensor | None,
+    build: Callable[[], Adjacency],
+    sizes: Sizes,
+    flow: str,
+    sparse: bool = False,
+    parts: tuple[Tensor | None, ...] = (),
 ) -> Adjacency:
     """What was built for this tensor before, if it has not changed since; of a `sparse` matrix, which has its sizes and
-    flow, one for all."""
+    flow, one for all. `parts` are the other tensors of a matrix that shares this one with others."""
     key = None if sparse else (sizes, flow)
     if torch.compiler.is_compiling():
         found = build()
     elif tensor.is_inference() or (values is not None and (values.requires_grad or values.is_inference())):
         found = build()  # whose changes nobody counts, or which belongs to one forward pass
     else:
-        state = (tensor._version, tensor.shape, None if values is None else values._version)
-        known, held = _adjacencies.get(tensor, (None, {}))
+        state = (tensor._version, tensor.shape, None if values is None else values._version, *map(id, parts))
+        known, held, _ = _adjacencies.get(tensor, (None, {}, ()))
         if known != state:
             held = {}
-            _adjacencies[tensor] = (state, held)
+            _adjacencies[tensor] = (state, held, parts)  # held, so that no other tensor gets the id of one
         if key not in held:
             held[key] = build()
         found = held[key]
@@ -143,4 +151,5 @@ def _of_sparse(matrix: Tensor) -> Adjacency:
 def _of_sparse_tensor(matrix: Any) -> Adjacency:
     """That of a torch_sparse.SparseTensor."""
     offset, neighbors, values = matrix.csr()
+    neighbors = neighbors.detach()  # not the tensor that the adjacency is kept with, which it would keep alive
     return SortedAdjacency(offset, neighbors, matrix.sparse_sizes()[1], values)

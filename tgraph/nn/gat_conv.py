@@ -116,10 +116,10 @@ class GATConv(AttentionLayer):
             target_score = source_score.new_zeros((over.num_targets, self.heads))
         else:
             target_score = self._score(self.lin or self.lin_dst, second, target, self.att_dst)
-        value, *scores = in_one_dtype(value, source_score, target_score, self._edge_score(edge_attr))
+        value, *scores = in_one_dtype(value, source_score, over.with_sink(target_score), self._edge_score(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(value)}
-        out = self._finished(attention.gat(arcs, value, *scores, **options), second)
+        out = self._finished(over.without_sink(attention.gat(arcs, value, *scores, **options)), second)
         if not return_attention_weights:
             return out
         alpha = attention.gat_weights(arcs, *scores, **options)

@@ -102,10 +102,10 @@ class GATv2Conv(AttentionLayer):
         right = left if self.share_weights and isinstance(x, Tensor) else self._by_head(self.lin_r(second))
         adjacency = self._adjacency(edge_index, (left, right))
         over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
-        inputs = in_one_dtype(left, right, self.att[0], self._edge_features(edge_attr))
+        inputs = in_one_dtype(left, over.with_sink(right), self.att[0], self._edge_features(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(left)}
-        out = self._joined(attention.gatv2(arcs, *inputs, **options))
+        out = self._joined(over.without_sink(attention.gatv2(arcs, *inputs, **options)))
         if self.res is not None:
             out = plus(out, self.res(second))
         out = out if self.bias is None else plus(out, self.bias)

@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.compiled import prepare_loops
+from tgraph.nn.traced import SunkAdjacency, sink_loops
 
 FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
 
@@ -23,6 +24,8 @@ class Looped:
     kept : the user's numbers of the edges kept, int64 [k], or None where these are all.
     loop : for each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
         where there were none at all.
+    sunk : which of the user's edges stay although they are replaced, and lead to nowhere, bool [E]; None where these
+        are removed.
     """
 
     adjacency: Adjacency
@@ -30,11 +33,12 @@ class Looped:
     ends: Tensor
     kept: Tensor | None = None
     loop: Tensor | None = None
+    sunk: Tensor | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of the adjacency and what was derived of it, and of the numbers."""
-        numbers = (self.ends, self.kept, self.loop)
+        numbers = (self.ends, self.kept, self.loop, self.sunk)
         return self.adjacency.nbytes + sum(tensor.nbytes for tensor in numbers if tensor is not None)
 
     def weights(self, edge_weight: Tensor, fill: float) -> Tensor:
@@ -57,6 +61,8 @@ class Looped:
         return torch.cat((others, loops))
 
     def _others(self, edge_data: Tensor) -> Tensor:
+        if self.sunk is not None:
+            return torch.where(self.sunk.reshape(-1, *(1,) * (edge_data.dim() - 1)), 0, edge_data)
         return edge_data if self.kept is None else edge_data.index_select(0, self.kept)
 
     def _reduced(self, others: Tensor, fill: str) -> Tensor:
@@ -66,7 +72,9 @@ class Looped:
                 f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or a tensor"
             )
         size = max(self.num_loops, self.adjacency.num_targets, self.adjacency.num_sources)
-        end = self.ends[: len(others)].to(torch.int64)
+        end = self.ends[: others.shape[0]].to(torch.int64)
+        if self.sunk is not None:
+            size, end = size + 1, torch.where(self.sunk, size, end)
         start = others.new_full((size, *others.shape[1:]), 1.0 if fill == "mul" else 0.0)
         index = end.reshape(-1, *(1,) * (others.dim() - 1)).expand_as(others)
         reduced = start.scatter_reduce(0, index, others, FILLS[fill], include_self=False)
@@ -79,10 +87,7 @@ def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_targ
     if torch.compiler.is_compiling() and isinstance(adjacency, GraphAdjacency):
         prepare_loops(adjacency.graph, adjacency.reverse, flow)
     elif torch.compiler.is_compiling():
-        raise ArgumentError(
-            "edge_index: how many self-loops to replace is not known while torch.compile traces; pass a tgraph.Graph "
-            "in its place, or add_self_loops=False"
-        )
+        return _with_loops_traced(adjacency, num_loops, flow)
     return find_loops(adjacency, num_loops, flow)
 
 
@@ -110,6 +115,18 @@ def _with_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
     source, target = torch.cat((source, every)), torch.cat((target, every))
     over = Adjacency(source, target, adjacency.num_sources, adjacency.num_targets)
     return Looped(over, num_loops, target if flow == "source_to_target" else source, kept, loop)
+
+
+def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
+    """As `with_loops`, where how many self-loops there are is not known: they stay, but lead to nowhere."""
+    sizes = adjacency.num_sources, adjacency.num_targets
+    source, target = adjacency.source, adjacency.target
+    ends = target if flow == "source_to_target" else source
+    target, is_loop, loop = sink_loops(source, target, *sizes, num_loops)
+    every = torch.arange(num_loops, dtype=source.dtype, device=source.device)
+    sunk = torch.cat((is_loop, torch.zeros_like(every, dtype=torch.bool)))
+    over = SunkAdjacency(torch.cat((source, every)), torch.cat((target, every)), *sizes, sunk)
+    return Looped(over, num_loops, torch.cat((ends, every)), None, loop, is_loop)
 
 
 def with_more_loops(adjacency: Adjacency) -> Looped:

@@ -132,7 +132,7 @@ def _normalised(over: Adjacency, edge_weight: Tensor, uniform: bool = False) -> 
     alone = degree == 0
     scale = degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
     target = torch.arange(rows.num_vertices, device=rows.device).repeat_interleave(
-        rows.offset.diff(), output_size=len(weights)
+        rows.offset.diff(), output_size=weights.shape[0]
     )
     values = take(scale, rows.neighbors) * weights * take(scale, target)
     return ArcWeights(values, symmetric=uniform and over.columns is rows)

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from tgraph import csr
-from tgraph.kernels.bipartite import transpose_arcs
+from tgraph.errors import ArgumentError
+from tgraph.kernels.bipartite import Arcs, transpose_arcs
 from tgraph.kernels.library import register
 from tgraph.nn.adjacency import Adjacency
 
@@ -25,13 +26,27 @@ class Rows(NamedTuple):
     num_vertices: int
     transpose_permutation: Tensor | None = None
 
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.offset.device
+
 
 class TracedAdjacency(Adjacency):
     """An adjacency of which nothing is kept."""
 
+    @property
+    def _num_rows(self) -> int:
+        """How many targets the arcs have."""
+        return self.num_targets
+
+    @property
+    def num_edges(self) -> int:
+        return self.source.shape[0]
+
     def _sort(self) -> Any:
-        square = max(self.num_sources, self.num_targets)
-        offset, neighbors, position = sort_arcs(self.target, self.source, square)
+        square = max(self.num_sources, self._num_rows)
+        offset, neighbors, position = sort_arcs(self.source, self.target, self.num_sources, self._num_rows)
         columns = transpose_arcs(offset, neighbors, square, True)
         return Rows(offset, neighbors, square, columns[2]), position, Rows(columns[0], columns[1], square)
 
@@ -53,18 +68,86 @@ class TracedAdjacency(Adjacency):
         return compute()
 
 
-def _sort(target: Tensor, source: Tensor, num_vertices: int) -> tuple[Tensor, Tensor, Tensor]:
-    offset, neighbors, position = csr.sort_edges(target, source, num_vertices, permutation=True)
+class SunkAdjacency(TracedAdjacency):
+    """One in which the edges marked `sunk`, bool [E], lead to a target more, number `num_targets`, that nobody asks
+    for: how many these are is not known, and so they stay."""
+
+    def __init__(self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, sunk: Tensor):
+        super().__init__(source, target, num_sources, num_targets)
+        self.sunk = sunk
+
+    @property
+    def _num_rows(self) -> int:
+        return self.num_targets + 1
+
+    def arcs(self, of_edges: bool = True) -> Arcs:
+        position = self.position if of_edges else None
+        return Arcs(self.rows.offset[: self._num_rows + 1], self.rows.neighbors, position, self.num_sources)
+
+    def with_sink(self, target_data: Tensor) -> Tensor:
+        return torch.cat((target_data, target_data.new_zeros((1, *target_data.shape[1:]))))
+
+    def without_sink(self, received: Tensor) -> Tensor:
+        return received[: self.num_targets]
+
+    def without_sunk(self, edge_data: Tensor) -> Tensor:
+        """Data [E, ...] of the edges that are not sunk.
+
+        Raises ArgumentError where torch.compile traces no sizes that depend on data, as it does not unless told to.
+        """
+        if not torch._dynamo.config.capture_dynamic_output_shape_ops:
+            raise ArgumentError(
+                "return_attention_weights: how many self-loops the edge_index has, and so how many weights there are, "
+                "is not known while torch.compile traces; pass a tgraph.Graph in its place, give add_self_loops=False, "
+                "or set torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+            )
+        return edge_data.index_select(0, (~self.sunk).nonzero().flatten())
+
+    @property
+    def edge_index(self) -> tuple[Tensor, Tensor]:
+        return self.without_sunk(self.source.to(torch.int64)), self.without_sunk(self.target.to(torch.int64))
+
+
+def _sort(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> tuple[Tensor, Tensor, Tensor]:
+    rows, position = Adjacency(source, target, num_sources, num_targets)._sort()
     assert position is not None
-    return offset, neighbors, position
+    return rows.offset, rows.neighbors, position
 
 
-def _sort_fake(target: Tensor, source: Tensor, num_vertices: int) -> tuple[Tensor, Tensor, Tensor]:
-    neighbors = source.new_empty(len(source), dtype=csr.index_dtype(2**31 - 1))
-    offset = source.new_empty(num_vertices + 1, dtype=torch.int64)
-    return offset, neighbors, source.new_empty(len(source), dtype=torch.int64)
+def _sort_fake(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> tuple[Tensor, Tensor, Tensor]:
+    arcs, offsets = source.shape[0], torch.sym_max(num_sources, num_targets) + 1
+    neighbors = source.new_empty(arcs, dtype=csr.index_dtype(2**31 - 1))
+    return source.new_empty(offsets, dtype=torch.int64), neighbors, source.new_empty(arcs, dtype=torch.int64)
 
 
 sort_arcs = register(
-    "sort_arcs(Tensor target, Tensor source, SymInt num_vertices) -> (Tensor, Tensor, Tensor)", _sort, _sort_fake
+    "sort_arcs(Tensor source, Tensor target, SymInt num_sources, SymInt num_targets) -> (Tensor, Tensor, Tensor)",
+    _sort,
+    _sort_fake,
+)
+
+
+def _sink_loops(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, num_loops: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    Adjacency(source, target, num_sources, num_targets).check_ends()
+    is_loop = source == target
+    number = is_loop.nonzero().flatten()
+    last = torch.full((max(num_sources, num_loops),), -1, dtype=torch.int64, device=source.device)
+    last = last.scatter_reduce(0, source.index_select(0, number).to(torch.int64), number, "amax")[:num_loops]
+    return target.masked_fill(is_loop, num_targets), is_loop, torch.where(last < 0, len(source), last)
+
+
+def _sink_loops_fake(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, num_loops: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    loop = source.new_empty(num_loops, dtype=torch.int64)
+    return torch.empty_like(target), torch.empty_like(target, dtype=torch.bool), loop
+
+
+sink_loops = register(
+    "sink_loops(Tensor source, Tensor target, SymInt num_sources, SymInt num_targets, SymInt num_loops) "
+    "-> (Tensor, Tensor, Tensor)",
+    _sink_loops,
+    _sink_loops_fake,
 )

@@ -53,6 +53,7 @@ class TransformerConv(AttentionLayer):
         self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
         self.beta, self.root_weight = beta and root_weight, root_weight
         self.dropout, self.edge_dim = dropout, edge_dim
+        self._alpha = None  # as in PyTorch Geometric, where it holds the weights within a call
         sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         joined, total = heads * out_channels, out_channels * (heads if concat else 1)
         self.lin_key = Linear(sources, joined, bias=bias)

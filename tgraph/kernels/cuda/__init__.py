@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, attention, joining, linear, loop, relaxation
+from tgraph.kernels.cuda import adjoints, aggregation, attention, edges, joining, linear, loop, relaxation
 from tgraph.kernels.cuda.adjoints import products, push_rows, winners
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.cuda.edges import apply_at_ends
 from tgraph.kernels.cuda.joining import join, outside
 from tgraph.kernels.cuda.linear import affine_step
 from tgraph.kernels.cuda.loop import fixpoint
@@ -18,6 +19,7 @@ from tgraph.kernels.cuda.runtime import unavailable
 __all__ = [
     "affine_step",
     "aggregate",
+    "apply_at_ends",
     "attend",
     "attend_backward",
     "attention_weights",
@@ -47,6 +49,7 @@ def refuses(call: Call) -> str | None:
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "affine_step": linear.refuses,
     "aggregate": aggregation.refuses,
+    "apply_at_ends": edges.refuses,
     "attend": attention.refuses,
     "attend_backward": attention.refuses,
     "attention_weights": attention.refuses,

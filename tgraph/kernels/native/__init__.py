@@ -11,6 +11,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.native import (
     aggregation,
     attention,
+    edges,
     intersection,
     joining,
     linear,
@@ -21,6 +22,7 @@ from tgraph.kernels.native import (
 )
 from tgraph.kernels.native.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
 from tgraph.kernels.native.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.native.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
 from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.native.joining import join, outside
 from tgraph.kernels.native.linear import affine_step
@@ -32,11 +34,14 @@ from tgraph.kernels.native.voting import vote
 __all__ = [
     "affine_step",
     "aggregate",
+    "apply_at_ends",
     "attend",
     "attend_backward",
     "attention_weights",
     "count_arcs_among",
     "count_triangles",
+    "edge_softmax",
+    "edge_softmax_gradient",
     "fixpoint",
     "give_won",
     "join",
@@ -48,6 +53,7 @@ __all__ = [
     "pull_won",
     "push_rows",
     "refuses",
+    "sum_edges",
     "sweep",
     "vote",
     "winners",
@@ -73,6 +79,10 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "attend": attention.refuses,
     "attend_backward": attention.refuses,
     "attention_weights": attention.refuses,
+    "apply_at_ends": edges.refuses,
+    "sum_edges": edges.refuses,
+    "edge_softmax": edges.refuses,
+    "edge_softmax_gradient": edges.refuses,
     "push_rows": aggregation.refuses_adjoints,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,

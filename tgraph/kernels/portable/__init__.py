@@ -6,6 +6,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.portable.adjoints import products, push_rows, winners
 from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.portable.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
 from tgraph.kernels.portable.intersection import count_arcs_among, count_triangles
 from tgraph.kernels.portable.joining import join, outside
 from tgraph.kernels.portable.linear import affine_step
@@ -17,11 +18,14 @@ from tgraph.kernels.portable.voting import vote
 __all__ = [
     "affine_step",
     "aggregate",
+    "apply_at_ends",
     "attend",
     "attend_backward",
     "attention_weights",
     "count_arcs_among",
     "count_triangles",
+    "edge_softmax",
+    "edge_softmax_gradient",
     "join",
     "levels",
     "name",
@@ -31,6 +35,7 @@ __all__ = [
     "push_rows",
     "refuses",
     "relax",
+    "sum_edges",
     "sweep",
     "vote",
     "winners",

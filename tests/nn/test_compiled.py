@@ -1,0 +1,115 @@
+"""Layers under torch.compile(fullgraph=True), given an edge_index of which nothing but the shape is known."""
+
+import shutil
+
+import pytest
+import torch
+from nn_samples import KINDS, built, close, differentiated, edges, features, layers
+
+from tgraph import nn
+from tgraph.errors import ArgumentError
+
+
+def compiled(layer, backend="aot_eager", **options):
+    torch._dynamo.reset()
+    return torch.compile(layer, fullgraph=True, backend=backend, **options)
+
+
+def agree(found, expected):
+    close(found[0], expected[0])
+    for mine, other in zip(found[2], expected[2], strict=True):
+        close(mine, other)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("options", [{"improved": True}, {"aggr": "max", "flow": "target_to_source"}], ids=str)
+def test_convolutions_of_graphs_with_loops(options, weighted):
+    layer = built(nn, "GCNConv", (6, 3), options)
+    once = compiled(layer, dynamic=True)
+    for kind in KINDS:
+        edge_index, n = edges(kind)
+        weight = (features(edge_index.shape[1]).abs() + 0.1,) if weighted else ()
+        x = features(n, 6)
+        agree(differentiated(once, x, edge_index, *weight), differentiated(layer, x, edge_index, *weight))
+
+
+@pytest.mark.parametrize(
+    ("name", "fill", "flow"),
+    [
+        ("GATConv", "mean", "source_to_target"),
+        ("GATConv", 0.5, "target_to_source"),
+        ("GATConv", "mul", "target_to_source"),
+        ("GATv2Conv", "max", "source_to_target"),
+        ("GATv2Conv", "mean", "target_to_source"),
+    ],
+)
+def test_features_of_edges_follow(name, fill, flow):
+    layer = built(nn, name, (6, 3), {"edge_dim": 4, "fill_value": fill, "flow": flow, "heads": 2})
+    once = compiled(layer, dynamic=True)
+    for kind in ("loops", "hub"):
+        edge_index, n = edges(kind)
+        x, edge_attr = features(n, 6), features(edge_index.shape[1], 4, seed=2)
+        agree(differentiated(once, x, edge_index, edge_attr), differentiated(layer, x, edge_index, edge_attr))
+
+
+@pytest.mark.parametrize("sizes", [(12, 7), (7, 12)])
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv"])
+def test_two_sets_of_vertices(name, sizes):
+    edge_index = torch.randint(0, 7, (2, 40), generator=torch.Generator().manual_seed(3))
+    pair = features(sizes[0], 4), features(sizes[1], 6, seed=2)
+    layer = built(nn, name, ((4, 6), 3), {"heads": 2, "residual": True})
+    agree(differentiated(compiled(layer), pair, edge_index), differentiated(layer, pair, edge_index))
+
+
+@pytest.mark.parametrize("name", layers())
+def test_one_graph_serves_all_sizes(name):
+    layer = layers()[name]
+    once = compiled(layer, dynamic=True)
+    torch._dynamo.utils.counters.clear()
+    for kind in ("hub", "random", "loops"):
+        edge_index, n = edges(kind)
+        agree(differentiated(once, features(n, 6), edge_index), differentiated(layer, features(n, 6), edge_index))
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+class SideBySide(torch.nn.ModuleList):
+    """What several layers make of the same features."""
+
+    def forward(self, x, edge_index):
+        return torch.cat([layer(x, edge_index) for layer in self], 1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("c++") is None, reason="the inductor compiles C++")
+def test_inductor(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    layer = SideBySide(layers().values())
+    once = compiled(layer, "inductor", dynamic=True)
+    for kind in ("hub", "loops"):
+        edge_index, n = edges(kind)
+        agree(differentiated(once, features(n, 6), edge_index), differentiated(layer, features(n, 6), edge_index))
+
+
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_weights_come_back(name):
+    edge_index, n = edges("loops")
+    layer, x = layers()[name], features(n, 6)
+    if name != "TransformerConv":
+        with pytest.raises(Exception, match="how many self-loops the edge_index has"):
+            compiled(layer)(x, edge_index, return_attention_weights=True)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        found, (ends, alpha) = compiled(layer)(x, edge_index, return_attention_weights=True)
+    expected, (expected_ends, expected_alpha) = layer(x, edge_index, return_attention_weights=True)
+    close(found, expected)
+    close(alpha, expected_alpha)
+    assert torch.equal(ends, expected_ends)
+
+
+@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GATConv"])
+def test_ends_out_of_range_are_named(name):
+    edge_index, n = edges("loops")
+    for end, vertex in ((0, n), (1, n), (1, -1)):
+        wrong = edge_index.clone()
+        wrong[end, 1] = vertex
+        with pytest.raises(ArgumentError, match=f"edge_index: the {('source', 'target')[end]} {vertex} of edge 1"):
+            compiled(layers()[name])(features(n, 6), wrong)
