@@ -23,7 +23,7 @@ PATIENCE = 100  # epochs
 
 @dataclass
 class Papers:
-    """Who cites whom, features [n, words], labels [n], and the papers to learn from, to choose by and to test on."""
+    """Who cites whom, features [n, words] (sparse), labels [n], and the papers to learn from, choose by and test on."""
 
     graph: tg.Graph
     features: Tensor
@@ -39,9 +39,10 @@ def read(path: str) -> Papers:
     words = torch.zeros(held["feat_shape"].tolist())
     paper = torch.arange(len(words)).repeat_interleave(held["feat_indptr"].diff())
     words[paper, held["feat_indices"].long()] = held["feat_data"]  # one number stands for all where all are equal
+    words /= words.sum(1, keepdim=True).clamp(min=1)
     graph = tg.Graph.from_csr(held["indptr"].long(), held["indices"].long(), directed=False)
     split = (held[f"{name}_idx"] for name in ("train", "val", "test"))
-    return Papers(graph, words / words.sum(1, keepdim=True).clamp(min=1), held["labels"], *split)
+    return Papers(graph, words.to_sparse(), held["labels"], *split)
 
 
 def draw(n: int = 400, subjects: int = 5, words: int = 100) -> Papers:
@@ -56,7 +57,7 @@ def draw(n: int = 400, subjects: int = 5, words: int = 100) -> Papers:
     features = (torch.rand((n, words), generator=random) < usual[labels]).float()
     shuffled = torch.randperm(n, generator=random)
     split = (torch.arange(20 * subjects), shuffled[: n // 4], shuffled[n // 4 :])
-    return Papers(tg.Graph.from_edges(src, dst, directed=False, multi="first"), features, labels, *split)
+    return Papers(tg.Graph.from_edges(src, dst, directed=False, multi="first"), features.to_sparse(), labels, *split)
 
 
 class Network(torch.nn.Module):
@@ -80,9 +81,10 @@ class Network(torch.nn.Module):
         self.optimizer = torch.optim.Adam(decayed, lr=options.rate or rate)
 
     def forward(self, x: Tensor, graph: tg.Graph) -> Tensor:
-        """Scores [n, subjects] from features [n, words]."""
-        x = F.dropout(x, self.dropout, self.training)
-        x = self.activation(self.first(x, graph))
+        """Scores [n, subjects] from features [n, words]. Dropping out a word that a paper has not changes nothing."""
+        words = F.dropout(x.values(), self.dropout, self.training)
+        x = torch.sparse_coo_tensor(x.indices(), words, x.shape, check_invariants=False, is_coalesced=True)
+        x = self.activation(self.first(x.to_dense(), graph))
         return self.second(F.dropout(x, self.dropout, self.training), graph)
 
 
