@@ -83,7 +83,7 @@ class SAGEConv(MessagePassing):
         if not early:
             out = lin(out)
         elif lin.bias is not None:
-            out = out + lin.bias
+            out = out + lin.bias.to(out.dtype)
         if self.root_weight and second is not None:
             out = out + self.lin_r(second)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
