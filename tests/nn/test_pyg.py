@@ -78,6 +78,17 @@ def test_sage_and_gin(kind, aggr, flow):
         agree(ours, other, features(n, 4), edge_index)
 
 
+@pytest.mark.parametrize("aggr", ["min", "max"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_wide_extremes(kind, aggr):
+    """Of so many columns that winners are noted on the way; where nobody reaches a vertex there is none."""
+    edge_index, n = edges(kind)
+    ours, other = both("SAGEConv", (24, 2), {"aggr": aggr})
+    x = features(n, 24)
+    agree(ours, other, x, edge_index)
+    agree(ours, other, (x, features(n, 24, seed=2)), edge_index)
+
+
 def test_sage_projects():
     edge_index, n = edges("random")
     ours, other = both("SAGEConv", (6, 3), {"project": True})

@@ -100,17 +100,17 @@ def _pull(sub: Subgraph, mirrored: bool, messages: Messages, own: Tensor | None,
         operator.remember(graph)
         if sub.mirrored and graph.directed:
             operator.remember(graph.transpose_detached())
-    if _keeps_winners(messages, reduction, sub):
+    if sub.graph.layout is None and keeps_winners(messages, reduction, sub.backend):
         return operator.pull_won(messages.data, *arcs.held, reduction.name, sub.backend)[0]
     return operator.pull(messages.data, weights, back_weights, *arcs, reduction.name, messages.edge, sub.backend)
 
 
-def _keeps_winners(messages: Messages, reduction: Reduction, sub: Subgraph) -> bool:
+def keeps_winners(messages: Messages, reduction: Reduction, backend: str) -> bool:
     """True where a min or max is to note who won, rather than find it out for the gradient: of data that is wide enough
     for threads to share its columns then."""
     data = messages.data
     selects = reduction.name in ("min", "max") and not reduction.logical and messages.edge == "copy"
-    if not selects or not data.requires_grad or sub.graph.layout is not None or sub.backend not in ("auto", "native"):
+    if not selects or not data.requires_grad or backend not in ("auto", "native"):
         return False
     wide = data.dtype in (torch.float32, torch.float64) and data.shape[1] * data.dtype.itemsize >= 2 * CACHE_LINE
     return wide and data.device.type == "cpu" and _is_compiled()

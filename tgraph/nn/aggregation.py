@@ -8,7 +8,7 @@ from torch.nn.functional import pad
 
 from tgraph import operators
 from tgraph.kernels import operator
-from tgraph.kernels.differentiable import NARROW
+from tgraph.kernels.differentiable import NARROW, keeps_winners
 from tgraph.kernels.library import records
 from tgraph.kernels.messages import column, messages_of
 from tgraph.kernels.reductions import reduction_of
@@ -45,10 +45,16 @@ def aggregate(
     if back is not None:
         back = back.to(sent.dtype)[:, None]
     arcs = _arcs(adjacency, gathers, messages.weights is not None and back is None)
-    received = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
-    received = received[: adjacency.num_targets]
-    if selects and adjacency.unreached is not None:
-        received = received.masked_fill(adjacency.unreached, 0)
+    if keeps_winners(messages, reduction, "auto"):
+        received = operator.pull_won(sent, *arcs.held, reduction.name, "auto")[0][: adjacency.num_targets]
+        if adjacency.unreached is not None:
+            with torch.no_grad():  # these have no winner, and pass no gradient
+                received.masked_fill_(adjacency.unreached, 0)
+    else:
+        received = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
+        received = received[: adjacency.num_targets]
+        if selects and adjacency.unreached is not None:
+            received = received.masked_fill(adjacency.unreached, 0)
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
 
 

@@ -11,7 +11,8 @@ from torch.nn.parameter import Parameter, UninitializedParameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.attending import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
 from tgraph.nn.edge_index import Sizes
-from tgraph.nn.layer import Pair
+from tgraph.nn.large import linear_map, plus
+from tgraph.nn.layer import Pair, plain_weight
 from tgraph.nn.linear import Linear, glorot, zeros
 from tgraph.primitives import attention
 
@@ -110,11 +111,11 @@ class GATConv(AttentionLayer):
         value, target = self._transformed(first, second, isinstance(x, Tensor))
         adjacency = self._adjacency(edge_index, (value, target), size)
         over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
-        source_score = (value * self.att_src).sum(-1)
-        if target is None:
+        source_score = self._score(self.lin or self.lin_src, first, value, self.att_src)
+        if target is None or second is None:
             target_score = source_score.new_zeros((over.num_targets, self.heads))
         else:
-            target_score = (target * self.att_dst).sum(-1)
+            target_score = self._score(self.lin or self.lin_dst, second, target, self.att_dst)
         value, *scores = in_one_dtype(value, source_score, target_score, self._edge_score(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(value)}
@@ -132,17 +133,27 @@ class GATConv(AttentionLayer):
         assert self.lin_src is not None and self.lin_dst is not None
         return self._by_head(self.lin_src(first)), None if second is None else self._by_head(self.lin_dst(second))
 
+    def _score(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, att: Tensor) -> Tensor:
+        """a W x of each vertex, [n, heads]: by a W, if x has no more columns than W x, which need not be read then."""
+        weight = None if torch.is_autocast_enabled(x.device.type) else plain_weight(lin)
+        if weight is None or x.layout != torch.strided or x.shape[1] > self.heads * self.out_channels:
+            return (transformed * att).sum(-1)
+        return linear_map(x, self._folded(att, weight))
+
+    def _folded(self, att: Tensor, weight: Tensor) -> Tensor:
+        """a W, [heads, in_channels]."""
+        return (att.transpose(0, 1) @ weight.view(self.heads, self.out_channels, -1)).squeeze(1)
+
     def _edge_score(self, edge_attr: Tensor | None) -> Tensor | None:
         """a_e W_e e of each edge, [E, heads]: a_e W_e is small, W_e e would be heads * out_channels for every edge."""
         if edge_attr is None or self.lin_edge is None:
             return None
         if isinstance(self.lin_edge.weight, UninitializedParameter):
             self.lin_edge(edge_attr[:0])
-        weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
-        return edge_attr @ (self.att_edge.transpose(0, 1) @ weight).squeeze(1).t()
+        return edge_attr @ self._folded(self.att_edge, self.lin_edge.weight).t()
 
     def _finished(self, out: Tensor, x: Tensor | None) -> Tensor:
         out = self._joined(out)
         if self.res is not None and x is not None:
-            out = out + self.res(x)
-        return out if self.bias is None else out + self.bias
+            out = plus(out, self.res(x))
+        return out if self.bias is None else plus(out, self.bias)

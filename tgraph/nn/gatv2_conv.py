@@ -11,6 +11,7 @@ from torch.nn.parameter import Parameter
 
 from tgraph.errors import ArgumentError
 from tgraph.nn.attending import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
+from tgraph.nn.large import plus
 from tgraph.nn.layer import Pair
 from tgraph.nn.linear import Linear, glorot, zeros
 from tgraph.primitives import attention
@@ -106,8 +107,8 @@ class GATv2Conv(AttentionLayer):
         options = {"negative_slope": self.negative_slope, **self._dropped(left)}
         out = self._joined(attention.gatv2(arcs, *inputs, **options))
         if self.res is not None:
-            out = out + self.res(second)
-        out = out if self.bias is None else out + self.bias
+            out = plus(out, self.res(second))
+        out = out if self.bias is None else plus(out, self.bias)
         if not return_attention_weights:
             return out
         alpha = attention.gatv2_weights(arcs, *inputs, **options)

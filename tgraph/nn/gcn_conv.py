@@ -12,6 +12,7 @@ from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
 from tgraph.nn.aggregation import aggregate
+from tgraph.nn.large import plus
 from tgraph.nn.layer import REDUCE, MessagePassing, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear, zeros
 from tgraph.nn.normalisation import gcn_norm
@@ -91,7 +92,7 @@ class GCNConv(MessagePassing):
         x = vertices_back(x, self.node_dim)
         if first is False:
             x = self.lin(x)
-        return x if self.bias is None else x + self.bias
+        return x if self.bias is None else plus(x, self.bias)
 
     def _normalised(
         self, x: Tensor, edge_index: Any, edge_weight: Tensor | None

@@ -80,6 +80,15 @@ def vertices_back(x: Tensor, node_dim: int) -> Tensor:
     return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(0, node_dim)
 
 
+def plain_weight(lin: torch.nn.Module | None) -> Tensor | None:
+    """The weight of a linear map that may be used without calling it; None where others look on, or it is no such map,
+    or has no weight yet."""
+    weight = getattr(lin, "weight", None)
+    if lin is None or type(lin).__name__ != "Linear" or lin._forward_hooks or lin._forward_pre_hooks:
+        return None
+    return weight if isinstance(weight, Tensor) and not isinstance(weight, UninitializedParameter) else None
+
+
 def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None:
     """Whether it is cheaper to transform the vertices' features, and to aggregate what comes out, than the other way
     around; None where the two would not be the same.
@@ -87,11 +96,8 @@ def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None
     Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
     the weights; what is not, a second time only where x needs a gradient.
     """
-    weight = getattr(lin, "weight", None)
-    hooked = lin._forward_hooks or lin._forward_pre_hooks
-    if not isinstance(weight, Tensor) or isinstance(weight, UninitializedParameter) or hooked:
-        return None
-    if type(lin).__name__ != "Linear" or reduce in ("min", "max") or x.layout != torch.strided:
+    weight = plain_weight(lin)
+    if weight is None or reduce in ("min", "max") or x.layout != torch.strided:
         return None
     wide, narrow = x.shape[-1], weight.shape[0]
     if torch.is_grad_enabled() and weight.requires_grad:

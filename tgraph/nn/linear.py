@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.parameter import Parameter, UninitializedParameter
 
 from tgraph.errors import ArgumentError
+from tgraph.nn.large import linear_map
 
 INITIALIZERS = (None, "glorot", "uniform", "kaiming_uniform")
 
@@ -72,7 +72,7 @@ class Linear(torch.nn.Module):
         if isinstance(self.weight, UninitializedParameter):
             self._materialize(x.shape[-1])
             self.reset_parameters()
-        return F.linear(x, self.weight, self.bias)
+        return linear_map(x, self.weight, self.bias)
 
     def _materialize(self, in_channels: int) -> None:
         self.in_channels = in_channels

@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.edge_index import Sizes
+from tgraph.nn.large import linear_map, plus
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear
 
@@ -77,15 +78,15 @@ class SAGEConv(MessagePassing):
         adjacency = self._adjacency(edge_index, (first, second), size)
         lin = self.lin_l
         early = transform_first(lin, first, REDUCE[self.aggr])
-        sent = vertices_first(F.linear(first, lin.weight) if early else first, self.node_dim)
+        sent = vertices_first(linear_map(first, lin.weight) if early else first, self.node_dim)
         out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
         out = vertices_back(out, self.node_dim)
         if not early:
             out = lin(out)
         elif lin.bias is not None:
-            out = out + lin.bias.to(out.dtype)
+            out = plus(out, lin.bias.to(out.dtype))
         if self.root_weight and second is not None:
-            out = out + self.lin_r(second)
+            out = plus(out, self.lin_r(second))
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
     def __repr__(self) -> str:

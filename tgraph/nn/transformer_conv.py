@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.nn.attending import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
+from tgraph.nn.large import plus
 from tgraph.nn.layer import Pair
 from tgraph.nn.linear import Linear
 from tgraph.primitives import attention
@@ -105,7 +106,7 @@ class TransformerConv(AttentionLayer):
 
     def _with_root(self, out: Tensor, root: Tensor) -> Tensor:
         if self.lin_beta is None:
-            return out + root
+            return plus(out, root)
         beta = self.lin_beta(torch.cat((out, root, out - root), dim=-1)).sigmoid()
         return beta * root + (1 - beta) * out
 

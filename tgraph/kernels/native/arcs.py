@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tgraph import native
 from tgraph.graph import Graph
+from tgraph.kernels.native.pages import fresh, settle
 from tgraph.kernels.reductions import Reduction
 from tgraph.rows import Scratch
 from tgraph.subgraph import Subgraph
@@ -145,7 +146,8 @@ def pull(
     elif weights is not None and data.dtype == torch.float64 and weights.dtype == torch.float32:
         name = "pull_float64_weights_float32"
     columns = data.shape[1]
-    result = torch.empty((arcs.num_rows, columns), dtype=total or data.dtype, device="cpu")
+    result = fresh((arcs.num_rows, columns), total or data.dtype)
+    settle(data, len(arcs.neighbors))
     kernel = getattr(native.load(), name)
     kernel(
         *arcs.structure(),
@@ -187,7 +189,7 @@ def push(
     if scratch is not None:
         room = min(n, _count(arcs))
         table, receivers = scratch.slots(arcs.neighbors.dtype), torch.empty(room, dtype=torch.int64, device="cpu")
-    result = torch.empty((room, columns), dtype=data.dtype, device="cpu")
+    result = fresh((room, columns), data.dtype)
     reached = getattr(native.load(), PUSH[data.dtype])(
         *arcs.structure(),
         flat(data),
@@ -259,8 +261,8 @@ def pull_won(arcs: Arcs, data: Tensor, reduction: Reduction) -> tuple[Tensor, Te
     """The largest or smallest message to each row by column, [k, columns], and which of its arcs brought it, from 0 on:
     int32, int64 for float64; the first of equal ones, -1 where there is none."""
     shape = (arcs.num_rows, data.shape[1])
-    best = torch.empty(shape, dtype=data.dtype, device="cpu")
-    won = torch.empty(shape, dtype=index_of_won(data.dtype), device="cpu")
+    best, won = fresh(shape, data.dtype), fresh(shape, index_of_won(data.dtype))
+    settle(data, len(arcs.neighbors))
     cast(Any, native.load()).pull_won(
         *arcs.structure(),
         arcs.heard,
@@ -283,7 +285,7 @@ def give_won(arcs: Rows, grad: Tensor, won: Tensor) -> Tensor:
     """For each neighbour and column the sum of `grad` [k, columns] over the rows whose column it has won, as `pull_won`
     tells: [n, columns]."""
     columns = grad.shape[1]
-    result = torch.empty((len(arcs.offset) - 1, columns), dtype=grad.dtype, device="cpu")
+    result = fresh((len(arcs.offset) - 1, columns), grad.dtype)
     cast(Any, native.load()).give_won(*arcs.structure(), flat(grad), columns, flat(won), flat(result))
     return result
 

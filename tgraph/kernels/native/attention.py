@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph import native
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.native.linear import array
+from tgraph.kernels.native.pages import fresh, settle
 from tgraph.kernels.portable.attention import Inputs, Way, gain, threshold
 
 KERNELS = {torch.float32: "AttentionFloat32", torch.float64: "AttentionFloat64"}
@@ -27,7 +28,7 @@ def refuses(call: Call) -> str | None:
 def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
     """As the portable twin. The same bits for any number of threads."""
     shape = (len(way.offset) - 1, *inputs.sent.shape[1:])
-    out, logsumexp = inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2])
+    out, logsumexp = fresh(shape, inputs.sent.dtype), fresh(shape[:2], inputs.sent.dtype)
     _arrays(inputs, way).attend(array(way.offset), array(way.neighbors), _flat(out), _flat(logsumexp))
     return out, logsumexp
 
@@ -42,13 +43,11 @@ def attend_backward(
     wanted: list[bool],
 ) -> list[Tensor | None]:
     """As the portable twin: a pass over the arcs of each target, and one over those of each source."""
-    found = [
-        torch.empty_like(x, memory_format=torch.contiguous_format) if x is not None and w else None
-        for x, w in zip(inputs, wanted, strict=True)
-    ]
+    found = [fresh(x.shape, x.dtype) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     to_source, to_target, to_value, to_edge, to_vector = found
     arrays, delta = _arrays(inputs, way), torch.empty_like(logsumexp)
     arrays.delta(_flat(grad), _flat(out), _flat(delta))
+    settle(grad, len(way.neighbors))
     given = (_flat(grad), _flat(delta), _flat(logsumexp))
     if not (to_target is to_edge is to_vector is None):
         written = (_flat(to_target), _flat(to_edge), _flat(to_vector))
@@ -68,6 +67,8 @@ def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
 def _arrays(inputs: Inputs, way: Way) -> Any:
     """What all passes of a call read, as the kernels take it."""
     heads, columns = inputs.sent.shape[1:]
+    for tensor in (inputs.source, inputs.target, inputs.sent):
+        settle(tensor, len(way.neighbors))
     drops = way.seed is not None and way.dropout > 0
     return getattr(native.load(), KERNELS[inputs.sent.dtype])(
         way.score,

@@ -16,6 +16,7 @@ using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void bind_csr(nb::module_& module);
 void bind_aggregate(nb::module_& module);
+void bind_pages(nb::module_& module);
 void bind_attention(nb::module_& module);
 void bind_relax(nb::module_& module);
 void bind_power(nb::module_& module);

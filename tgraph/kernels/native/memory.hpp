@@ -16,13 +16,24 @@ namespace tgraph {
 
 inline constexpr std::size_t huge_page = std::size_t{1} << 21;
 
+#ifdef __linux__
+struct HugePages {
+    void* first;
+    std::size_t bytes;  // 0 where there are none
+};
+
+inline HugePages huge_pages_within(void* data, std::size_t bytes) {
+    const auto first = (reinterpret_cast<std::uintptr_t>(data) + huge_page - 1) & ~(huge_page - 1);
+    const auto last = (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(huge_page - 1);
+    return {reinterpret_cast<void*>(first), first < last ? last - first : 0};
+}
+#endif
+
 // Asks for huge pages in the untouched memory [data, data + bytes): zeroing fresh 4 KiB pages one fault at a
 // time takes as long as the passes that fill them. A hint only: where it is refused nothing changes.
 inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    const auto first = (reinterpret_cast<std::uintptr_t>(data) + huge_page - 1) & ~(huge_page - 1);
-    const auto last = (reinterpret_cast<std::uintptr_t>(data) + bytes) & ~(huge_page - 1);
-    if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+    if (const auto [first, size] = huge_pages_within(data, bytes); size) madvise(first, size, MADV_HUGEPAGE);
 #endif
 }
 

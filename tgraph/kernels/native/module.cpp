@@ -11,6 +11,7 @@ NB_MODULE(_native, module) {
         "limit_threads", [](int count) { return std::exchange(tgraph::thread_limit, count); },
         "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     tgraph::bind_csr(module);
+    tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
     tgraph::bind_relax(module);

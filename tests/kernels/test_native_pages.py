@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+import torch
+
+import tgraph as tg
+from tgraph import native
+from tgraph.kernels.native import pages
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")
+
+HUGE = 1 << 21
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """What is larger than a page counts as large."""
+    monkeypatch.setattr(pages, "LARGE", 1 << 12)
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (3, 0), (HUGE // 40, 5), (7, 11, 13)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bfloat16])
+def test_fresh_tensors_are_tensors(small, shape, dtype):
+    found = pages.fresh(shape, dtype)
+    assert found.shape == shape and found.dtype == dtype and found.is_contiguous()
+    assert torch.equal(found.fill_(1), torch.ones(shape, dtype=dtype))
+
+
+@pytest.mark.parametrize("columns", [1, 64])
+def test_settled_data_stays_where_and_what_it_is(small, columns):
+    data = torch.arange(3 * HUGE // 8).remainder(1000).view(-1, columns)
+    address, copy = data.data_ptr(), data.clone()
+    for _ in range(2):
+        pages.settle(data, pages.WORTH * len(data))
+    assert data.data_ptr() == address and torch.equal(data, copy)
+
+
+def test_what_can_not_be_settled_is_left(small, tmp_path):
+    strided = torch.ones(HUGE // 4, 4)[:, :2]
+    pages.settle(strided, 1 << 30)
+    leaf = torch.ones(HUGE // 4, 4, requires_grad=True)
+    pages.settle(leaf, 1 << 30)
+    stored = np.memmap(tmp_path / "features", np.float32, "w+", shape=(HUGE // 4, 4))
+    mapped = torch.from_numpy(stored)
+    pages.settle(mapped.fill_(2), 1 << 30)
+    assert leaf.is_leaf and bool((mapped == 2).all()) and bool((strided == 1).all())
+
+
+def calls_of(monkeypatch) -> list[int]:
+    """Bytes of what is moved into huge pages, call by call."""
+    found = []
+
+    class Kernels:
+        def collapse_pages(self, array):
+            found.append(len(array))
+
+    monkeypatch.setattr(pages.native, "load", Kernels)
+    monkeypatch.setattr(pages, "_are_allowed", lambda: True)
+    return found
+
+
+def test_only_large_data_that_is_read_often_is_moved(monkeypatch):
+    moved = calls_of(monkeypatch)
+    large, small = torch.empty(pages.LARGE // 4, 1), torch.empty(pages.LARGE // 4 - 1, 1)
+    pages.settle(large, pages.WORTH * len(large) - 1)
+    pages.settle(small, pages.WORTH * len(small))
+    assert moved == []
+    pages.settle(large, pages.WORTH * len(large))
+    assert moved == [pages.LARGE]
+
+
+@pytest.mark.parametrize(("setting", "moved"), [("always madvise [never]", 0), ("always [madvise] never", 1)])
+def test_a_system_told_never_to_is_obeyed(setting, moved, monkeypatch, tmp_path, request):
+    found = []
+    monkeypatch.setattr(pages.native, "load", lambda: type("K", (), {"collapse_pages": found.append}))
+    (tmp_path / "enabled").write_text(setting)
+    monkeypatch.setattr(pages, "_SETTING", tmp_path / "enabled")
+    request.addfinalizer(pages._are_allowed.cache_clear)
+    pages._are_allowed.cache_clear()
+    pages.settle(torch.empty(pages.LARGE // 4, 1), 1 << 30)
+    assert len(found) == moved
+
+
+def test_a_system_without_huge_pages_is_not_asked(monkeypatch, tmp_path, request):
+    monkeypatch.setattr(pages, "_SETTING", tmp_path / "absent")
+    request.addfinalizer(pages._are_allowed.cache_clear)
+    pages._are_allowed.cache_clear()
+    assert not pages._are_allowed()
+
+
+def test_sums_of_large_data(small):
+    made = torch.Generator().manual_seed(0)
+    n, m = 20_000, 200_000
+    src, dst = torch.randint(n, (2, m), generator=made)
+    graph = tg.Graph.from_edges(src, dst, num_vertices=n)
+    data = torch.rand(n, 40, generator=made, dtype=torch.float64)
+    for reduce, least in (("sum", 0.0), ("amax", -torch.inf)):
+        found = tg.aggregate(graph, data, reduce.removeprefix("a"))
+        index = dst[:, None].expand(-1, 40)
+        torch.testing.assert_close(
+            found, torch.full_like(data, least).scatter_reduce(0, index, data[src], reduce=reduce)
+        )
