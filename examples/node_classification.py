@@ -2,9 +2,11 @@
 
 FILE is a citation network as .npz: CSR adjacency (indptr, indices), CSR features (feat_indptr, feat_indices, feat_data,
 feat_shape), labels, train_idx, val_idx and test_idx. Without one, a network is drawn in which papers mostly cite papers
-of their own subject. Models and settings are those of the papers, and GraphSAGE is trained as GCN is. Training ends when
-neither the accuracy nor the loss on the validation set has improved for 100 epochs; what counts is the accuracy on the
-test set where that on the validation set was best. On PubMed, GAT has --output-heads 8 --rate 0.01 --decay 0.001.
+of their own subject.
+
+Models and settings are those of the papers; GraphSAGE is trained as GCN is. Training ends when neither the accuracy nor
+the loss on the validation set has improved for 100 epochs. What counts is the accuracy on the test set where that on
+the validation set was best. On PubMed, GAT has --output-heads 8 --rate 0.01 --decay 0.001.
 Usage: python examples/node_classification.py [FILE] [--model gcn] [--seeds 10] [--epochs 200] ...
 """
 
