@@ -79,6 +79,42 @@ def test_second_derivatives_of_sums(name):
     torch.autograd.gradgradcheck(lambda x: layer(x, edge_index).square(), (x,))
 
 
+@pytest.mark.parametrize("kind", ["empty", "one", "multi"])
+@pytest.mark.parametrize("name", SUMS)
+def test_second_derivatives_in_all_that_a_sum_takes(name, kind):
+    """In x, the weights of the edges and the parameters."""
+    edge_index, n = edges(kind)
+    edge_index = edge_index[:, :12]
+    layer, x = layers()[name], features(n, 6).requires_grad_()
+    weight = [(features(edge_index.shape[1]).abs() + 0.2).requires_grad_()] if name == "GCNConv" else []
+    names, parameters = zip(*layer.named_parameters(), strict=True)
+
+    def square(*given):
+        state, inputs = dict(zip(names, given, strict=False)), given[len(names) :]
+        return torch.func.functional_call(layer, state, (inputs[0], edge_index, *inputs[1:])).square().sum(1)
+
+    torch.autograd.gradgradcheck(square, (*parameters, x, *weight))
+
+
+def test_second_derivatives_between_two_sets():
+    edge_index = torch.tensor([[0, 1, 4, 4, 2], [2, 0, 0, 0, 1]])
+    pair = features(5, 3).requires_grad_(), features(4, 2, seed=2).requires_grad_()
+    for aggr in ("sum", "mean"):
+        layer = built(nn, "SAGEConv", ((3, 2), 2), {"aggr": aggr})
+        torch.autograd.gradgradcheck(lambda *x, layer=layer: layer(x, edge_index).square(), pair)
+
+
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_derivatives_of_attention_between_two_sets(name):
+    edge_index = torch.tensor([[0, 1, 4, 4, 2], [2, 0, 0, 0, 1]])
+    pair = features(5, 3).requires_grad_(), features(4, 2, seed=2).requires_grad_()
+    options = {} if name == "TransformerConv" else {"add_self_loops": False}
+    layer = built(nn, name, ((3, 2), 2), {"heads": 2, "edge_dim": 2, **options})
+    edge_attr = features(5, 2, seed=3).requires_grad_()
+    torch.autograd.gradcheck(lambda *x: layer(x[:2], edge_index, x[2]), (*pair, edge_attr))
+    torch.autograd.gradgradcheck(lambda *x: layer(x[:2], edge_index, x[2]), (*pair, edge_attr))
+
+
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
 def test_edge_features_get_gradients(name):
     edge_index, n = edges("loops")
@@ -126,6 +162,25 @@ def test_checkpointing(name):
     result.backward(features(*result.shape, seed=7))
     close(result.detach(), once[0])
     close(again.grad, once[2][0])
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_checkpointing_leaves_out_the_same_again(name, reentrant):
+    edge_index, n = edges("hub")
+    layer = built(nn, name, (6, 2), {"heads": 2, "dropout": 0.5, "edge_dim": 3})
+    x, edge_attr = features(n, 6), features(edge_index.shape[1], 3)
+    found = []
+    for run in (layer, lambda *inputs: checkpoint(layer, *inputs, use_reentrant=reentrant)):
+        torch.manual_seed(8)
+        layer.zero_grad()
+        leaves = [t.clone().requires_grad_() for t in (x, edge_attr)]
+        result = run(leaves[0], edge_index, leaves[1])
+        torch.manual_seed(9)  # the backward pass of a checkpoint draws what the forward pass drew
+        result.backward(features(*result.shape, seed=7))
+        found.append([result.detach(), *(t.grad for t in leaves), *(p.grad.clone() for p in layer.parameters())])
+    for once, again in zip(*found, strict=True):
+        close(again, once)
 
 
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])

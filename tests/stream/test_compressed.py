@@ -318,6 +318,21 @@ def test_unfolding_undoes_folding(data):
         assert backend.unfold(folded.offset.long(), folded.entries, 31, folded.levels[-1], len(neighbors) + 1) is None
 
 
+@pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+def test_unfolding_beside_a_thread_that_reads():
+    """The threads of a team may be allowed more than the one that calls them."""
+    rows = 120_000
+    offset, entries = torch.arange(rows + 1), torch.arange(rows, dtype=torch.int32).flip(0)
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        with native.one_thread_less():
+            found = compiled.unfold(offset, entries, rows, 0, rows)
+    finally:
+        torch.set_num_threads(before)
+    assert found is not None and torch.equal(found[0], offset) and torch.equal(found[1], entries)
+
+
 def test_rows_too_many_to_number_stay_as_they_are(monkeypatch):
     graph = cliques(5, 6)
     most = torch.iinfo(torch.int32).max

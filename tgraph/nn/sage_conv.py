@@ -84,7 +84,7 @@ class SAGEConv(MessagePassing):
         if not early:
             out = lin(out)
         elif lin.bias is not None:
-            out = plus(out, lin.bias)
+            out = plus(out, lin.bias.to(out.dtype))
         if self.root_weight and second is not None:
             out = plus(out, self.lin_r(second))
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out

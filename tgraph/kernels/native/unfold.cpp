@@ -28,10 +28,11 @@ public:
     bool measure(int64_t* begin) {
         for (int64_t row = 0; row < num_virtual_; ++row)
             if (!measure_row(row, row, length_[row], depth_[row])) return false;
+        const int parts = part_count(num_entries_ + num_rows_);
         std::atomic<bool> fits{true};
         begin[0] = 0;
-        for_each_part(part_count(num_entries_ + num_rows_), [&](int part) {
-            const Range rows = part_of(num_rows_, part, part_count(num_entries_ + num_rows_));
+        for_each_part(parts, [&](int part) {
+            const Range rows = part_of(num_rows_, part, parts);
             uint8_t depth;
             for (int64_t row = rows.begin; row < rows.end; ++row)
                 if (!measure_row(num_virtual_ + row, num_virtual_, begin[row + 1], depth)) fits = false;

@@ -1,0 +1,100 @@
+"""Layers in 16 bits, by autocast or altogether, against themselves in float64 and PyTorch Geometric's dtypes."""
+
+import pytest
+import torch
+from nn_samples import KINDS, built, edges, features, layers
+
+import tgraph as tg
+
+# What rounding the inputs, the parameters and every step to so few bits may change, relative to the largest number.
+NARROW = {torch.bfloat16: 0.05, torch.float16: 0.006}
+
+
+def near(found, expected, tolerance):
+    assert found.shape == expected.shape
+    if expected.numel():
+        wrong = (found.double() - expected.double()).abs().max()
+        assert wrong <= tolerance * max(1.0, float(expected.abs().max()))
+
+
+def numbers(layer, x, edge_index, *data, autocast=None):
+    """(result, gradients of x, data and parameters) of the sum of squares of the result."""
+    x, *data = (t.clone().requires_grad_() if isinstance(t, torch.Tensor) else t for t in (x, *data))
+    layer.zero_grad()
+    with torch.autocast("cpu", autocast or torch.bfloat16, enabled=autocast is not None):
+        result = layer(x, edge_index, *data)
+    result.double().square().sum().backward()
+    leaves = [t for t in (x, *data, *layer.parameters()) if isinstance(t, torch.Tensor)]
+    return result.detach(), [torch.zeros_like(t) if t.grad is None else t.grad.clone() for t in leaves]
+
+
+def samples(name, n, edge_index):
+    """Inputs that 16 bits hold exactly, so that only what is computed of them is rounded; float64."""
+    x = features(n, 6).bfloat16().double() / 2
+    weight = features(edge_index.shape[1]).abs().bfloat16().double() + 0.5
+    return (x, weight.bfloat16().double()) if name == "GCNConv" else (x,)
+
+
+def rounded(layer, dtype):
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.copy_(parameter.to(dtype))
+    return layer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", layers())
+def test_autocast(name, dtype, kind):
+    edge_index, n = edges(kind)
+    layer, inputs = rounded(layers()[name], dtype), samples(name, n, edge_index)
+    expected = numbers(layer, inputs[0], edge_index, *inputs[1:])
+    found = numbers(layer.float(), inputs[0].float(), edge_index, *(t.float() for t in inputs[1:]), autocast=dtype)
+    near(found[0], expected[0], NARROW[dtype])
+    for mine, exact in zip(found[1], expected[1], strict=True):
+        assert mine.dtype == torch.float32
+        near(mine, exact, 2 * NARROW[dtype])
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", layers())
+def test_autocast_gives_the_dtype_that_pyg_gives(name, dtype):
+    theirs = pytest.importorskip("torch_geometric.nn", reason="PyTorch Geometric is what the layers are compared with")
+    edge_index, n = edges("hub")
+    ours = layers()[name].float()
+    kind, heads = name.split()[0], {"heads": 2} if hasattr(ours, "heads") else {}
+    arguments = (torch.nn.Linear(6, 4),) if kind == "GINConv" else (6, 4 // heads.get("heads", 1))
+    other = built(theirs, kind, arguments, {**heads, **({"aggr": "max"} if "max" in name else {})}).float()
+    for x in (features(n, 6).float(), features(n, 6).float().requires_grad_()):
+        with torch.autocast("cpu", dtype):
+            assert ours(x, edge_index).dtype == other(x, edge_index).dtype
+
+
+@pytest.mark.parametrize("kind", ["empty", "loops", "hub"])
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", layers())
+def test_parameters_of_16_bits(name, dtype, kind):
+    edge_index, n = edges(kind)
+    layer, inputs = rounded(layers()[name], dtype), samples(name, n, edge_index)
+    expected = numbers(layer, inputs[0], edge_index, *inputs[1:])
+    found = numbers(layer.to(dtype), inputs[0].to(dtype), edge_index, *(t.to(dtype) for t in inputs[1:]))
+    assert found[0].dtype == dtype
+    near(found[0], expected[0], NARROW[dtype])
+    for mine, exact in zip(found[1], expected[1], strict=True):
+        near(mine, exact, 2 * NARROW[dtype])
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_autocast_of_edge_features_between_two_sets(name, dtype):
+    random = torch.Generator().manual_seed(3)
+    edge_index = torch.stack([torch.randint(0, size, (40,), generator=random) for size in (12, 7)])
+    options = {"heads": 2, "edge_dim": 3, **({} if name == "TransformerConv" else {"add_self_loops": False})}
+    layer = rounded(built(tg.nn, name, ((4, 6), 3), options), dtype)
+    pair = [t.bfloat16().double() for t in (features(12, 4), features(7, 6, seed=2), features(40, 3, seed=4))]
+    expected = layer(tuple(pair[:2]), edge_index, pair[2]).detach()
+    pair = [t.float() for t in pair]
+    with torch.autocast("cpu", dtype):
+        found, (_, alpha) = layer.float()(tuple(pair[:2]), edge_index, pair[2], return_attention_weights=True)
+    near(found, expected, NARROW[dtype])
+    near(torch.zeros(7, 2).index_add(0, edge_index[1], alpha.float()), torch.ones(7, 2), NARROW[dtype])
