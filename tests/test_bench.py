@@ -191,12 +191,12 @@ def test_a_report_says_who_is_faster_and_who_is_wrong():
 
 
 def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
-    options = ["--device", "cpu", "--scale", "5", "--degree", "4", "--features", "1,3", "--repeat", "1"]
+    options = ["--device", "cpu", "--scale", "5", "--degree", "4", "--features", "1,3", "--heads", "3", "--repeat", "1"]
     monkeypatch.setattr(gpu, "COPIED", 1 << 16)
     monkeypatch.setattr(sys, "argv", ["gpu", *options, "--output", str(tmp_path)])
     gpu.main()
     rows = json.loads((tmp_path / "gpu-cpu.json").read_text())["rows"]
-    assert len({(row["graph"], row["task"]) for row in rows}) == 2 * (2 * 2 + 4)
+    assert len({(row["graph"], row["task"]) for row in rows}) == 2 * (2 * 2 + 4 + 3 * 2)
     assert not [row for row in rows if row["note"] or not row["milliseconds"]]
 
 
