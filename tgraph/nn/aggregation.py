@@ -58,7 +58,8 @@ def aggregate(
         received = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
         received = received[: adjacency.num_targets]
         if selects and adjacency.unreached is not None:
-            received = received.masked_fill(adjacency.unreached, 0)
+            fill = received.masked_fill if received.requires_grad else received.masked_fill_
+            received = fill(adjacency.unreached, 0)
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
 
 
