@@ -102,8 +102,8 @@ def test_opcheck_of_segments():
     offset, index = torch.tensor([0, 3, 3, 4, 9]), torch.tensor([0, 2, 2, 1, 0, 3, 3, 3, 1])
     for dtype, shape in ((torch.float32, (9,)), (torch.float64, (9, 2, 3)), (torch.int64, (9, 2))):
         values, dynamic = random(*shape, dtype=dtype).requires_grad_(dtype.is_floating_point), shape == (9,)
-        opcheck(segments.take, (values, index), dynamic=dynamic)
-        opcheck(segments.add_at, (values, index, 5), dynamic=dynamic)
+        opcheck(torch.ops.tgraph.take.default, (values, index), dynamic=dynamic)
+        opcheck(torch.ops.tgraph.add_at.default, (values, index, 5), dynamic=dynamic)
         for reduce in ("sum", "min", "max", "prod"):
             opcheck(segments.segment_reduce, (values, offset, reduce), dynamic=dynamic)
 

@@ -270,3 +270,25 @@ def test_errors_name_the_argument():
         layer(x, edge_index, features(edge_index.shape[1]))
     with pytest.raises(ArgumentError, match="project=True"):
         nn.SAGEConv(-1, 2, project=True)
+
+
+@pytest.mark.parametrize("kind", ["random", "hub", "empty"])
+@pytest.mark.parametrize("name", [*layers(), "SAGEConv wide max"])
+def test_transforms_of_functions(name, kind):
+    """torch.func has no rules for our operators: layers take torch's own there, rather than drop a gradient."""
+    edge_index, n = edges(kind)
+    wide = name == "SAGEConv wide max"
+    layer = built(nn, "SAGEConv", (20, 4), {"aggr": "max"}) if wide else layers()[name]
+    x, tangent = features(n, 20 if wide else 6), features(n, 20 if wide else 6, seed=3)
+    leaf, parameters = x.clone().requires_grad_(), dict(layer.named_parameters())
+
+    def loss(x, parameters):
+        return torch.func.functional_call(layer, parameters, (x, edge_index)).square().sum()
+
+    expected = torch.autograd.grad(loss(leaf, parameters), [leaf, *parameters.values()])
+    of_x, of_parameters = torch.func.grad(loss, argnums=(0, 1))(x, parameters)
+    close(of_x, expected[0])
+    for found, wanted in zip(of_parameters.values(), expected[1:], strict=True):
+        close(found, wanted)
+    along = torch.func.jvp(lambda x: loss(x, parameters), (x,), (tangent,))[1]
+    close(along, (expected[0] * tangent).sum())

@@ -142,7 +142,8 @@ def _serving(backend: str, operation: str, data: Tensor) -> Any:
 # ---- what they compute ----------------------------------------------------------------------------------------------
 
 
-def _pull(data: Tensor, weights: Tensor | None, back_weights: Tensor | None, *rest: Any) -> Tensor:
+def compute_pull(data: Tensor, weights: Tensor | None, back_weights: Tensor | None, *rest: Any) -> Tensor:
+    """`pull` without the operator: under transforms of torch.func, which have no rules for it, by torch's own."""
     *arcs, reduce, edge, backend = rest
     sub = _subgraph("pull", arcs, backend)
     reduction, columns = reduction_of(reduce), data.shape[1]
@@ -393,7 +394,7 @@ def _products_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 pull = register(
     f"pull(Tensor data, Tensor? weights, Tensor? back_weights, {_ARCS}, str reduce, str edge, str backend) -> Tensor",
-    _pull,
+    compute_pull,
     _pull_fake,
     _save_pull,
     _pull_backward,

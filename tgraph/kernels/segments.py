@@ -43,6 +43,8 @@ def _take_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 def _add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
     result = values.new_zeros((size, *values.shape[1:]))
+    if transformed():  # what is transformed can not be written into what is not
+        return result.index_add(0, index, values)
     if devices.is_sequential(values):
         return result.index_add_(0, index, values)
     return result.index_put_((index.to(torch.int64),), values, accumulate=True)  # sorts, so that the order is fixed
@@ -56,10 +58,20 @@ def _add_at_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return take(grad, ctx.saved_tensors[0]), None, None
 
 
-take = register("take(Tensor data, Tensor index) -> Tensor", _take, _take_fake, _save_index, _take_backward)
-add_at = register(
+_take_rows = register("take(Tensor data, Tensor index) -> Tensor", _take, _take_fake, _save_index, _take_backward)
+_add_rows = register(
     "add_at(Tensor values, Tensor index, SymInt size) -> Tensor", _add_at, _add_at_fake, _save_index, _add_at_backward
 )
+
+
+def take(data: Tensor, index: Tensor) -> Tensor:
+    """Rows of data [n, ...] by their number, [e, ...]. Under transforms of torch.func by torch's own operators."""
+    return _take(data, index) if transformed() else _take_rows(data, index)
+
+
+def add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
+    """The sum of the rows [e, ...] of each number, [size, ...]. Under transforms of torch.func as `take`."""
+    return _add_at(values, index, size) if transformed() else _add_rows(values, index, size)
 
 
 # ---- segment_reduce -------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from tgraph import operators
 from tgraph.errors import ArgumentError
 from tgraph.kernels import operator
 from tgraph.kernels.differentiable import NARROW, keeps_winners
-from tgraph.kernels.library import records
+from tgraph.kernels.library import records, transformed
 from tgraph.kernels.messages import column, messages_of
 from tgraph.kernels.reductions import reduction_of
 from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
@@ -49,16 +49,17 @@ def aggregate(
     if back is not None:
         back = back.to(sent.dtype)[:, None]
     arcs = _arcs(adjacency, gathers, messages.weights is not None and back is None)
-    if keeps_winners(messages, reduction, "auto"):
+    if records(sent) and keeps_winners(messages, reduction, "auto"):
         received = operator.pull_won(sent, *arcs.held, reduction.name, "auto")[0][: adjacency.num_targets]
         if adjacency.unreached is not None:
             with torch.no_grad():  # these have no winner, and pass no gradient
                 received.masked_fill_(adjacency.unreached, 0)
     else:
-        received = operator.pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
+        pull = operator.compute_pull if transformed() else operator.pull
+        received = pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
         received = received[: adjacency.num_targets]
         if selects and adjacency.unreached is not None:
-            fill = received.masked_fill if received.requires_grad else received.masked_fill_
+            fill = received.masked_fill if received.requires_grad or transformed() else received.masked_fill_
             received = fill(adjacency.unreached, 0)
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
 

@@ -33,7 +33,7 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.kernels import attention as operators
 from tgraph.kernels.bipartite import Arcs
-from tgraph.kernels.library import records
+from tgraph.kernels.library import records, transformed
 from tgraph.kernels.portable import attention as portable
 from tgraph.kernels.portable.attention import Inputs, Way
 
@@ -186,13 +186,15 @@ def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     if records(*inputs):
         back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)
     dtype = inputs.sent.dtype
+    if transformed():  # torch.func has rules for torch's own operators alone
+        return portable.attend_recorded(operators.widened(inputs, "torch"), way).to(dtype)
     return operators.attend(*operators.widened(inputs, backend), *way, *back, backend)[0].to(dtype)
 
 
 def _weights(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     _check(arcs, inputs, way)
     dtype, inputs = inputs.sent.dtype, operators.widened(inputs, backend)
-    if records(*inputs):
+    if records(*inputs) or transformed():
         return portable.attention_weights(inputs, way).to(dtype)
     logsumexp = operators.attend(*inputs, *way, None, None, None, backend)[1]
     return operators.attention_weights(logsumexp, *inputs, *way, backend).to(dtype)
