@@ -4,7 +4,7 @@ import torch
 
 import tgraph as tg
 from tgraph import native
-from tgraph.kernels.native import pages
+from tgraph.kernels.native import arcs, pages
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")
 
@@ -85,6 +85,17 @@ def test_a_system_without_huge_pages_is_not_asked(monkeypatch, tmp_path, request
     request.addfinalizer(pages._are_allowed.cache_clear)
     pages._are_allowed.cache_clear()
     assert not pages._are_allowed()
+
+
+def test_a_pull_of_some_rows_moves_nothing(monkeypatch):
+    asked = []
+    monkeypatch.setattr(arcs, "settle", lambda data, rows_read: asked.append(rows_read))
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    data = torch.rand(3, 2)
+    arcs.pull(arcs.Rows(graph.offset, graph.neighbors, torch.tensor([1])), data, "sum")
+    assert asked == []
+    arcs.pull(arcs.Rows(graph.offset, graph.neighbors), data, "sum")
+    assert asked == [3]
 
 
 def test_sums_of_large_data(small):

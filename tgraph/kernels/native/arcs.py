@@ -147,7 +147,8 @@ def pull(
         name = "pull_float64_weights_float32"
     columns = data.shape[1]
     result = fresh((arcs.num_rows, columns), total or data.dtype)
-    settle(data, len(arcs.neighbors))
+    if arcs.is_whole:  # some rows read less than moving all data takes
+        settle(data, len(arcs.neighbors))
     kernel = getattr(native.load(), name)
     kernel(
         *arcs.structure(),
@@ -262,7 +263,8 @@ def pull_won(arcs: Arcs, data: Tensor, reduction: Reduction) -> tuple[Tensor, Te
     int32, int64 for float64; the first of equal ones, -1 where there is none."""
     shape = (arcs.num_rows, data.shape[1])
     best, won = fresh(shape, data.dtype), fresh(shape, index_of_won(data.dtype))
-    settle(data, len(arcs.neighbors))
+    if arcs.is_whole:  # some rows read less than moving all data takes
+        settle(data, len(arcs.neighbors))
     cast(Any, native.load()).pull_won(
         *arcs.structure(),
         arcs.heard,
