@@ -30,7 +30,7 @@ LAYERS = (
     ("tgraph.graph",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
     ("tgraph.csr",),
-    ("tgraph.cache", "tgraph.devices", "tgraph.native", "tgraph.text"),
+    ("tgraph.beside", "tgraph.cache", "tgraph.devices", "tgraph.native", "tgraph.text"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )

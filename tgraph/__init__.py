@@ -3,7 +3,7 @@
 A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
 """
 
-from tgraph import errors, generators, nn, primitives
+from tgraph import beside, errors, generators, nn, primitives
 from tgraph.advice import Advice, advise
 from tgraph.checkpoint import Checkpoint
 from tgraph.engine import Run, run
@@ -61,4 +61,5 @@ from_scipy = Graph.from_scipy
 from_edge_index = Graph.from_edge_index
 from_pandas = Graph.from_pandas
 
+beside.find_algorithms()
 from tgraph import algorithms  # noqa: E402  written against the names above, as a user would write it
