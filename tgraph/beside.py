@@ -1,4 +1,4 @@
-"""A clone of the repository as it stands: `algorithms/` lies beside the package, and becomes part of it when installed."""
+"""A clone of the repository as it stands: `algorithms/` lies beside the package, whose part it is once installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ def find_algorithms() -> None:
     name, folder = "tgraph.algorithms", Path(__file__).parents[1] / "algorithms"
     if importlib.util.find_spec(name) is not None or not (folder / "__init__.py").is_file():
         return
-    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    path, within = folder / "__init__.py", [str(folder)]
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=within)
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
