@@ -32,8 +32,8 @@ LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: the direction that it took, the frontier it began with, what changed, how long it took, and which backends
-    served it."""
+    """One iteration: the direction that it took, the frontier it began with, what changed, how long it took, and which
+    backends served it."""
 
     iteration: int
     direction: Mode
@@ -82,8 +82,14 @@ class Trace:
         and the `choices` of a backend that were made, which tell the direction that was taken."""
         milliseconds = (self.clock() - start) * 1e3
         choices = list(choices)
-        taken = {_direction(choice) for choice in choices} - {None}
-        self._append(taken.pop() if len(taken) == 1 else direction, *active.measure(), changed.size, milliseconds, self._backends(choices))
+        taken = {way for choice in choices if (way := _direction(choice)) is not None}
+        self._append(
+            taken.pop() if len(taken) == 1 else direction,
+            *active.measure(),
+            changed.size,
+            milliseconds,
+            self._backends(choices),
+        )
 
     def add_rounds(self, rounds: Iterable[Any], choice: Choice) -> None:
         """The loop that a backend runs has done these `rounds`, by the `choice` of that backend."""
