@@ -65,6 +65,8 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         weight, w are recognised.
     delimiter : the character between columns, for edge lists and CSV; else the first line tells.
     skip : how many lines on top to ignore, for edge lists and CSV.
+    verify : for .tg files, whether each tensor is compared with its checksums when it is first used (one pass over
+        it), True; False trusts the disk. See `tgraph.verify`.
 
     Raises FileFormatError, which names the file, the line at fault and the remedy; ArgumentError for an unknown
     extension or option; OSError where the file cannot be opened.
@@ -94,6 +96,18 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed once more; write {stem(path).name!r} instead")
     module.write(graph, path)
+
+
+def verify(path: PathLike) -> int:
+    """Read a whole .tg file, partitioned or not, and compare it with its checksums; returns its bytes.
+
+    Raises FileFormatError that names the tensor, or block, and its position where a bit differs; ArgumentError for a
+    file of another format, and one without checksums, which earlier versions wrote.
+    """
+    module = format_module(path)
+    if not hasattr(module, "verify"):
+        raise ArgumentError(f"path: only .tg files have checksums to verify, not {Path(path).name!r}")
+    return module.verify(path)
 
 
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:

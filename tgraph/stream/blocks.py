@@ -230,6 +230,15 @@ class BlockFile:
             raise self._damaged(block, why)
         self._sound.add(block)
 
+    def check_all(self) -> None:
+        """Read and verify everything. Raises FileFormatError, naming tensor or block, where it is damaged."""
+        for name in self._tensors:
+            if name != "blocks":
+                self._tensor(name)
+        memory = page_aligned(max((extent.nbytes for extent in self.index), default=0))
+        for block in range(self.num_blocks):
+            self.read(block, memory)
+
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on
         any device. Nothing is checked."""
