@@ -18,12 +18,14 @@ Text files may be compressed: .gz, .zst, .bz2 and .xz.
 from __future__ import annotations
 
 import inspect
+import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tgraph.errors import ArgumentError
+from tgraph.io.names import Columns
 from tgraph.io.stream import CODECS, PathLike, stem
 
 if TYPE_CHECKING:
@@ -53,9 +55,10 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     directed : True or False; None lets the file decide, and where it cannot say, the graph is directed. With False
         every line is one undirected edge, unless the file lists all edges in both directions (with equal weights):
         that is recognised, and nothing is doubled. True takes the edges of an undirected file as arcs.
-    weights : None reads weights where the file has them (the third column of an edge list; the column weight of a
-        table; the values of a matrix). False leaves them out: do so where that column is a timestamp. A number from 3
-        upwards names another column of an edge list. Integers become int64, anything else float64.
+    weights : None reads weights where the file has them (the third column of an edge list, whatever it means; the
+        column weight of a table; the values of a matrix), and warns where other columns hold numbers. False leaves them
+        out: do so where that column is a time stamp. A number from 3 upwards names another column of an edge list.
+        Integers become int64, anything else float64.
     multi : what becomes of parallel edges, "keep", "first", "sum", "min", "max" or "error", as in Graph.from_edges.
     self_loops : "keep" or "drop".
     ids : "auto" takes integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
@@ -80,7 +83,22 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
             raise ArgumentError(f"{name}: no option of the format {short}; its options are: {listed}")
     if progress and "progress" in known:
         options["progress"] = True
-    return module.read(path, **options)
+    graph = module.read(path, **options)
+    if options.get("weights") is None and options.get("weight") is None:
+        taken = columns_of(path, format=format, **options)
+        if taken is not None and taken.numbers:
+            warnings.warn(f"{path}: {taken.warning()}", ColumnsLeftOut, stacklevel=2)
+    return graph
+
+
+class ColumnsLeftOut(UserWarning):
+    """Numbers in a file that could be weights, were not taken, and about which the caller has not said anything."""
+
+
+def columns_of(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Columns | None:
+    """Which columns `read` takes from a file with these options; None where its format has none to choose from."""
+    module = format_module(path, format)
+    return module.columns(path, **options) if hasattr(module, "columns") else None
 
 
 def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
