@@ -154,12 +154,12 @@ TABLE = "from,to,cost,name\n1,2,5,x\n"
 @pytest.mark.parametrize(
     ("name", "text", "options", "said"),
     [
-        ("t.csv", TABLE, [], "edges from columns 'from', 'to', no weights; left out: column 'cost' (--weights cost takes "
-         "weights from there), column 'name'"),
-        ("t.csv", TABLE, ["--weights", "cost"], "weights from column 'cost' (--weights none: without); left out: column "
-         "'name'"),
-        ("t.txt", "1 2 5 9\n", [], "edges from columns 1, 2, weights from column 3 (--weights none: without); left out: "
-         "column 4 (--weights 4 takes"),
+        ("t.csv", TABLE, [], "edges from columns 'from', 'to', no weights; left out: column 'cost' "
+         "(--weights cost takes weights from there), column 'name'"),
+        ("t.csv", TABLE, ["--weights", "cost"], "weights from column 'cost' (--weights none: without); left "
+         "out: column 'name'"),
+        ("t.txt", "1 2 5 9\n", [], "edges from columns 1, 2, weights from column 3 (--weights none: without); left "
+         "out: column 4 (--weights 4 takes"),
         ("t.txt", "1 2 5 9\n", ["--weights", "none"], "no weights; left out: columns 3, 4 (--weights 3 or --weights 4"),
         ("t.txt", "1 2\n", [], "edges from columns 1, 2, no weights"),
         ("t.gr", "p sp 2 1\na 1 2 5\n", [], "with weights (--weights none: without)"),
@@ -335,6 +335,7 @@ def test_blocks_are_written_and_read_within_a_memory(method, tmp_path):
         shown = tgraph(algorithm, blocks, *options, "--output", table)
         assert "900 vertices, 3,480 arcs, opened\n" in shown
         found = pandas.read_csv(table)
+        assert tgraph(algorithm, path, "--memory", "300kB").splitlines()[0].endswith("3,480 arcs, opened")
         tgraph(algorithm, path, "--output", table)
         expected = pandas.read_csv(table).set_index("vertex")
         if algorithm == "pagerank":
@@ -347,9 +348,8 @@ def test_blocks_are_written_and_read_within_a_memory(method, tmp_path):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no partitioned .tg file; tgraph partition"),
-        (("bfs", "{folder}/plain.tg", "--memory", "1MB"), "not partitioned into blocks"),
-        (("bfs", "{folder}/plain.tg", "--memory", "1MB", "--multi", "sum"), "--memory: a partitioned file is read as"),
+        (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no .tg file; tgraph convert or tgraph partition"),
+        (("bfs", "{folder}/plain.tg", "--memory", "1MB", "--multi", "sum"), "--memory: a .tg file is read as"),
         (("bfs", "{folder}/blocks.tg", "--memory", "little"), "memory: 'little' is no amount"),
         (("bfs", "{folder}/blocks.tg", "--memory", "100"), "needs at least"),
         (("bfs", "{file}", "--checkpoint", "{folder}/none/run"), "checkpoint: {folder}/none/run cannot be written"),

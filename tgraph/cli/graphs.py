@@ -98,10 +98,10 @@ def load(
         return read(file=file, format=format, directed=directed, weights=weights, multi=multi, progress=progress)
     if (format, directed, weights, multi) != (None, None, None, "keep"):
         raise ArgumentError(
-            "--memory: a partitioned file is read as it is; leave out --format, --directed, --weights and --multi"
+            "--memory: a .tg file is read as it is; leave out --format, --directed, --weights and --multi"
         )
     if io.format_module(file) is not container:
-        raise ArgumentError(f"--memory: {file} is no partitioned .tg file; tgraph partition writes one (--output)")
+        raise ArgumentError(f"--memory: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
     graph = tg.open(file, memory, device)
     typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened")
     return graph

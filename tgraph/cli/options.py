@@ -80,9 +80,7 @@ Directed = Annotated[
 Weights = Annotated[str | None, typer.Option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")]
 Multi = Annotated[str, typer.Option(help="Parallel edges: keep, first, sum, min, max or error.")]
 Device = Annotated[str, typer.Option(callback=usable_device, help="A torch device, such as cuda.")]
-Memory = Annotated[
-    str | None, typer.Option(help="Read a partitioned .tg file block by block within so much, such as 500MB.")
-]
+Memory = Annotated[str | None, typer.Option(help="Read a .tg file block by block within so much, such as 500MB.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show progress bars on stderr.")]
 Source = Annotated[str | None, typer.Option(help="Where to start, by original id (default: largest out-degree).")]
 Backend = Annotated[str, typer.Option(help="Which kernels compute.")]

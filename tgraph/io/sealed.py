@@ -103,11 +103,11 @@ def _digests(data: memoryview, piece: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the header of a file that `write` has written says.
+    """What the header of a safetensors file says.
 
-    notes : those that were given to `write`. entries : dtype and shape of each tensor, as safetensors has them. begin :
-    the byte of the file where the data begin. piece : the bytes that one checksum is for. sums : those of each tensor.
-    remedy : for the errors.
+    notes : its metadata. entries : dtype and shape of each tensor, as safetensors has them. begin : the byte of the
+    file where the data begin. piece : the bytes that one checksum is for. sums : those of each tensor, None where
+    `write` has not written the file: nothing can be verified then. remedy : for the errors.
     """
 
     path: PathLike
@@ -115,7 +115,7 @@ class Contents:
     entries: dict[str, dict[str, Any]]
     begin: int
     piece: int
-    sums: dict[str, str]
+    sums: dict[str, str] | None
     remedy: str
 
     def dtype(self, name: str) -> torch.dtype:
@@ -131,6 +131,8 @@ class Contents:
 
         Raises FileFormatError that names the file, the tensor and where the first damaged piece lies.
         """
+        if self.sums is None:
+            return
         at = first // self.piece
         for number, digest in enumerate(_digests(data, self.piece), start=at):
             if self.sums[name][16 * number : 16 * number + 16] != digest:
@@ -146,6 +148,10 @@ class Contents:
             f"(bytes {place + first} to {place + end - 1} of the file)",
             self.remedy,
         )
+
+    def digests(self, name: str) -> str:
+        """The checksums of a tensor, computed from its data where the file has none."""
+        return self.sums[name] if self.sums is not None else "".join(_digests(as_bytes(self.load(name)), self.piece))
 
     def load(self, name: str) -> Tensor:
         """A tensor, read into memory and verified. Raises FileFormatError where it is damaged."""
@@ -163,8 +169,8 @@ class Contents:
 
 
 def contents(path: PathLike, remedy: str) -> Contents:
-    """What is in a file that `write` has written; only its header is read, and verified. Raises FileFormatError where
-    it is damaged, truncated or none of these."""
+    """What is in a safetensors file; only its header is read, and verified where `write` has written it. Raises
+    FileFormatError where it is damaged, truncated or none of these."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         first = file.read(8)
@@ -172,20 +178,28 @@ def contents(path: PathLike, remedy: str) -> Contents:
         try:
             if not 0 < length <= size - 8:
                 raise ValueError("its length is wrong")
-            header = unseal(first + file.read(length))
-        except ValueError as fault:
+            head = first + file.read(length)
+            header = json.loads(head[8:])
+            notes = header.pop("__metadata__", {})
+            # either note says that the header is under a checksum, which a bit that differs in it cannot hide
+            is_sealed = "checksum" in notes or "sums" in notes
+            if is_sealed:
+                unseal(head)
+            whole = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
+        except (ValueError, LookupError, TypeError, AttributeError) as fault:
             raise FileFormatError(path, f"the header is damaged ({fault})", remedy) from fault
-    notes, begin = header.pop("__metadata__"), 8 + length
-    if "piece" not in notes:
-        raise FileFormatError(path, "its checksums are of a kind that only earlier versions write", remedy)
-    whole = begin + max((entry["data_offsets"][1] for entry in header.values()), default=0)
     if size != whole:
         raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", remedy)
-    return Contents(path, notes, header, begin, int(notes["piece"]), json.loads(notes["sums"]), remedy)
+    if is_sealed and "piece" not in notes:
+        raise FileFormatError(path, "its checksums are of a kind that only earlier versions write", remedy)
+    piece, sums = (int(notes["piece"]), json.loads(notes["sums"])) if is_sealed else (PIECE, None)
+    return Contents(path, notes, header, 8 + length, piece, sums, remedy)
 
 
 def read(path: PathLike, remedy: str) -> tuple[dict[str, Tensor], dict[str, str]]:
     """(tensors, notes) of a file that `write` has written. Raises FileFormatError, naming the tensor, where it is
     damaged, truncated or none of these."""
     held = contents(path, remedy)
+    if held.sums is None:
+        raise FileFormatError(path, "the file has no checksums", remedy)
     return {name: held.load(name) for name in held.entries}, held.notes

@@ -101,15 +101,14 @@ def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | 
             names = file.keys()
             if notes.get("format") == "tgraph" and "blocks" in names:
                 return None
-            # either note says that the header is under a checksum, which a bit that differs in it cannot hide
-            held = contents(path, _REMEDY) if "checksum" in notes or "sums" in notes else None
+            held = contents(path, _REMEDY)
             tensors = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, RuntimeError) as fault:
         raise FileFormatError(path, f"not a whole safetensors file ({fault})", _REMEDY) from fault
     if notes.get("format") != "tgraph":
         remedy = "name its tensors to Graph.from_csr, or write it with tgraph.write"
         raise FileFormatError(path, "a safetensors file that holds no graph", remedy)
-    return tensors, notes, held
+    return tensors, notes, None if held.sums is None else held
 
 
 def _check_all(tensors: dict[str, Tensor], held: Contents) -> None:
