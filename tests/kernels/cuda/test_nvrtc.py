@@ -205,6 +205,41 @@ def test_an_entry_that_cannot_be_written_is_done_without(folder, kept, monkeypat
         assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code
 
 
+posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
+
+
+@posix
+def test_what_is_kept_is_for_its_owner_alone(folder, kept):
+    before = os.umask(0)
+    try:
+        compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    finally:
+        os.umask(before)
+    (entry,) = entries(kept)
+    assert kept.stat().st_mode & 0o777 == 0o700 and entry.stat().st_mode & 0o777 == 0o600
+
+
+@posix
+def test_a_folder_that_others_may_write_is_not_read(folder, kept, compiled):
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    (entry,) = entries(kept)
+    compiler._write(entry, compiler.Binary(b"planted", {"tgraph::shift<float>": "planted"}))
+    assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code == b"planted"
+    kept.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match=r"others may write to it.*rm -r"):
+        assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code[:4] == b"\x7fELF"
+    assert len(compiled) == 2
+
+
+@posix
+def test_an_entry_that_others_may_write_is_compiled_again(folder, kept, compiled):
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    (entry,) = entries(kept)
+    entry.chmod(0o666)
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    assert len(compiled) == 2 and entries(kept)[0].stat().st_mode & 0o777 == 0o600
+
+
 def test_an_error_names_the_kernel_the_architecture_and_the_place(folder, kept):
     (folder / "steps.cuh").write_text("namespace tgraph { template <class T> T step(T x, T by) { return lost; } }")
     with pytest.raises(KernelError) as caught:
