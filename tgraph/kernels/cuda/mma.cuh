@@ -76,7 +76,7 @@ inline void multiply_add(
     float* const sum[4] = {&sum0, &sum1, &sum2, &sum3};
     const Operands<T> own{upper, lower, right};
     const auto lane = static_cast<int>(shim::lane());
-    shim::exchange(all_lanes, reinterpret_cast<uint64_t>(&own), [&] {
+    shim::exchange({"mma"}, all_lanes, reinterpret_cast<uint64_t>(&own), [&] {
         const auto of = [](int from) { return reinterpret_cast<const Operands<T>*>(shim::deposited(from)); };
         for (int i = 0; i < 4; ++i)
             for (int t = 0; t < 4; ++t)
