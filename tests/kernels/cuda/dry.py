@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 from cubin import Entry, entries
 from torch import Tensor
@@ -17,6 +18,8 @@ SHARED = {"sm_80": 163 << 10, "sm_90": 227 << 10, "sm_100": 227 << 10, "sm_120":
 # The same for all: static shared memory of a block (what is more has to be dynamic, and opted in to), registers and
 # threads of a block, bytes of parameters that every driver takes.
 STATIC_SHARED, REGISTERS, THREADS, PARAMETER_BYTES = 48 << 10, 1 << 16, 1024, 4096
+
+AT_ONCE = 16  # kernels that are compiled together
 
 
 class Placed(Tensor):
@@ -52,11 +55,20 @@ def faults_of(entry: Entry, architecture: str, threads: int | None = None, dynam
 _entries: dict[tuple[Kernel, str], Entry] = {}
 
 
+def prepare(kernels: Sequence[Kernel], architecture: str) -> None:
+    """Compile kernels of one source by NVRTC, several at once, which is faster than one by one."""
+    for first in range(0, len(kernels), AT_ONCE):
+        some = kernels[first : first + AT_ONCE]
+        binary = compiler.compile(some, architecture)
+        found = entries(binary.code)
+        for kernel in some:
+            _entries[kernel, architecture] = found[binary.symbols[kernel.expression]]
+
+
 def entry_of(kernel: Kernel, architecture: str) -> Entry:
     """What NVRTC made of a kernel."""
     if (kernel, architecture) not in _entries:
-        binary = compiler.compile([kernel], architecture)
-        _entries[kernel, architecture] = entries(binary.code)[binary.symbols[kernel.expression]]
+        prepare([kernel], architecture)
     return _entries[kernel, architecture]
 
 

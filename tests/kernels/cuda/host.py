@@ -67,6 +67,8 @@ class Host:
         self._functions[kernel](pointers, codes, *(ctypes.c_uint(size) for size in sizes))
 
     def _compile(self, source: str, kernels: list[Kernel]) -> None:
+        if DRY:
+            dry.prepare(kernels, DRY)
         lines = ['#include "shim.hpp"', f'#include "{source}"']
         for i, kernel in enumerate(kernels):
             lines.append(
