@@ -1,4 +1,4 @@
-# make demo · make test · make lint · make bench · make soak · make sanitize · make scatter · make gpu · make clean
+# make demo · make test · make lint · make bench · make soak · make sanitize · make scatter · make gpu · make xla · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench soak sanitize scatter gpu clean
+.PHONY: demo test lint bench soak sanitize scatter gpu xla clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -66,8 +66,21 @@ scatter: $(VENV)/.scatter
 gpu:
 	$(if $(DRY),$(BIN)/python,$(PYTHON)) bench/gpu_check.py $(if $(DRY),--dry --python $(BIN)/python) --minutes $(MINUTES)
 
+# The algorithms on an XLA device (on the CPU; a TPU by XLA_DEVICE=TPU), in an environment of its own: torch_xla serves
+# one torch only, and that torch comes with gigabytes of CUDA.
+XLA_DEVICE ?= CPU
+
+xla: .venv-xla/.ready
+	TGRAPH_NATIVE=0 PJRT_DEVICE=$(XLA_DEVICE) .venv-xla/bin/python -m pytest -q tests/test_xla.py
+
+.venv-xla/.ready:
+	$(PYTHON) -m venv .venv-xla
+	.venv-xla/bin/pip install -q --disable-pip-version-check torch==2.9.0 torch_xla==2.9.0 numpy pyarrow safetensors \
+	    xxhash pandas tqdm typer filelock pytest pytest-xdist hypothesis networkx scipy
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-gpu build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-gpu .venv-xla build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp per set of extras: the package is installed again when what it is built from has changed. The Python files

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from tgraph import native
+from tgraph.devices import sort
 from tgraph.errors import ArgumentError
 
 Merge = Literal["first", "sum", "min", "max", "error"]
@@ -84,7 +85,7 @@ def transpose(
     num_vertices = offset.numel() - 1
     if (kernels := _kernels(neighbors)) is None:
         _check_ids(num_vertices, neighbors=neighbors)
-        order = torch.argsort(neighbors, stable=True)
+        order = sort(neighbors)[1]
         return _gather_arcs(neighbors, expand_rows(offset), order, num_vertices, permutation)
     result = _allocate(num_vertices, neighbors.numel(), permutation, neighbors.dtype)
     wide = _needs_wide_records(num_vertices, neighbors.numel()) if _wide is None else _wide
@@ -250,9 +251,9 @@ def _add_reverses(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def lexical_order(src: Tensor, dst: Tensor, num_vertices: int) -> Tensor:
     """The stable order by (src, dst), int64 [m]; both are below `num_vertices`, and nothing of that size is made."""
     if num_vertices < 2**31:  # both fit one integer
-        return torch.argsort(src.long() * num_vertices + dst, stable=True)
-    by_dst = torch.argsort(dst, stable=True)
-    return by_dst[torch.argsort(src[by_dst], stable=True)]
+        return sort(src.long() * num_vertices + dst)[1]
+    by_dst = sort(dst)[1]
+    return by_dst[sort(src[by_dst])[1]]
 
 
 def _gather_arcs(

@@ -32,6 +32,18 @@ def reduces_segments(tensor: Tensor) -> bool:
     return kind(tensor) in ("cpu", "cuda")
 
 
+def compiles_each_shape(device: torch.device) -> bool:
+    """True on XLA devices (TPUs): an operation on tensors of a new shape is compiled first, which takes a second or so."""
+    return device.type == "xla"
+
+
+def sort(values: Tensor) -> tuple[Tensor, Tensor]:
+    """The values [k] in ascending order and the position of each before, int64 [k]; equal ones keep their order."""
+    ascending, order = torch.sort(values, stable=True)
+    # XLA's compiler for the CPU ends the process where it fuses a sort with an index_select by its positions.
+    return ascending, order + 0 if kind(values) == "xla" else order
+
+
 def is_sequential(tensor: Tensor) -> bool:
     """True on the CPU: a scatter adds one after the other, and the size of a selection is known without a wait."""
     return kind(tensor) == "cpu"

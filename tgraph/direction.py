@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tgraph.devices import compiles_each_shape
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.subgraph import Mode
@@ -16,7 +17,8 @@ class DirectionPolicy:
     still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
     end early: pull once the frontier's arcs reach 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
     arcs, and pays only once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
-    everything is active, pull: it adds in a fixed order.
+    everything is active, pull: it adds in a fixed order. On devices where each shape is compiled anew always pull: the
+    shapes of a push change with its frontier.
     """
 
     ALPHA, BETA, FLOOR = 4, 18, 8
@@ -24,6 +26,8 @@ class DirectionPolicy:
     def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False):
         self.num_vertices, self.unexplored = graph.num_vertices, graph.num_arcs
         self.fixed: Mode | None = None if mode == "auto" else mode  # type: ignore[assignment]
+        if mode == "auto" and compiles_each_shape(graph.device):
+            self.fixed = "pull"
         self.settles = settles
         self.alpha = self.ALPHA if settles else 1
         self.direction: Mode = "push"

@@ -11,7 +11,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph import fused, overflow
+from tgraph import devices, fused, overflow
 from tgraph.build import as_count, check_choice
 from tgraph.checkpoint import Checkpoint, Keeper
 from tgraph.direction import DirectionPolicy
@@ -299,6 +299,8 @@ def _order(program: Program, graph: Graph, values: Any, scratch: Scratch) -> Nea
         raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
     if graph.num_arcs and not program.best_weight(graph) >= 0:
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
+    if devices.compiles_each_shape(graph.device):
+        return None  # buckets are of another size in each round
     return NearFar(width, values.dtype, scratch)
 
 

@@ -137,7 +137,7 @@ class Selection:
 
 def partition(items: Tensor, keep: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The items [e] that are marked in keep [e], `count` of them, and the others, each in order; no host read."""
-    kept = keep.cumsum(0)
+    kept = keep.cumsum(0, dtype=torch.int64)
     position = torch.arange(len(items), device=items.device)
     place = torch.where(keep, kept - 1, count + position - kept)
     ordered = torch.empty_like(items).scatter_(0, place, items)
@@ -173,7 +173,7 @@ class Scratch:
         position = torch.arange(len(index), device=index.device)
         first = self._first_position(index, position)
         keep = first == position
-        return keep, (keep.cumsum(0) - 1).index_select(0, first)
+        return keep, (keep.cumsum(0, dtype=torch.int64) - 1).index_select(0, first)
 
     def first_marked(self, index: Tensor, marked: Tensor) -> Tensor:
         """The first marked occurrence of each distinct vertex, bool [e]. O(e)."""

@@ -105,7 +105,7 @@ def reduce_slots(messages: Tensor, slot: Tensor, size: int, reduction: Reduction
     """Reduce the messages [e, ...] of each slot to a row of the result [size, ...]; differentiable."""
     if not records(messages) and not _order_matters(messages, reduction):
         return scatter(messages, slot, size, reduction)
-    slot, order = torch.sort(slot, stable=True)
+    slot, order = devices.sort(slot)
     offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
     return reduce_rows(take(messages, order), offset, lambda: slot, reduction)
 

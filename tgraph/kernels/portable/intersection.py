@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph import csr, devices
 from tgraph.graph import Graph
 
 # Pairs of arcs that are looked at together; each takes some 50 bytes.
@@ -48,7 +48,7 @@ def _towards_hubs(graph: Graph) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The different edges as arcs from lower to higher rank by degree: (vertices [n] by rank, source [e], key [e],
     copies [e]). The key of u -> v is u n + v; keys ascend. `copies` says how often an edge is stored."""
     n = graph.num_vertices
-    vertices = torch.argsort(graph.out_degree, stable=True)
+    vertices = devices.sort(graph.out_degree)[1]
     rank = torch.empty_like(vertices).index_copy_(0, vertices, torch.arange(n, device=graph.device))
     source = rank.index_select(0, csr.expand_rows(graph.offset))
     target = rank.index_select(0, graph.neighbors)

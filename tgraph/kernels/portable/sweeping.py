@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from tgraph import devices
 from tgraph.graph import Graph
 from tgraph.kernels.portable.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS
@@ -17,7 +18,7 @@ from tgraph.rows import gather_rows
 def levels(depth: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.sweeping.levels`; `count` is the number of levels."""
     reached = (depth >= 0).nonzero().flatten()
-    level, order = torch.sort(depth.index_select(0, reached), stable=True)
+    level, order = devices.sort(depth.index_select(0, reached))
     border = torch.arange(count + 1, dtype=level.dtype, device=depth.device)
     return reached.index_select(0, order), torch.searchsorted(level, border)
 
