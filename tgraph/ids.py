@@ -99,7 +99,7 @@ def _as_ids(values: Tensor | np.ndarray | Sequence[Hashable]) -> Tensor | np.nda
             raise ArgumentError(
                 f"vertices: a tensor of ids is 1-D and of an integer dtype, this is {values.dtype} {list(values.shape)}"
             )
-        return values.to(torch.int64)
+        return values.to(torch.int64).contiguous()
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             raise ArgumentError(f"vertices: the id {values.max()} does not fit int64; pass such ids as strings")

@@ -13,6 +13,8 @@ from types import ModuleType
 
 import torch  # noqa: F401  before the kernels: both then share the OpenMP runtime, and its threads, that torch ships
 
+from tgraph import beside
+
 
 def load() -> ModuleType | None:
     """The module `tgraph._native`, or None where the portable torch code has to serve.
@@ -54,7 +56,7 @@ def _import_installed() -> ModuleType | None:
     except ImportError as missing:
         warnings.warn(
             f"tgraph runs without its compiled CPU kernels ({missing}) and is several times slower on the CPU for it; "
-            "install a C++20 compiler (g++ or clang++) and Python's headers, then reinstall tgraph",
+            f"{beside.how_to_get_kernels()}",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -117,22 +118,22 @@ def _yields(backend: ModuleType, call: Call) -> str | None:
     return backend.yields(call) if hasattr(backend, "yields") and hasattr(backend, call.operation) else None
 
 
+_watchers: ContextVar[tuple[list[Choice], ...]] = ContextVar("watchers", default=())
+
+
 @contextmanager
 def watched() -> Iterator[list[Choice]]:
-    """The choices made in a `with` block, in order, for whoever asks which backend served it."""
+    """The choices made in a `with` block, in order, for whoever asks which backend served it; by this thread alone."""
     seen: list[Choice] = []
-    _watchers.append(seen)
+    before = _watchers.set((*_watchers.get(), seen))
     try:
         yield seen
     finally:
-        _watchers.pop()
-
-
-_watchers: list[list[Choice]] = []
+        _watchers.reset(before)
 
 
 def _noted(choice: Choice) -> Choice:
-    for seen in _watchers:
+    for seen in _watchers.get():
         seen.append(choice)
     return choice
 
