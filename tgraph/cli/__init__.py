@@ -133,7 +133,7 @@ chain(app, "sssp", "Shortest distances from one vertex to every other.", load, s
 chain(app, "wcc", "Weakly connected components.", load, wcc, execute)
 chain(app, "pagerank", "PageRank of every vertex.", load, pagerank, execute)
 chain(app, "hits", "Hub and authority scores of every vertex.", load, hits, execute)
-chain(app, "info", "What a graph is like.", read, info)
+chain(app, "info", "What a graph is like.", load, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
 chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
