@@ -26,6 +26,11 @@ class VertexIds:
     def are_integers(self) -> bool:
         return isinstance(self.values, Tensor)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the ids; of labels, those of the references to them."""
+        return self.values.nbytes
+
     def take(self, index: Tensor) -> Tensor | list[Any]:
         """The ids at the given indices: a tensor where ids are integers, else a list."""
         if isinstance(self.values, Tensor):
