@@ -13,7 +13,7 @@ from tgraph import csr, devices, native, validate
 from tgraph.errors import ArgumentError
 
 # Arcs that are looked at together: their words take 8 bytes each.
-CHUNK = 1 << 22
+CHUNK = 1 << 20
 
 
 class Mirror:
