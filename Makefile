@@ -5,6 +5,8 @@
 PYTHON ?= python3
 GRAPH ?=
 BENCH ?=
+DRY ?=
+MINUTES ?= 10
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
@@ -59,16 +61,13 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
 
-# On a machine with a GPU, a CUDA build of torch and the extra for it in .venv: the tests there, again under
-# compute-sanitizer if that is installed, and the comparison with other systems.
-gpu: $(VENV)/.dev
-	$(BIN)/pytest -q -m gpu
-	if command -v compute-sanitizer; then \
-	    compute-sanitizer --error-exitcode 1 $(BIN)/pytest -q -m gpu -k 'not hundred and not captured'; fi
-	$(BIN)/python -m bench.gpu
+# On a machine with a GPU, its driver and python3: tests and the comparison with other systems, in ten minutes (or
+# MINUTES=60) and an environment of its own. DRY=1 prepares all of it without a GPU, up to the launches.
+gpu:
+	$(if $(DRY),$(BIN)/python,$(PYTHON)) bench/gpu_check.py $(if $(DRY),--dry --python $(BIN)/python) --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-gpu build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp per set of extras: the package is installed again when what it is built from has changed. The Python files

@@ -22,6 +22,7 @@ LAYERS = (
     ("tgraph.advice",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
     ("tgraph.fused", "tgraph.checkpoint"),
+    ("tgraph.overflow",),
     ("tgraph.program", "tgraph.schedule"),
     ("tgraph.operators", "tgraph.primitives", "tgraph.trace", "tgraph.formats"),
     ("tgraph.kernels",),

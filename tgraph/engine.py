@@ -11,7 +11,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph import fused
+from tgraph import fused, overflow
 from tgraph.build import as_count, check_choice
 from tgraph.checkpoint import Checkpoint, Keeper
 from tgraph.direction import DirectionPolicy
@@ -21,6 +21,7 @@ from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.kernels import Choice, check_backend, layouts, watched
+from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
 from tgraph.schedule import NearFar, check_delta
@@ -100,17 +101,20 @@ def run(
         program.check(graph, values)
     width = _bucket_width(program, graph, values)
     limit = _limit(program, graph, max_iterations, ordered=width is not None)
+    watch = overflow.watch(program, graph, values, active, _fewest(limit, program.rounds))
+    if watch is not None:
+        width = None  # the buckets would have to fit as well
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     if saved is not None:
         values, active = _restored(program, graph, result, saved)
-    in_rounds = mode == "pull" or (max_iterations is not None or program.max_iterations is not None)
+    in_rounds = mode == "pull" or any(x is not None for x in (max_iterations, program.max_iterations, watch))
     loop = fused.find_loop(program, graph, values, active, backend, in_rounds)
     if loop is not None and loop.backend is layouts:
         limit = None  # blocks are visited as often as it takes
     with _bar(progress, program, graph, result.iterations) as advance, _recording(graph, result.trace):
         if loop is not None and loop.backend is not None:
             remaining = _run_loop(
-                loop, cast(Relaxation, program), graph, active, mode, width, limit, result, advance, keeper
+                loop, cast(Relaxation, program), graph, active, mode, width, limit, result, advance, keeper, watch
             )
         else:
             if loop is not None and result.trace is not None:
@@ -118,7 +122,9 @@ def run(
             policy = DirectionPolicy(graph, mode, settles=_settles(program))
             if saved is not None and saved["policy"] is not None:
                 policy.restore(saved["policy"])
-            remaining = _run_rounds(program, graph, active, policy, width, backend, limit, result, advance, keeper)
+            remaining = _run_rounds(
+                program, graph, active, policy, width, backend, limit, result, advance, keeper, watch
+            )
     unfinished = remaining and result.iterations != program.rounds
     if keeper is not None:
         keeper.save() if unfinished else keeper.finish()
@@ -141,6 +147,7 @@ def _run_rounds(
     result: Run,
     advance: Advance,
     keeper: Keeper | None,
+    watch: Watch | None,
 ) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
     With a `width`, in the order of buckets. Returns how many vertices are active still."""
@@ -148,7 +155,10 @@ def _run_rounds(
     order = None if width is None else NearFar(width, result.values.dtype, scratch)
     if order is not None:
         active = order.next(result.values, active)
+    safe = 0  # so many rounds need no look at the integers that they send
     while len(active) and result.iterations not in (program.rounds, limit):
+        if watch is not None:
+            safe = (safe or watch.rounds(result.values, active)) - 1
         before = result.values
         changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
         advance(1, len(changed))
@@ -194,19 +204,26 @@ def _run_loop(
     result: Run,
     advance: Advance,
     keeper: Keeper | None,
+    watch: Watch | None,
 ) -> int:
     """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
     result.values = result.values.contiguous()
-    loop = fused.begin(choice, program, graph, result.values, active, mode, width)
-    begun = None if keeper is None or hasattr(loop, "frontier") else result.values.clone()
-    bounds = [bound - result.iterations for bound in (limit, program.rounds) if bound is not None]
-    for count in fused.advance(loop, min(bounds, default=None)):
+    most = _fewest(limit, program.rounds)
+    loop = fused.begin(choice, program, graph, result.values, active, mode, width, most, watch is not None)
+    kept = keeper is not None or watch is not None
+    begun = result.values.clone() if kept and not hasattr(loop, "frontier") else None
+
+    def unsettled() -> Frontier:
+        return fused.unsettled(loop, graph, active, begun, result.values)
+
+    safe = None if watch is None else lambda: watch.rounds(result.values, unsettled())
+    for count in fused.advance(loop, None if most is None else most - result.iterations, safe):
         result.iterations += count
         if result.trace is not None:
             result.trace.add_rounds(loop.rounds(), choice)
         advance(count, loop.active)
         if keeper is not None:
-            keeper.offer(lambda: _state(program, result, fused.unsettled(loop, graph, active, begun, result.values)))
+            keeper.offer(lambda: _state(program, result, unsettled()))
     return loop.active
 
 
@@ -302,6 +319,10 @@ def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: 
         # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
         return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
     return limit
+
+
+def _fewest(*bounds: int | None) -> int | None:
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:

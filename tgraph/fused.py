@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch import Tensor
 
+from tgraph import overflow
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
@@ -65,8 +65,12 @@ def begin(
     active: Frontier,
     mode: str,
     width: float | None,
+    rounds: int | None = None,
+    watched: bool = False,
 ) -> Any:
-    """The loop at its start; `values` are contiguous and will be overwritten. `width` is that of the buckets."""
+    """The loop at its start; `values` are contiguous and will be overwritten. `width` is that of the buckets, `rounds`
+    how many there are at most; `watched` says that it is called with a watch, which knows rounds only and numbers that
+    are sent."""
     if loop.backend is layouts:
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
@@ -77,7 +81,8 @@ def begin(
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if weights is None and program.edge != "copy" else weights
 
-    best = program.best_weight(graph) if program.edge not in ("copy", "mul") and graph.num_arcs else 0
+    bounded = program.edge != "mul" and not watched
+    best = program.best_weight(graph) if bounded and program.edge != "copy" and graph.num_arcs else 0
     return loop.run(
         graph,
         values,
@@ -85,20 +90,25 @@ def begin(
         program.reduction,
         program.edge,
         weights,
-        None if program.edge == "mul" else best,
+        best if bounded else None,
         mode,
-        _growth(program, graph),
+        overflow.growth(program, graph, rounds),
         width,
     )
 
 
-def advance(loop: Any, limit: int | None) -> Iterator[int]:
+def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
     """Runs the loop and yields how many rounds it has just done, until no vertex is active or `limit` of them are
-    done. What they did, `loop.rounds()` tells."""
-    finished, done = False, 0
+    done. What they did, `loop.rounds()` tells. `safe`, where given, is asked how many rounds may be run before it is
+    asked again."""
+    finished, done, allowed = False, 0, 0
     while not finished and done != limit:
-        finished, count = loop.advance(2**62 if limit is None else limit - done, SLICE)
-        done += count
+        left = overflow.ENDLESS if limit is None else limit - done
+        if safe is not None:
+            allowed = allowed or safe()
+            left = min(left, allowed)
+        finished, count = loop.advance(left, SLICE)
+        done, allowed = done + count, max(allowed - count, 0)
         yield count
 
 
@@ -112,14 +122,3 @@ def unsettled(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, va
         return graph.select(loop.frontier) if loop.active else graph.nothing()
     moved = values != begun
     return graph.select((moved if moved.dim() == 1 else moved.flatten(1).any(1)) | first.mask)
-
-
-def _growth(program: Relaxation, graph: Graph) -> float | None:
-    """How far a value may move away from the first values; None where that is not known."""
-    if program.edge == "copy":
-        return 0
-    if program.edge == "mul":
-        return None
-    largest = max(abs(weight) for weight in program.weight_range(graph))
-    growth = largest if program.edge in ("min", "max") else largest * graph.num_vertices
-    return growth if math.isfinite(growth) else None

@@ -63,7 +63,7 @@ class Graph:
     directed : False says that every edge is stored both ways, a self-loop once.
 
     The constructor takes the tensors as they are, but for int64 neighbours that int32 holds, which are converted, and
-    makes O(1) checks; `validate()` checks every entry.
+    strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
     Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.generators` to build one.
 
     A Graph is immutable. What is derived from it (`transpose()`, degrees) is computed once, is listed by `caches` and
@@ -95,9 +95,9 @@ class Graph:
         if ids is not None and len(ids) != num_vertices:
             raise ArgumentError(f"vertices: expected one id per vertex, {num_vertices}, got {len(ids)}")
         fields: dict[str, Any] = {
-            "offset": offset,
-            "neighbors": neighbors.to(csr.index_dtype(num_vertices)),
-            "weights": weights,
+            "offset": offset.contiguous(),
+            "neighbors": neighbors.to(csr.index_dtype(num_vertices)).contiguous(),
+            "weights": None if weights is None else weights.contiguous(),
             "directed": bool(directed),
             "_ids": ids,
             "_cache": {},

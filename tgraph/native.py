@@ -13,6 +13,8 @@ from types import ModuleType
 
 import torch  # noqa: F401  before the kernels: both then share the OpenMP runtime, and its threads, that torch ships
 
+from tgraph import beside
+
 # What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
 _ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
 
@@ -60,7 +62,7 @@ def _import_installed() -> ModuleType | None:
     except ImportError as missing:
         warnings.warn(
             f"tgraph runs without its compiled CPU kernels ({missing}) and is several times slower on the CPU for it; "
-            "install a C++20 compiler (g++ or clang++) and Python's headers, then reinstall tgraph",
+            f"{beside.how_to_get_kernels()}",
             RuntimeWarning,
             stacklevel=3,
         )

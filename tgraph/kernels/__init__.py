@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -118,23 +119,23 @@ def _yields(backend: ModuleType, call: Call) -> str | None:
     return yields(call) if yields is not None and hasattr(backend, call.operation) else None
 
 
+_watchers: ContextVar[tuple[list[Choice], ...]] = ContextVar("watchers", default=())
+
+
 @contextmanager
 def watched() -> Iterator[list[Choice]]:
-    """The choices made in a `with` block, in order, for whoever asks which backend served it."""
+    """The choices made in a `with` block, in order, for whoever asks which backend served it; by this thread alone."""
     seen: list[Choice] = []
-    _watchers.append(seen)
+    before = _watchers.set((*_watchers.get(), seen))
     try:
         yield seen
     finally:
-        _watchers.pop()
-
-
-_watchers: list[list[Choice]] = []
+        _watchers.reset(before)
 
 
 def noted(choice: Choice) -> Choice:
     """The choice, told to whoever watches: for one that is made use of again."""
-    for seen in _watchers:
+    for seen in _watchers.get():
         seen.append(choice)
     return choice
 

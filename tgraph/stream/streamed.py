@@ -135,6 +135,11 @@ class Streamed(Uncompressed):
         if not self.source.directed:
             return self
         other = "transpose" if self.section == "rows" else "rows"
+        if self.source.makes_blocks(other):
+            self.pipeline.release()
+            self.source.blocks(other)
+            self.pipeline.measure()
+            self.pipeline.reserve(self.pipeline.reserved)
         return Streamed(self.source, self.memory, self.device, other, self.pipeline)
 
     def row_offset(self) -> Tensor:
