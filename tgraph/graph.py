@@ -46,7 +46,7 @@ def derived(function: Callable[[Any], T]) -> property:
     name = function.__name__
 
     def get(graph: Graph) -> T:
-        return graph.kept(name, lambda: function(graph))
+        return graph._cache[name] if name in graph._cache else graph.kept(name, lambda: function(graph))
 
     get.__doc__ = function.__doc__
     return property(get)
@@ -497,18 +497,19 @@ class Graph:
         """
         return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
-    def select(self, vertices: Any) -> Frontier:
+    def select(self, vertices: Any, name: str = "vertices") -> Frontier:
         """The frontier that holds the given vertices: an index, several, or a bool mask [n].
 
-        Raises ArgumentError for an index outside 0..n-1.
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1.
         """
+        if _is_one(vertices):
+            return Frontier(self, ids=self.as_vertices(vertices, name))
         if isinstance(vertices, np.ndarray) and vertices.dtype == np.bool_:
             vertices = torch.from_numpy(vertices)
         if isinstance(vertices, Tensor) and vertices.dtype == torch.bool:
-            self._check_vertex_data(vertices, "vertices", dimensions=1)
+            self._check_vertex_data(vertices, name, dimensions=1)
             return Frontier(self, mask=vertices.to(self.device))
-        ids = self.as_vertices(vertices, "vertices")
-        return Frontier(self, ids=ids if len(ids) == 1 else ids.unique())
+        return Frontier(self, ids=self.as_vertices(vertices, name).unique())
 
     def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
         """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
@@ -517,7 +518,10 @@ class Graph:
         no index, such as a mask.
         """
         if _is_one(vertices):
-            vertices = [vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices]
+            vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
+            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # at a tenth of what tensors take
+                return torch.tensor([vertices], device=self.device)
+            vertices = [vertices]
         elif isinstance(vertices, range):
             vertices = list(vertices)
         index = build.as_index(vertices, name).to(self.device, torch.int64)
