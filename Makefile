@@ -45,7 +45,8 @@ fuzz: $(VENV)/.dev
 	$(BIN)/python -m bench.fuzz $(FUZZ) --keep build/fuzz
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
-# CUDA kernels in an emulation built with them; then those of the native kernels with ThreadSanitizer.
+# CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
+# with ThreadSanitizer.
 NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
 
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
@@ -57,6 +58,9 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
 	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
 	    $(BIN)/pytest -q $(NATIVE_TESTS) --ignore tests/kernels/cuda
+	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
+	    TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
+	    $(BIN)/pytest -q tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@

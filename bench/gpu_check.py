@@ -29,6 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 DRY = "sm_90"  # what is compiled for without a GPU
+LEAST = 5  # seconds that are worth beginning a step
 
 # What the tests and the comparison need beside torch; the package itself is used from the clone, and its kernels for
 # the CPU, which take minutes to compile, are not needed.
@@ -172,7 +173,7 @@ def run(step: Step, deadline: float) -> Outcome:
     """Run a step for as long as it may, and as there is time; its output goes to a file, and its end to the report."""
     began = time.monotonic()
     limit = min(step.limit, deadline - began)
-    if limit < 5:
+    if limit < LEAST:
         return told(Outcome(step.name, "left out", 0, "no time was left; --minutes gives more"))
     log = RESULTS / "gpu-check" / f"{re.sub('[^a-z]+', '-', step.name)}.log"
     with log.open("w+") as output:

@@ -14,7 +14,7 @@
 #define __forceinline__
 #define __host__
 #define __constant__ static const
-#define __shared__ static thread_local  // a thread of the host runs one block at a time; what the last one left is garbage
+#define __shared__ static thread_local  // a thread of the host runs one block at a time
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
 
