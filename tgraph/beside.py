@@ -12,7 +12,9 @@ def find_algorithms() -> None:
     name, folder = "tgraph.algorithms", Path(__file__).parents[1] / "algorithms"
     if importlib.util.find_spec(name) is not None or not (folder / "__init__.py").is_file():
         return
-    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
