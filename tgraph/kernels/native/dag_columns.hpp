@@ -104,7 +104,9 @@ public:
             room_.resize(of.ring_ * of.with_.columns);
             scaled_.resize(of.with_.left ? of.with_.columns : 0);
         }
-        ~Worker() { fence_streams(); }
+
+        // On its own thread, before others read what it wrote.
+        void settle() const { fence_streams(); }
 
         void piece(const DagPlan::Phase& phase, int64_t i) {
             const DagPiece& piece = of_.plan_.pieces[i];

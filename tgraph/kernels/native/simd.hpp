@@ -5,7 +5,7 @@
 // It reaches into what is inlined into the function, and into nothing else: mark leaf functions that call only
 // always-inline ones, and have no lambdas. Sanitizers run before the loader could resolve the clones.
 #if defined(__GNUC__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(TGRAPH_STD_THREADS)
+    !defined(__SANITIZE_THREAD__)
 #define TGRAPH_MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define TGRAPH_MULTIVERSION
