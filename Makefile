@@ -1,4 +1,4 @@
-# make demo · make test · make lint · make bench · make soak · make sanitize · make scatter · make gpu · make clean
+# make demo · make test · make lint · make bench · make soak · make fuzz · make sanitize · make scatter · make gpu · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench soak sanitize scatter gpu clean
+.PHONY: demo test lint bench soak fuzz sanitize scatter gpu clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -37,6 +37,12 @@ bench: $(VENV)/.bench
 # Faults on purpose: processes are killed at many moments, files damaged and cut short at many places, disks filled.
 soak: $(VENV)/.dev
 	$(BIN)/pytest -q -m fault
+
+# Damaged files in every format: FUZZ='--inputs 100000', or '--minutes 10 --seed 3'.
+FUZZ ?= --minutes 2
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m bench.fuzz $(FUZZ) --keep build/fuzz
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
