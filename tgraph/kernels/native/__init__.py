@@ -64,7 +64,7 @@ name = "native"
 
 def refuses(call: Call) -> str | None:
     """Why a call is not served: the reason that holds for all operations, then that of the operation itself."""
-    if call.data.device.type != "cpu":
+    if not call.data.is_cpu:
         return f"it computes on the CPU, the data is on {call.data.device}"
     if torch.compiler.is_compiling():
         return "torch.compile cannot look into it"
