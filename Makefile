@@ -1,4 +1,5 @@
-# make demo · make test · make lint · make bench · make soak · make fuzz · make sanitize · make scatter · make gpu · make clean
+# make demo · make test · make lint · make bench · make soak · make fuzz · make sanitize · make scatter · make pyg
+# make gpu · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench soak fuzz sanitize scatter gpu clean
+.PHONY: demo test lint bench soak fuzz sanitize scatter pyg gpu clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -70,6 +71,19 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 # another torch); its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
+
+# The tests of PyTorch Geometric, in the folder test/ of its repository, with our layers in the place of its own: those of
+# tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers.
+PYG_TESTS ?=
+PYG_PARTS ?= nn/conv nn/models nn/pool nn/test_to_hetero*.py nn/test_sequential.py nn/test_model_summary.py explain \
+    utils/test_embedding.py utils/test_subgraph.py utils/test_total_influence.py
+
+pyg: $(VENV)/.dev
+	test -d '$(PYG_TESTS)/nn/conv' || { echo 'PYG_TESTS: give the folder test/ of PyTorch Geometric'; exit 2; }
+	failed=0; for layers in plain accelerated; do \
+	    (cd '$(PYG_TESTS)' && TGRAPH_LAYERS=$$layers PYTHONPATH='$(CURDIR)/tests/nn' '$(CURDIR)/$(BIN)/pytest' -q \
+	        --rootdir . -p in_pyg -p no:cacheprovider $(PYG_PARTS)) || failed=1; \
+	done; exit $$failed
 
 # On a machine with a GPU, its driver and python3: tests and the comparison with other systems, in ten minutes (or
 # MINUTES=60) and an environment of its own. DRY=1 prepares all of it without a GPU, up to the launches.
