@@ -128,6 +128,11 @@ def watched() -> Iterator[list[Choice]]:
         _watchers.pop()
 
 
+def is_watched() -> bool:
+    """True where somebody asks which backend serves a call."""
+    return bool(_watchers)
+
+
 _watchers: list[list[Choice]] = []
 
 

@@ -4,6 +4,12 @@
 #include "bindings.hpp"
 #include "parallel.hpp"
 
+namespace tgraph {
+
+void bind_edge_index(nb::module_& module);
+
+}  // namespace tgraph
+
 NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
     module.def("thread_count", &tgraph::thread_count, "Threads that the kernels use at most.");
@@ -11,6 +17,7 @@ NB_MODULE(_native, module) {
         "limit_threads", [](int count) { return std::exchange(tgraph::thread_limit, count); },
         "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     tgraph::bind_csr(module);
+    tgraph::bind_edge_index(module);
     tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
