@@ -119,11 +119,11 @@ class Arcs:
         back._derived.update(offset=self.offset, neighbors=self.neighbors)
         return back
 
-    def divisor(self, dtype: torch.dtype) -> Tensor:
-        """How many arcs reach each destination, 1 where none does, of that dtype [n_dst, 1]; computed once."""
-        name = f"divisor {dtype}"
+    def inverse_degree(self, dtype: torch.dtype) -> Tensor:
+        """1 / how many arcs reach each destination, 1 where none does, of that dtype [n_dst, 1]; computed once."""
+        name = f"inverse degree {dtype}"
         if name not in self._derived:
-            self._derived[name] = self.offset.diff().clamp_(min=1).to(dtype)[:, None]
+            self._derived[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
         return self._derived[name]
 
     def transposed_edges(self) -> Tensor:

@@ -84,7 +84,7 @@ class _Sum(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         arcs, weights = ctx.arcs, ctx.weights
         if ctx.mean:
-            grad = grad / arcs.divisor(grad.dtype)
+            grad = grad * arcs.inverse_degree(grad.dtype)
         back = arcs.transpose()
         turned = None if weights is None else (weights[1], weights[0])
         if serves(back, grad):

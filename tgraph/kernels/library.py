@@ -110,10 +110,13 @@ def is_plain(*tensors: Tensor | None) -> bool:
     subclass, and nobody traces, transforms or observes the operators that are called."""
     if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() or transformed():
         return False
+    if torch._C._dispatch_tls_is_dispatch_key_included(_SEVERAL):
+        return False
     return all(tensor is None or (type(tensor) in _PLAIN and tensor.is_cpu) for tensor in tensors)
 
 
 _PLAIN = (Tensor, torch.nn.Parameter)
+_SEVERAL = torch._C._parse_dispatch_key("VmapMode")  # of a backward pass of several gradients at once
 
 
 def applied(function: type[torch.autograd.Function]) -> Callable[..., Any]:
