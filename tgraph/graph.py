@@ -37,6 +37,10 @@ _deriving = threading.RLock()  # threads that search the same graph at once deri
 def kept_for_later() -> Iterator[None]:
     """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in. One
     thread at a time makes any."""
+    if not torch.is_inference_mode_enabled() and not torch._C._are_functorch_transforms_active():
+        with _deriving:
+            yield
+        return
     with _deriving, torch.inference_mode(False), torch._C._DisableFuncTorch():
         yield
 

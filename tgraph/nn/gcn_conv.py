@@ -12,7 +12,7 @@ from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
 from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
 from tgraph.nn.aggregation import aggregate
-from tgraph.nn.large import plus
+from tgraph.nn.large import linear_map, plus
 from tgraph.nn.layer import REDUCE, MessagePassing, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear, zeros
 from tgraph.nn.namesakes import namesake
@@ -96,6 +96,8 @@ class GCNConv(MessagePassing, Namesake):
             x = self.lin(x)
         x = aggregate(adjacency, vertices_first(x, self.node_dim), REDUCE[self.aggr], weights)
         x = vertices_back(x, self.node_dim)
+        if first is False and self.lin.bias is None and not torch.is_autocast_enabled(x.device.type):
+            return linear_map(x, self.lin.weight, self.bias)
         if first is False:
             x = self.lin(x)
         return x if self.bias is None else plus(x, self.bias)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import Parameter
 
+from tgraph.kernels.library import is_plain
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
@@ -62,7 +63,13 @@ class GINConv(MessagePassing, Namesake):
         sent = vertices_first(first, self.node_dim)
         out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
         out = vertices_back(out, self.node_dim)
-        return self.nn(out if second is None else out + (1 + self.eps) * second)
+        return self.nn(out if second is None else self._with_own(out, second))
+
+    def _with_own(self, out: Tensor, x: Tensor) -> Tensor:
+        """out + (1 + eps) x, in one operation where eps is not trained."""
+        if self.eps.requires_grad or out.dtype != x.dtype or not is_plain(out, x, self.eps):
+            return out + (1 + self.eps) * x
+        return torch.add(out, x, alpha=1 + self.eps.item())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(nn={self.nn})"

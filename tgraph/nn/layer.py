@@ -14,6 +14,7 @@ from tgraph.graph import Graph
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
+from tgraph.nn.large import is_large, plus
 from tgraph.nn.namesakes import namesake
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
@@ -189,6 +190,16 @@ def plain_weight(lin: Any) -> Tensor | None:
         return None
     weight = lin.weight
     return weight if isinstance(weight, Tensor) and not isinstance(weight, UninitializedParameter) else None
+
+
+def plus_linear(out: Tensor, lin: torch.nn.Module, x: Tensor) -> Tensor:
+    """out + lin(x); in one operation where the map has a weight alone that may be used without calling it."""
+    weight = plain_weight(lin)
+    if weight is None or lin.bias is not None or out.dim() != 2 or x.dim() != 2 or is_large(out, out.numel()):
+        return plus(out, lin(x))
+    if torch.is_autocast_enabled(x.device.type) or not out.dtype == x.dtype == weight.dtype:
+        return plus(out, lin(x))
+    return torch.addmm(out, x, weight.t())
 
 
 def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None:

@@ -11,7 +11,7 @@ from tgraph.errors import ArgumentError
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.large import linear_map, plus
-from tgraph.nn.layer import REDUCE, MessagePassing, Pair, transform_first, vertices_back, vertices_first
+from tgraph.nn.layer import REDUCE, MessagePassing, Pair, plus_linear, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear
 from tgraph.nn.namesakes import namesake
 
@@ -93,7 +93,7 @@ class SAGEConv(MessagePassing, Namesake):
         elif lin.bias is not None:
             out = plus(out, lin.bias.to(out.dtype))
         if self.root_weight and second is not None:
-            out = plus(out, self.lin_r(second))
+            out = plus_linear(out, self.lin_r, second)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
     def __repr__(self) -> str:

@@ -25,6 +25,12 @@ nanobind::dict cpus() {
 
 }  // namespace
 
+namespace tgraph {
+
+void bind_edge_index(nb::module_& module);
+
+}  // namespace tgraph
+
 NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
     tgraph::set_interruption_hook(&check_signals);
@@ -35,6 +41,7 @@ NB_MODULE(_native, module) {
     module.def("limit_threads", &tgraph::limit_threads, nanobind::arg("count"),
                "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     tgraph::bind_csr(module);
+    tgraph::bind_edge_index(module);
     tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
