@@ -47,7 +47,7 @@ fuzz: $(VENV)/.dev
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
-# with ThreadSanitizer.
+# with ThreadSanitizer, whose report is shown (-s), since it ends the process.
 NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
 
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
@@ -61,7 +61,7 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	    $(BIN)/pytest -q $(NATIVE_TESTS) --ignore tests/kernels/cuda
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
 	    TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
-	    $(BIN)/pytest -q tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
+	    $(BIN)/pytest -q -s tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
