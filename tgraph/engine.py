@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -16,6 +16,7 @@ from tgraph.build import as_count, check_choice
 from tgraph.checkpoint import Checkpoint, Keeper
 from tgraph.direction import DirectionPolicy
 from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.formats.layout import Layout
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
@@ -23,9 +24,11 @@ from tgraph.kernels import Choice, check_backend, layouts, watched
 from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
-from tgraph.schedule import NearFar
+from tgraph.schedule import NearFar, check_delta
 from tgraph.subgraph import Mode, Subgraph
 from tgraph.trace import Trace
+
+Advance = Callable[[int, int], None]  # told how many iterations were done, and how many vertices are active
 
 
 @dataclass
@@ -96,12 +99,11 @@ def run(
     saved = None if keeper is None else keeper.begin(values)
     if isinstance(program, Relaxation):
         program.check(graph, values)
-    scratch = Scratch(graph.num_vertices)
-    order = _order(program, graph, values, scratch)
-    limit = _limit(program, graph, max_iterations, ordered=order is not None)
+    width = _bucket_width(program, graph, values)
+    limit = _limit(program, graph, max_iterations, ordered=width is not None)
     watch = overflow.watch(program, graph, values, active, _fewest(limit, program.rounds))
     if watch is not None:
-        order = None  # its buckets would have to fit as well
+        width = None  # the buckets would have to fit as well
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     if saved is not None:
         values, active = _restored(program, graph, result, saved)
@@ -112,7 +114,7 @@ def run(
     with _bar(progress, program, graph, result.iterations) as advance, _recording(graph, result.trace):
         if loop is not None and loop.backend is not None:
             remaining = _run_loop(
-                loop, cast(Relaxation, program), graph, active, mode, limit, result, advance, keeper, watch
+                loop, cast(Relaxation, program), graph, active, mode, width, limit, result, advance, keeper, watch
             )
         else:
             if loop is not None and result.trace is not None:
@@ -121,7 +123,7 @@ def run(
             if saved is not None and saved["policy"] is not None:
                 policy.restore(saved["policy"])
             remaining = _run_rounds(
-                program, graph, active, policy, order, backend, scratch, limit, result, advance, keeper, watch
+                program, graph, active, policy, width, backend, limit, result, advance, keeper, watch
             )
     unfinished = remaining and result.iterations != program.rounds
     if keeper is not None:
@@ -139,17 +141,18 @@ def _run_rounds(
     graph: Graph,
     active: Frontier,
     policy: DirectionPolicy,
-    order: NearFar | None,
+    width: float | None,
     backend: str,
-    scratch: Scratch,
     limit: int | None,
     result: Run,
-    advance: Callable[[int, int], None],
+    advance: Advance,
     keeper: Keeper | None,
     watch: Watch | None,
 ) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
-    Returns how many vertices are active still."""
+    With a `width`, in the order of buckets. Returns how many vertices are active still."""
+    scratch = Scratch(graph.num_vertices)
+    order = None if width is None else NearFar(width, result.values.dtype, scratch)
     if order is not None:
         active = order.next(result.values, active)
     safe = 0  # so many rounds need no look at the integers that they send
@@ -196,22 +199,21 @@ def _run_loop(
     graph: Graph,
     active: Frontier,
     mode: str,
+    width: float | None,
     limit: int | None,
     result: Run,
-    advance: Callable[[int, int], None],
+    advance: Advance,
     keeper: Keeper | None,
     watch: Watch | None,
 ) -> int:
     """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
     result.values = result.values.contiguous()
     most = _fewest(limit, program.rounds)
-    loop = fused.begin(choice, program, graph, result.values, active, mode, most, watch is not None)
+    loop = fused.begin(choice, program, graph, result.values, active, mode, width, most, watch is not None)
     kept = keeper is not None or watch is not None
     begun = result.values.clone() if kept and not hasattr(loop, "frontier") else None
 
-    def unsettled() -> Frontier:
-        return fused.unsettled(loop, graph, active, begun, result.values)
-
+    unsettled = partial(fused.unsettled, loop, graph, active, begun, result.values)
     safe = None if watch is None else lambda: watch.rounds(result.values, unsettled())
     for count in fused.advance(loop, None if most is None else most - result.iterations, safe):
         result.iterations += count
@@ -292,16 +294,16 @@ def _settles(program: Program) -> bool:
     return isinstance(program, Relaxation) and program.edge == "add" and isinstance(program.weight, (int, float))
 
 
-def _order(program: Program, graph: Graph, values: Any, scratch: Scratch) -> NearFar | None:
+def _bucket_width(program: Program, graph: Graph, values: Any) -> float | None:
+    """The width of the buckets in which to relax, None for no order."""
     if not isinstance(program, Relaxation) or (width := program.bucket_width(graph, values)) is None:
         return None
+    check_delta(width)
     if program.reduce != "min" or program.edge != "add":
         raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
     if graph.num_arcs and not program.best_weight(graph) >= 0:
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
-    if devices.compiles_each_shape(graph.device):
-        return None  # buckets are of another size in each round
-    return NearFar(width, values.dtype, scratch)
+    return None if devices.compiles_each_shape(graph.device) else width  # buckets are of another size in each round
 
 
 def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: bool) -> int | None:
@@ -318,7 +320,7 @@ def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: 
 
 
 def _fewest(*bounds: int | None) -> int | None:
-    return min((bound for bound in bounds if bound is not None), default=None)
+    return min([bound for bound in bounds if bound is not None], default=None)
 
 
 def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:
@@ -339,23 +341,25 @@ def _not_converged(program: Program, limit: int | None, residual: float | None, 
     return f"{name} has not converged after {limit} iterations ({state}); {hint}"
 
 
-@contextmanager
-def _recording(graph: Graph, trace: Trace | None) -> Iterator[None]:
+def _recording(graph: Graph, trace: Trace | None) -> AbstractContextManager[None]:
     """What a graph reads from outside of memory goes to the trace."""
-    if trace is None or graph.layout is None:
-        yield
-        return
-    with graph.layout.recording() as trace.visits:
-        yield
+    return nullcontext() if trace is None or graph.layout is None else _visits(graph.layout, trace)
 
 
 @contextmanager
-def _bar(show: bool, program: Program, graph: Graph, done: int):
+def _visits(layout: Layout, trace: Trace) -> Iterator[None]:
+    with layout.recording() as trace.visits:
+        yield
+
+
+def _bar(show: bool, program: Program, graph: Graph, done: int) -> AbstractContextManager[Advance]:
     """A function to call after each iteration, which counts it on a tqdm bar; for a graph that streams with what was
     read in it."""
-    if not show:
-        yield lambda steps, active: None
-        return
+    return _shown_bar(program, graph, done) if show else nullcontext(lambda steps, active: None)
+
+
+@contextmanager
+def _shown_bar(program: Program, graph: Graph, done: int) -> Iterator[Advance]:
     from tqdm import tqdm
 
     counts = getattr(graph.layout, "counts", None)

@@ -12,6 +12,7 @@ from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
 from tgraph.kernels.call import Call
+from tgraph.kernels.messages import is_per_arc
 from tgraph.operators import arc_weights
 from tgraph.program import Program, Relaxation, check_dtype
 from tgraph.subgraph import whole
@@ -20,14 +21,7 @@ from tgraph.subgraph import whole
 SLICE = 0.1
 
 # What a subclass may not have written itself, for the loop calls none of it.
-HOOKS = {
-    "compute": Relaxation,
-    "bound": Relaxation,
-    "best_weight": Relaxation,
-    "bucket_width": Relaxation,
-    "tensorize": Program,
-    "residual": Program,
-}
+HOOKS = {"compute", "bound", "best_weight", "bucket_width", "tensorize", "residual"}
 
 
 def find_loop(
@@ -41,7 +35,7 @@ def find_loop(
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
         return None
-    if any(getattr(type(program), hook) is not getattr(owner, hook) for hook, owner in HOOKS.items()):
+    if _has_own_steps(type(program)):
         return None
     if program.delta is not None and program.rounds is not None:
         return None  # rounds in the order of buckets depend on the threads
@@ -58,6 +52,11 @@ def find_loop(
     return find(backend, call) if rounds_will_do else choose(backend, call)
 
 
+def _has_own_steps(kind: type) -> bool:
+    own = (base for base in kind.__mro__ if base not in (Relaxation, Program, object))
+    return any(not HOOKS.isdisjoint(vars(base)) for base in own)
+
+
 def begin(
     loop: Choice,
     program: Relaxation,
@@ -65,17 +64,20 @@ def begin(
     values: Tensor,
     active: Frontier,
     mode: str,
+    width: float | None,
     rounds: int | None = None,
     watched: bool = False,
 ) -> Any:
-    """The loop at its start; `values` are contiguous and will be overwritten. `rounds` is how many there are at most;
-    `watched` says that it is called with a watch, which knows rounds only and numbers that are sent."""
-
+    """The loop at its start; `values` are contiguous and will be overwritten. `width` is that of the buckets, `rounds`
+    how many there are at most; `watched` says that it is called with a watch, which knows rounds only and numbers that
+    are sent."""
     if loop.backend is layouts:
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
     def weights(direction: str) -> Tensor | float | None:
-        held = whole(graph, active, "pull" if direction == "pull" else "push")
+        if direction != "pull" or not is_per_arc(loop.call.weights):
+            return loop.call.weights
+        held = whole(graph, active, "pull")
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if weights is None and program.edge != "copy" else weights
 
@@ -91,7 +93,7 @@ def begin(
         best if bounded else None,
         mode,
         overflow.growth(program, graph, rounds),
-        None if watched else program.bucket_width(graph, values),
+        width,
     )
 
 

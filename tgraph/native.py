@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-import torch  # noqa: F401  before the kernels: both then share the OpenMP runtime, and its threads, that torch ships
+import torch  # noqa: F401  before the kernels, which ask it how many threads to use
 
 from tgraph import beside
+
+# What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
+_ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
 
 
 def load() -> ModuleType | None:
@@ -23,7 +26,10 @@ def load() -> ModuleType | None:
     variable TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
     that file (a build with sanitizers, say).
     """
-    choice = os.environ.get("TGRAPH_NATIVE", "")
+    choice = _ENVIRONMENT.get(_VARIABLE)
+    if not choice:
+        return _import_installed()
+    choice = os.environ["TGRAPH_NATIVE"]
     if choice == "0":
         return None
     return _import_file(choice) if os.sep in choice else _import_installed()

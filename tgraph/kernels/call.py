@@ -13,7 +13,7 @@ from tgraph.kernels.reductions import Reduction
 from tgraph.subgraph import Subgraph
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """One call, as a backend needs to know it to say whether it serves it.
 
@@ -66,8 +66,11 @@ class Call:
 
     @property
     def _is_recorded(self) -> bool:
-        tensors = (self.data, self.weights, *self.others)
-        return torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
+        if not torch.is_grad_enabled():
+            return False
+        if self.data.requires_grad or (isinstance(self.weights, Tensor) and self.weights.requires_grad):
+            return True
+        return any(tensor.requires_grad for tensor in self.others)
 
 
 def not_plain(call: Call) -> str | None:

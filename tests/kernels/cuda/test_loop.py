@@ -146,12 +146,13 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
             run = fused.begin(
-                Choice(BACKENDS["kernels"], Call("fixpoint", values)),
+                Choice(BACKENDS["kernels"], Call("fixpoint", values, edge="add", weights=graph.weights)),
                 program,
                 graph,
                 values.clone(),
                 graph.select([0]),
                 "push",
+                None if delta == torch.inf else delta,
             )
             done = [one[:4] for _ in fused.advance(run, None) for one in run.rounds()]
             rounds.append(done)

@@ -10,19 +10,22 @@ from torch import Tensor
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native import arcs as kernels
-from tgraph.kernels.native.arcs import NARROW, PULL, Arcs
+from tgraph.kernels.native.arcs import NARROW, PULL, Arcs, refuses_pair
 from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import Reduction
 from tgraph.subgraph import Received, Subgraph
 
+PLAIN = (Tensor, torch.nn.Parameter)
+
 # Integers that the kernels do not hold are compared, not added, and that as these.
 HELD_AS = {torch.bool: torch.uint8, torch.int8: torch.int32, torch.int16: torch.int32}
+KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
 
 
 def refuses(call: Call) -> str | None:
     """Why a call is left to the portable operators, None where it is not."""
     data, weights, reduction = call.data, call.weights, cast(Reduction, call.reduction)
-    if any(isinstance(t, Tensor) and type(t) not in (Tensor, torch.nn.Parameter) for t in (data, weights)):
+    if type(data) not in PLAIN or (isinstance(weights, Tensor) and type(weights) not in PLAIN):
         return "it needs plain tensors, not a subclass"
     per_arc = call.edge != "copy" and is_per_arc(weights)
     dtype = _message_dtype(call, per_arc)
@@ -34,7 +37,8 @@ def refuses(call: Call) -> str | None:
         return f"{reduction.name!r} of weighted messages is not compiled"
     if per_arc and not dtype.is_floating_point and (reduction.name == "mean" or dtype.itemsize < 4):
         return f"{reduction.name!r} of weighted messages of {dtype} is not compiled"
-    return None
+    edge, name = call.edge if per_arc else "copy", KERNEL.get(reduction.name, reduction.name)
+    return refuses_pair(HELD_AS.get(dtype, dtype), name, edge)
 
 
 def _message_dtype(call: Call, per_arc: bool) -> torch.dtype:
@@ -63,33 +67,33 @@ def aggregate(
         data = data.index_select(0, arcs.rows)
     messages = messages_of(data, reduction, edge, weights, dtype, as_stored=pulls)
     if pulls:
-        values, vertices = _pull(arcs, messages, reduction), sub.rows
-    else:
-        values, vertices = _push(sub, arcs, messages, reduction)
+        return Received(_pull(arcs, messages, reduction), sub.rows)
+    values, vertices = _push(sub, arcs, messages, reduction)
     return Received(values.view(len(values), *messages.shape), vertices)
 
 
 # ---- without gradients ----------------------------------------------------------------------------------------------
 
-KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
-
 
 def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Tensor:
     """What the kernels gave in the dtype of the result."""
-    return values != 0 if reduction.logical else values.to(dtype)
+    if reduction.logical:
+        return values != 0
+    return values if values.dtype == dtype else values.to(dtype)
 
 
 def _pull(arcs: Arcs, messages: Messages, reduction: Reduction) -> Tensor:
     data, dtype = messages.data, messages.total or messages.data.dtype
     values = kernels.pull(
         arcs,
-        data.to(HELD_AS.get(data.dtype, data.dtype)),
+        data.to(HELD_AS[data.dtype]) if data.dtype in HELD_AS else data,
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
         identity=reduction.identity(dtype),
         mean=reduction.name == "mean",
         total=messages.total,
+        shape=messages.shape,
     )
     return _as_received(values, reduction, dtype)
 
@@ -122,6 +126,12 @@ def refuses_adjoints(call: Call) -> str | None:
     if call.data.dtype not in (torch.float32, torch.float64, *NARROW):
         return f"it has no kernel for gradients of {call.data.dtype}"
     return "the data has no columns" if not call.data.shape[1] else None
+
+
+def refuses_push_rows(call: Call) -> str | None:
+    """The same for what rows send, of which not every pair of reduction and edge operation is compiled."""
+    reduction, held = cast(Reduction, call.reduction), torch.promote_types(call.data.dtype, torch.float32)
+    return refuses_adjoints(call) or refuses_pair(held, KERNEL.get(reduction.name, reduction.name), call.edge)
 
 
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:

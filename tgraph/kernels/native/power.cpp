@@ -8,12 +8,12 @@
 // next one begins. The last block begins: vertices that came first to a network tend to be its hubs, and gain from
 // hearing what the others send now.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -64,24 +64,15 @@ public:
     }
 
     Sums run() {
-        const auto next = std::make_unique<std::atomic<int64_t>[]>(blocks_.size());
-        run_team(part_count(work_before(csr_.num_rows)), [&](const Team& team) {
-            if (in_place_ && vectors_.rescale != 1) {
-                const Range part = part_of(csr_.num_rows, team.rank, team.size);
-                for (int64_t row = part.begin; row < part.end; ++row) sent_[row] *= vectors_.rescale;
-                team.barrier();
-            }
-            for (std::size_t i = blocks_.size(); i-- > 0;) {
-                const Block& block = blocks_[i];
-                for (int64_t chunk; (chunk = next[i].fetch_add(1, std::memory_order_relaxed)) < block.num_chunks;)
-                    take(block, chunk);
-                team.barrier();
-                if (team.rank == 0) finish_long_rows(block);
-                if (!in_place_) continue;
-                send(block, team);
-                team.barrier();
-            }
-        });
+        if (in_place_ && vectors_.rescale != 1)
+            each_row_of({0, csr_.num_rows}, [&](int64_t row) { sent_[row] *= vectors_.rescale; });
+        const int threads = part_count(work_before(csr_.num_rows));
+        for (std::size_t i = blocks_.size(); i-- > 0;) {
+            const Block& block = blocks_[i];
+            for_each_chunk(block.num_chunks, threads, [&](int64_t chunk) { take(block, chunk); });
+            finish_long_rows(block);
+            if (in_place_) send(block);
+        }
         Sums sums;
         for (const Chunk& chunk : chunks_) sums += chunk.sums;
         return sums;
@@ -156,12 +147,21 @@ private:
         }
     }
 
-    // Replaces what the rows of a block send.
-    void send(const Block& block, const Team& team) {
-        const Range part = part_of(block.rows.end - block.rows.begin, team.rank, team.size);
+    // Replaces what the rows of a block send, but for the long ones, which have been sent.
+    void send(const Block& block) {
         const Value *scale = vectors_.scale, *values = vectors_.values;
-        for (int64_t row = block.rows.begin + part.begin; row < block.rows.begin + part.end; ++row)
+        each_row_of(block.rows, [&](int64_t row) {
             if (!is_long(row)) sent_[row] = scale ? scale[row] * values[row] : values[row];
+        });
+    }
+
+    template <class Visit>
+    void each_row_of(Range rows, const Visit& visit) const {
+        const int parts = part_count(rows.end - rows.begin);
+        for_each_part(parts, [&](int part) {
+            const Range some = part_of(rows.end - rows.begin, part, parts);
+            for (int64_t row = rows.begin + some.begin; row < rows.begin + some.end; ++row) visit(row);
+        });
     }
 
     WeightedRows<Neighbor, Weight> csr_;
@@ -174,7 +174,7 @@ private:
     std::vector<Chunk> chunks_;
 };
 
-using Weights = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = In<void>;  // of whichever number
 
 template <class T>
 using Optional = std::optional<In<T>>;
@@ -184,12 +184,13 @@ const T* data_of(const Optional<T>& array) {
     return array ? array->data() : nullptr;
 }
 
-// `out` gets the change, the total and what is not sent.
+using Numbers = std::tuple<double, double, double>;  // the change, the total, and what is not sent
+
 template <class Value, class Neighbor>
-void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
-                 In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure, double alpha,
-                 double beta, double constant, double rescale, bool wants_total, bool wants_unsent, Out<Value> values,
-                 std::optional<Out<Value>> sent, int64_t blocks, Out<double> out) {
+Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
+                    In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure,
+                    double alpha, double beta, double constant, double rescale, bool wants_total, bool wants_unsent,
+                    Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks) {
     const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
                                  values.data(), alpha,                 beta,                 constant,
                                  static_cast<Value>(rescale), wants_total,    wants_unsent};
@@ -201,9 +202,7 @@ void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weigh
             num_rows,      num_arcs,         is_scattered(neighbors.data(), num_rows, num_arcs)};
         const Sums sums =
             Step<Value, Neighbor, Weight>(csr, vectors, heard.data(), sent ? sent->data() : nullptr, blocks).run();
-        out.data()[0] = sums.change;
-        out.data()[1] = sums.total;
-        out.data()[2] = sums.unsent;
+        return Numbers(sums.change, sums.total, sums.unsent);
     };
     if (!weights) return step(static_cast<const Unweighted*>(nullptr));
     if (weights->dtype() == nb::dtype<float>()) return step(static_cast<const float*>(weights->data()));
@@ -222,7 +221,7 @@ void bind_power(nb::module_& module) {
                    arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
                    arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("wants_total"), arg("wants_unsent"),
-                   arg("values").noconvert(), arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
+                   arg("values").noconvert(), arg("sent").noconvert().none(), arg("blocks"),
                    nb::call_guard<nb::gil_scoped_release>());
     };
     define(&affine_step<float, int32_t>);

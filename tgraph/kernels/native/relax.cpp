@@ -13,8 +13,8 @@ namespace tgraph {
 namespace {
 
 // Arrays of whichever number; what it is, is looked up.
-using Weights = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Values = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = In<void>;
+using Values = Out<void>;
 
 Number number_of(nb::dlpack::dtype type) {
     if (type == nb::dtype<int32_t>()) return Number::i32;
