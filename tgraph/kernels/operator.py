@@ -132,9 +132,7 @@ def _subgraph(mode: Mode, held: Sequence[Any], backend: str) -> Subgraph:
     return Subgraph(graph, Frontier(graph, mask=heard), mode, rows, selection, False, backend)
 
 
-def _serving(
-    backend: str, operation: str, data: Tensor, reduction: Reduction | None = None, edge: str = "copy"
-) -> Any:
+def _serving(backend: str, operation: str, data: Tensor, reduction: Reduction | None = None, edge: str = "copy") -> Any:
     """The function for an operation that not every backend offers."""
     call = Call(operation, data, reduction, edge)
     choice = find(backend, call)
