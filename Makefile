@@ -1,16 +1,18 @@
-# make demo · make test · make lint · make bench · make soak · make sanitize · make scatter · make gpu · make clean
+# make demo · make test · make lint · make bench · make soak · make fuzz · make sanitize · make scatter · make gpu · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
 PYTHON ?= python3
 GRAPH ?=
 BENCH ?=
+DRY ?=
+MINUTES ?= 10
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench soak sanitize scatter gpu clean
+.PHONY: demo test lint bench soak fuzz sanitize scatter gpu clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -36,8 +38,15 @@ bench: $(VENV)/.bench
 soak: $(VENV)/.dev
 	$(BIN)/pytest -q -m fault
 
+# Damaged files in every format: FUZZ='--inputs 100000', or '--minutes 10 --seed 3'.
+FUZZ ?= --minutes 2
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m bench.fuzz $(FUZZ) --keep build/fuzz
+
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
-# CUDA kernels in an emulation built with them; then those of the native kernels with ThreadSanitizer.
+# CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
+# with ThreadSanitizer.
 NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
 
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
@@ -49,6 +58,9 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
 	    TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
 	    $(BIN)/pytest -q $(NATIVE_TESTS) --ignore tests/kernels/cuda
+	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
+	    TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
+	    $(BIN)/pytest -q tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
@@ -59,16 +71,13 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
 
-# On a machine with a GPU, a CUDA build of torch and the extra for it in .venv: the tests there, again under
-# compute-sanitizer if that is installed, and the comparison with other systems.
-gpu: $(VENV)/.dev
-	$(BIN)/pytest -q -m gpu
-	if command -v compute-sanitizer; then \
-	    compute-sanitizer --error-exitcode 1 $(BIN)/pytest -q -m gpu -k 'not hundred and not captured'; fi
-	$(BIN)/python -m bench.gpu
+# On a machine with a GPU, its driver and python3: tests and the comparison with other systems, in ten minutes (or
+# MINUTES=60) and an environment of its own. DRY=1 prepares all of it without a GPU, up to the launches.
+gpu:
+	$(if $(DRY),$(BIN)/python,$(PYTHON)) bench/gpu_check.py $(if $(DRY),--dry --python $(BIN)/python) --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-gpu build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp per set of extras: the package is installed again when what it is built from has changed. The Python files

@@ -10,6 +10,8 @@ from torch import Tensor
 
 import tgraph as tg
 
+_ONE = torch.ones((), dtype=torch.int32)  # torch makes a tensor of a number at each use
+
 Source = int | Tensor | np.ndarray | Sequence[int]
 
 
@@ -24,7 +26,7 @@ def minus_one_where(values: Tensor, unreached: int) -> Tensor:
     In place: one more makes the largest value the smallest. A mask and a fill take twenty times as long.
     """
     assert unreached == torch.iinfo(values.dtype).max
-    return values.add_(1).clamp_(min=0).sub_(1)
+    return values.add_(_ONE).clamp_(min=0).sub_(_ONE)
 
 
 def start_at(graph: tg.Graph, source: Source, unreached: float, dtype: torch.dtype) -> tuple[Tensor, tg.Frontier]:
@@ -32,7 +34,11 @@ def start_at(graph: tg.Graph, source: Source, unreached: float, dtype: torch.dty
 
     Raises ArgumentError for a source that is no vertex.
     """
+    if is_one(source):
+        start = graph.select(source, "source")
+        values = torch.full((graph.num_vertices,), unreached, dtype=dtype, device=graph.device)
+        return values.index_fill_(0, start.ids, 0), start
     sources = graph.as_vertices(source, "source")
     values = torch.full((graph.num_vertices, len(sources)), unreached, dtype=dtype, device=graph.device)
     values[sources, torch.arange(len(sources), device=graph.device)] = 0
-    return values.squeeze(1) if is_one(source) else values, graph.select(sources)
+    return values, graph.select(sources)

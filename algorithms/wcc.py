@@ -20,10 +20,12 @@ class WCC(tg.Program):
     """The component of each vertex, int64 [n]: the smallest vertex index in it. The direction of arcs is ignored."""
 
     SAMPLE = 2
+    WORTH_SAMPLING = 1 << 13  # arcs; fewer are joined while a sample would be looked at
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         # What is streamed is read once either way: a sample would read all of it, too.
-        self.sampling, self.mirrored = not (graph.layout is not None and graph.layout.streams), False
+        streams = graph.layout is not None and graph.layout.streams
+        self.sampling, self.mirrored = graph.num_arcs >= self.WORTH_SAMPLING and not streams, False
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device), graph.everything()
 

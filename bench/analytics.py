@@ -166,7 +166,7 @@ def slow_cells(run: dict[str, Any]) -> list[list[str]]:
 
 def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
     """{part: the module, with arguments, that prints it} for those wanted that need no peers."""
-    known = {"calls": ["bench.calls"], "user": ["bench.own", str(arguments.scale)]}
+    known = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
     return {part: command for part, command in known.items() if part in arguments.parts}
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -18,11 +19,14 @@ import torch
 from typer.testing import CliRunner
 
 import tgraph as tg
+from tgraph.cli import algorithms as commands
 from tgraph.cli import app
 from tgraph.errors import TGraphError
 from tgraph.io.stream import stem
 
-ALGORITHMS = ("bfs", "sssp", "wcc", "pagerank", "hits")
+PROGRAMS = ("bfs", "sssp", "wcc", "pagerank", "hits")
+FUNCTIONS = ("betweenness", "triangles", "clustering", "cores", "communities")
+ALGORITHMS = PROGRAMS + FUNCTIONS
 DATA = Path(__file__).parents[2] / "shared" / "data"
 EDGES = "# a comment\n10 20 3\n10 30 1\n30 20 1\n20 40 5\n50 60 2\n"
 
@@ -110,6 +114,76 @@ def test_hits_writes_both_scores(file, tmp_path):
     assert table[["hub", "authority"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
+def test_every_algorithm_is_a_command():
+    names = {row.run.func if isinstance(row.run, partial) else row.run for row in commands.ALGORITHMS.values()}
+    assert {name.__name__.lower() for name in names} == {name.lower() for name in tg.algorithms.__all__}
+    assert tuple(commands.ALGORITHMS) == ALGORITHMS
+
+
+# Of the graph of EDGES without directions: 10, 20 and 30 are a triangle, 40 hangs on it, 50 and 60 are apart.
+FOUND = {
+    "betweenness": ({10: 0, 20: 2, 30: 0, 40: 0, 50: 0, 60: 0}, "top 5: 20 (2), 10 (0)"),
+    "triangles": ({10: 1, 20: 1, 30: 1, 40: 0, 50: 0, 60: 0}, "1 triangle; top 5: 10 (1)"),
+    "clustering": ({10: 1, 20: 1 / 3, 30: 1, 40: 0, 50: 0, 60: 0}, "0.3889 on average; top 5: 10 (1), 30 (1), 20 (0.3"),
+    "core": ({10: 2, 20: 2, 30: 2, 40: 1, 50: 1, 60: 1}, "core numbers up to 2, that of 3 of 6 vertices"),
+    "community": ({10: 10, 20: 10, 30: 10, 40: 10, 50: 60, 60: 50}, "3 communities, the largest of 4 of 6 vertices"),
+}
+
+
+@pytest.mark.parametrize(("name", "found"), list(zip(FUNCTIONS, FOUND, strict=True)))
+def test_functions_write_what_they_find(name, found, file, tmp_path):
+    output, options = tmp_path / "found.csv", {"betweenness": ["--no-normalized"], "communities": ["--iterations", "9"]}
+    shown = tgraph(name, file, "--undirected", "--output", output, "--backend", "auto", *options.get(name, []))
+    values, line = FOUND[found]
+    assert column(output, found) == pytest.approx(values)
+    assert re.search(r"\ntime [\d.]+ m?s\n", shown) and line in shown
+
+
+def test_betweenness_draws_sources(file):
+    shown = tgraph("betweenness", file, "--undirected", "--k", 6, "--seed", 1, "--endpoints")
+    assert shown.splitlines()[-1] == tgraph("betweenness", file, "--undirected", "--endpoints").splitlines()[-1]
+    assert "k: 7 of the 6 vertices cannot be drawn" in fails("betweenness", file, "--k", 7)
+
+
+# ---- what was read ------------------------------------------------------------------------------------------------
+
+
+TABLE = "from,to,cost,name\n1,2,5,x\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "said"),
+    [
+        ("t.csv", TABLE, [], "edges from columns 'from', 'to', no weights; left out: column 'cost' "
+         "(--weights cost takes weights from there), column 'name'"),
+        ("t.csv", TABLE, ["--weights", "cost"], "weights from column 'cost' (--weights none: without); left "
+         "out: column 'name'"),
+        ("t.txt", "1 2 5 9\n", [], "edges from columns 1, 2, weights from column 3 (--weights none: without); left "
+         "out: column 4 (--weights 4 takes"),
+        ("t.txt", "1 2 5 9\n", ["--weights", "none"], "no weights; left out: columns 3, 4 (--weights 3 or --weights 4"),
+        ("t.txt", "1 2\n", [], "edges from columns 1, 2, no weights"),
+        ("t.gr", "p sp 2 1\na 1 2 5\n", [], "with weights (--weights none: without)"),
+    ],
+)  # fmt: skip
+def test_what_was_read_is_said(name, text, options, said, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    result = CliRunner().invoke(app, ["sssp", str(path), *options])
+    assert said in result.stdout.splitlines()[0] and result.stderr == ""
+    hops = "counting hops: the graph has no weights" in result.stdout.splitlines()[-1]
+    assert hops == ("no weights" in said)
+
+
+def test_verify(file, tmp_path):
+    tgraph("convert", file, tmp_path / "some.tg")
+    assert re.search(r"some.tg: [\d.]+ kB as they were written, verified in", tgraph("verify", tmp_path / "some.tg"))
+    content = bytearray((tmp_path / "some.tg").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "some.tg").write_bytes(content)
+    assert "the checksum of the tensor 'neighbors' differs" in fails("verify", tmp_path / "some.tg")
+    assert "only .tg files have checksums" in fails("verify", file)
+
+
 def test_vertices_with_text_ids(tmp_path):
     path, output = tmp_path / "names.txt", tmp_path / "component.csv"
     path.write_text("ann bob\nbob 7\ncid dan\n")
@@ -147,6 +221,18 @@ def test_info(tmp_path):
     assert lines["vertex ids"] == "integers, such as 1, 2, 9"
     undirected = tgraph("info", path, "--undirected")
     assert re.search(r"parallel edges: +1\n", undirected), "an undirected edge is counted once"
+
+
+def test_info_of_a_graph_that_streams(tmp_path):
+    path, blocks = tmp_path / "grid.tg", tmp_path / "blocks.tg"
+    graph = tg.generators.rmat(8, 8, 1, directed=True, weighted=True)
+    tg.write(graph, path)
+    tgraph("partition", path, "--parts", "8", "--output", blocks)
+    shown = tgraph("info", blocks, "--memory", "100kB")
+    assert "layout:             streamed" in shown
+    expected = tgraph("info", path).splitlines()
+    for line in expected[1:]:
+        assert line in shown or line.startswith(("layout", "memory"))
 
 
 def test_convert_keeps_the_graph(file, tmp_path):
@@ -256,11 +342,12 @@ def test_blocks_are_written_and_read_within_a_memory(method, tmp_path):
     assert f"blocks: {blocks}\n" in shown
     held = tg.open(blocks, "100kB")
     assert held.layout.source.num_blocks == 8
-    for algorithm in ALGORITHMS:
+    for algorithm in PROGRAMS:
         options = ("--memory", "100kB", "--checkpoint", tmp_path / "run.ckpt", "--progress")
         shown = tgraph(algorithm, blocks, *options, "--output", table)
         assert "900 vertices, 3,480 arcs, opened\n" in shown
         found = pandas.read_csv(table)
+        assert tgraph(algorithm, path, "--memory", "300kB").splitlines()[0].endswith("3,480 arcs, opened")
         tgraph(algorithm, path, "--output", table)
         expected = pandas.read_csv(table).set_index("vertex")
         if algorithm == "pagerank":
@@ -273,9 +360,8 @@ def test_blocks_are_written_and_read_within_a_memory(method, tmp_path):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no partitioned .tg file; tgraph partition"),
-        (("bfs", "{folder}/plain.tg", "--memory", "1MB"), "not partitioned into blocks"),
-        (("bfs", "{folder}/plain.tg", "--memory", "1MB", "--multi", "sum"), "--memory: a partitioned file is read as"),
+        (("bfs", "{file}", "--memory", "1MB"), "--memory: {file} is no .tg file; tgraph convert or tgraph partition"),
+        (("bfs", "{folder}/plain.tg", "--memory", "1MB", "--multi", "sum"), "--memory: a .tg file is read as"),
         (("bfs", "{folder}/blocks.tg", "--memory", "little"), "memory: 'little' is no amount"),
         (("bfs", "{folder}/blocks.tg", "--memory", "100"), "needs at least"),
         (("bfs", "{file}", "--checkpoint", "{folder}/none/run"), "checkpoint: {folder}/none/run cannot be written"),

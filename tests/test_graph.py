@@ -534,3 +534,42 @@ def test_a_neighbour_that_is_no_vertex_is_found_before_it_is_followed(bad, backe
         tg.algorithms.bfs(graph, 0, mode="push", backend=backend)
     with pytest.raises(ArgumentError, match=rf"neighbors: {bad} at position 2"):
         tg.aggregate(graph, torch.ones(3), "sum")
+
+
+def spread(tensor, kind):
+    """The same numbers with gaps between them in memory, or backwards in a numpy array."""
+    if tensor is None:
+        return None
+    if kind == "numpy":
+        return np.ascontiguousarray(tensor.numpy()[::-1])[::-1]
+    wide = torch.zeros((len(tensor), 3), dtype=tensor.dtype)
+    wide[:, 1] = tensor
+    return wide[:, 1]
+
+
+@pytest.mark.parametrize("kind", ["torch", "numpy"])
+@pytest.mark.parametrize("dtype", [None, torch.float32, torch.int64])
+@pytest.mark.parametrize("index", [torch.int32, torch.int64])
+def test_strided_tensors_are_settled_at_the_entrance(kind, dtype, index):
+    """Whatever the kernels that come after expect of memory."""
+    graph = random_graph(40, 200, dtype=dtype)
+    labels = torch.arange(40) * 7
+    offset, weights, ids = (spread(tensor, kind) for tensor in (graph.offset, graph.weights, labels))
+    neighbors = spread(graph.neighbors.to(index), kind)
+    made = [tg.Graph.from_csr(offset, neighbors, weights, vertices=ids)]
+    rows = spread(torch.arange(40).repeat_interleave(graph.out_degree).to(index), kind)
+    made.append(tg.Graph.from_edges(rows, neighbors, weights, num_vertices=40, vertices=ids))
+    made.append(tg.Graph.from_edges(spread(graph.to_edge_index()[0], kind), neighbors, weights, num_vertices=40))
+    if kind == "torch":
+        made.append(tg.Graph(offset, neighbors, weights, vertices=ids))
+        made.append(tg.Graph.from_edge_index(torch.stack((rows, neighbors), 1).T, weights, 40))
+    expected = tg.algorithms.bfs(graph, 0)
+    for other in made:
+        stored = [other.offset, other.neighbors, *([] if dtype is None else [other.weights])]
+        assert all(tensor.is_contiguous() for tensor in stored)
+        assert torch.equal(other.offset, graph.offset) and torch.equal(other.neighbors, graph.neighbors)
+        assert dtype is None or torch.equal(other.weights, graph.weights)
+        assert other.vertices is None or other.vertices.is_contiguous()
+        assert torch.equal(tg.algorithms.bfs(other, 0), expected)
+        assert torch.equal(tg.algorithms.sssp(other, 0), tg.algorithms.sssp(graph, 0))
+        assert other.vertices is None or other.index(21) == 3

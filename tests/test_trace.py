@@ -1,13 +1,17 @@
 """The record of a run adds up, and can be looked at as a table and as a picture."""
 
 import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from strategies import grid, random_graph
 
 import tgraph as tg
-from tgraph.algorithms import BFS, SSSP, PageRank
+from tgraph.algorithms import BFS, HITS, SSSP, PageRank
+from tgraph.kernels import watched
+from tgraph.subgraph import whole
 from tgraph.trace import Trace, plot
 
 COLUMNS = ["iteration", "direction", "active_vertices", "active_edges", "changed_vertices", "milliseconds", "backend"]
@@ -42,6 +46,53 @@ def test_power_iteration_is_active_everywhere():
     graph = random_graph(50, 200)
     run = tg.run(PageRank(), graph, trace=True)
     assert {(s.active_vertices, s.active_edges, s.direction) for s in run.trace.iterations} == {(50, 200, "pull")}
+
+
+@pytest.mark.parametrize("program", [PageRank, HITS])
+@pytest.mark.parametrize("layout", [None, "sell"])
+def test_what_always_pulls_is_called_a_pull(program, layout, mode):
+    graph = random_graph(50, 200)
+    run = tg.run(program(), graph if layout is None else graph.to_format(layout), mode=mode, trace=True)
+    assert {step.direction for step in run.trace.iterations} == {"pull"}
+
+
+class Spread(tg.Program):
+    """Adds up what arrives, once."""
+
+    rounds = 1
+
+    def init(self, graph):
+        return torch.ones(graph.num_vertices), graph.everything()
+
+    def compute(self, sub, values, active):
+        return tg.aggregate(sub, values, "sum"), active
+
+
+def test_the_direction_is_the_one_taken(mode):
+    graph = random_graph(50, 200)
+    directions = [step.direction for step in tg.run(Spread(), graph, mode=mode, trace=True).trace.iterations]
+    assert directions == ["pull" if mode == "auto" else mode]
+    directions = [
+        step.direction for step in tg.run(Spread(), graph.to_format("sell"), mode=mode, trace=True).trace.iterations
+    ]
+    assert directions == ["pull"]  # layouts pull, by their transpose where a push was asked for
+
+
+def test_threads_do_not_see_the_choices_of_others():
+    graph = random_graph(50, 200)
+    begun, ended = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
+
+    def watch(columns):
+        with watched() as outer, watched() as choices:
+            begun.wait()
+            for _ in range(20):
+                tg.aggregate(whole(graph, graph.everything(), "pull"), torch.ones(50, columns), "sum")
+            ended.wait()
+        assert outer == choices
+        return [choice.call.data.shape[1] for choice in choices]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(watch, [1, 2])) == [[1] * 20, [2] * 20]
 
 
 def test_no_trace_unless_asked():

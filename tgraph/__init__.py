@@ -9,7 +9,7 @@ from tgraph.checkpoint import Checkpoint
 from tgraph.engine import Run, run
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.io import read, write
+from tgraph.io import read, verify, write
 from tgraph.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.program import Program, Relaxation
 from tgraph.several import run_each
@@ -52,6 +52,7 @@ __all__ = [
     "run_each",
     "tune",
     "update",
+    "verify",
     "vertex_select",
     "write",
 ]

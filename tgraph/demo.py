@@ -23,7 +23,7 @@ def compare(graph: tg.Graph, picture: Path) -> str:
     programs = (BFS(source), SSSP(source), WCC(), PageRank(), HITS())
     runs = {program: _run(program, graph) for program in programs}
     rows = [
-        (type(program).__name__, *report.cost(run), report.finding(graph, program, run.values))
+        (type(program).__name__, *report.cost(run), report.finding(graph, type(program), run.values))
         for program, run in runs.items()
     ]
     traces = {type(program).__name__: run.trace for program, run in runs.items() if run.trace is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -11,20 +11,24 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph import fused
+from tgraph import fused, overflow
 from tgraph.build import as_count, check_choice
 from tgraph.checkpoint import Checkpoint, Keeper
 from tgraph.direction import DirectionPolicy
 from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.formats.layout import Layout
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.kernels import Choice, check_backend, layouts, watched
+from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
-from tgraph.schedule import NearFar
+from tgraph.schedule import NearFar, check_delta
 from tgraph.subgraph import Mode, Subgraph
 from tgraph.trace import Trace
+
+Advance = Callable[[int, int], None]  # told how many iterations were done, and how many vertices are active
 
 
 @dataclass
@@ -95,19 +99,23 @@ def run(
     saved = None if keeper is None else keeper.begin(values)
     if isinstance(program, Relaxation):
         program.check(graph, values)
-    scratch = Scratch(graph.num_vertices)
-    order = _order(program, graph, values, scratch)
-    limit = _limit(program, graph, max_iterations, ordered=order is not None)
+    width = _bucket_width(program, graph, values)
+    limit = _limit(program, graph, max_iterations, ordered=width is not None)
+    watch = overflow.watch(program, graph, values, active, _fewest(limit, program.rounds))
+    if watch is not None:
+        width = None  # the buckets would have to fit as well
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     if saved is not None:
         values, active = _restored(program, graph, result, saved)
-    in_rounds = mode == "pull" or (max_iterations is not None or program.max_iterations is not None)
+    in_rounds = mode == "pull" or any(x is not None for x in (max_iterations, program.max_iterations, watch))
     loop = fused.find_loop(program, graph, values, active, backend, in_rounds)
     if loop is not None and loop.backend is layouts:
         limit = None  # blocks are visited as often as it takes
     with _bar(progress, program, graph, result.iterations) as advance, _recording(graph, result.trace):
         if loop is not None and loop.backend is not None:
-            remaining = _run_loop(loop, cast(Relaxation, program), graph, active, mode, limit, result, advance, keeper)
+            remaining = _run_loop(
+                loop, cast(Relaxation, program), graph, active, mode, width, limit, result, advance, keeper, watch
+            )
         else:
             if loop is not None and result.trace is not None:
                 result.trace.choices.append(str(loop))
@@ -115,7 +123,7 @@ def run(
             if saved is not None and saved["policy"] is not None:
                 policy.restore(saved["policy"])
             remaining = _run_rounds(
-                program, graph, active, policy, order, backend, scratch, limit, result, advance, keeper
+                program, graph, active, policy, width, backend, limit, result, advance, keeper, watch
             )
     unfinished = remaining and result.iterations != program.rounds
     if keeper is not None:
@@ -133,19 +141,24 @@ def _run_rounds(
     graph: Graph,
     active: Frontier,
     policy: DirectionPolicy,
-    order: NearFar | None,
+    width: float | None,
     backend: str,
-    scratch: Scratch,
     limit: int | None,
     result: Run,
-    advance: Callable[[int, int], None],
+    advance: Advance,
     keeper: Keeper | None,
+    watch: Watch | None,
 ) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
-    Returns how many vertices are active still."""
+    With a `width`, in the order of buckets. Returns how many vertices are active still."""
+    scratch = Scratch(graph.num_vertices)
+    order = None if width is None else NearFar(width, result.values.dtype, scratch)
     if order is not None:
         active = order.next(result.values, active)
+    safe = 0  # so many rounds need no look at the integers that they send
     while len(active) and result.iterations not in (program.rounds, limit):
+        if watch is not None:
+            safe = (safe or watch.rounds(result.values, active)) - 1
         before = result.values
         changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
         advance(1, len(changed))
@@ -186,23 +199,31 @@ def _run_loop(
     graph: Graph,
     active: Frontier,
     mode: str,
+    width: float | None,
     limit: int | None,
     result: Run,
-    advance: Callable[[int, int], None],
+    advance: Advance,
     keeper: Keeper | None,
+    watch: Watch | None,
 ) -> int:
     """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
     result.values = result.values.contiguous()
-    loop = fused.begin(choice, program, graph, result.values, active, mode)
-    begun = None if keeper is None or hasattr(loop, "frontier") else result.values.clone()
-    bounds = [bound - result.iterations for bound in (limit, program.rounds) if bound is not None]
-    for count in fused.advance(loop, min(bounds, default=None)):
+    most = _fewest(limit, program.rounds)
+    loop = fused.begin(choice, program, graph, result.values, active, mode, width, most, watch is not None)
+    kept = keeper is not None or watch is not None
+    begun = result.values.clone() if kept and not hasattr(loop, "frontier") else None
+
+    def unsettled() -> Frontier:
+        return fused.unsettled(loop, graph, active, begun, result.values)
+
+    safe = None if watch is None else lambda: watch.rounds(result.values, unsettled())
+    for count in fused.advance(loop, None if most is None else most - result.iterations, safe):
         result.iterations += count
         if result.trace is not None:
             result.trace.add_rounds(loop.rounds(), choice)
         advance(count, loop.active)
         if keeper is not None:
-            keeper.offer(lambda: _state(program, result, fused.unsettled(loop, graph, active, begun, result.values)))
+            keeper.offer(lambda: _state(program, result, unsettled()))
     return loop.active
 
 
@@ -275,14 +296,16 @@ def _settles(program: Program) -> bool:
     return isinstance(program, Relaxation) and program.edge == "add" and isinstance(program.weight, (int, float))
 
 
-def _order(program: Program, graph: Graph, values: Any, scratch: Scratch) -> NearFar | None:
+def _bucket_width(program: Program, graph: Graph, values: Any) -> float | None:
+    """The width of the buckets in which to relax, None for no order."""
     if not isinstance(program, Relaxation) or (width := program.bucket_width(graph, values)) is None:
         return None
+    check_delta(width)
     if program.reduce != "min" or program.edge != "add":
         raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
     if graph.num_arcs and not program.best_weight(graph) >= 0:
         raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
-    return NearFar(width, values.dtype, scratch)
+    return width
 
 
 def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: bool) -> int | None:
@@ -296,6 +319,10 @@ def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: 
         # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
         return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
     return limit
+
+
+def _fewest(*bounds: int | None) -> int | None:
+    return min((bound for bound in bounds if bound is not None), default=None)
 
 
 def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:
@@ -316,23 +343,25 @@ def _not_converged(program: Program, limit: int | None, residual: float | None, 
     return f"{name} has not converged after {limit} iterations ({state}); {hint}"
 
 
-@contextmanager
-def _recording(graph: Graph, trace: Trace | None) -> Iterator[None]:
+def _recording(graph: Graph, trace: Trace | None) -> AbstractContextManager[None]:
     """What a graph reads from outside of memory goes to the trace."""
-    if trace is None or graph.layout is None:
-        yield
-        return
-    with graph.layout.recording() as trace.visits:
-        yield
+    return nullcontext() if trace is None or graph.layout is None else _visits(graph.layout, trace)
 
 
 @contextmanager
-def _bar(show: bool, program: Program, graph: Graph, done: int):
+def _visits(layout: Layout, trace: Trace) -> Iterator[None]:
+    with layout.recording() as trace.visits:
+        yield
+
+
+def _bar(show: bool, program: Program, graph: Graph, done: int) -> AbstractContextManager[Advance]:
     """A function to call after each iteration, which counts it on a tqdm bar; for a graph that streams with what was
     read in it."""
-    if not show:
-        yield lambda steps, active: None
-        return
+    return _shown_bar(program, graph, done) if show else nullcontext(lambda steps, active: None)
+
+
+@contextmanager
+def _shown_bar(program: Program, graph: Graph, done: int) -> Iterator[Advance]:
     from tqdm import tqdm
 
     counts = getattr(graph.layout, "counts", None)

@@ -81,6 +81,8 @@ class Frontier:
     @property
     def size(self) -> int:
         """How many vertices are active."""
+        if self._count is None and self._ids is not None:
+            return self._ids.shape[0]
         return self.measure()[0]
 
     @property

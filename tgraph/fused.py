@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch import Tensor
 
+from tgraph import overflow
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
 from tgraph.kernels.call import Call
+from tgraph.kernels.messages import is_per_arc
 from tgraph.operators import arc_weights
 from tgraph.program import Program, Relaxation, check_dtype
 from tgraph.subgraph import whole
@@ -20,14 +21,7 @@ from tgraph.subgraph import whole
 SLICE = 0.1
 
 # What a subclass may not have written itself, for the loop calls none of it.
-HOOKS = {
-    "compute": Relaxation,
-    "bound": Relaxation,
-    "best_weight": Relaxation,
-    "bucket_width": Relaxation,
-    "tensorize": Program,
-    "residual": Program,
-}
+HOOKS = {"compute", "bound", "best_weight", "bucket_width", "tensorize", "residual"}
 
 
 def find_loop(
@@ -41,7 +35,7 @@ def find_loop(
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
         return None
-    if any(getattr(type(program), hook) is not getattr(owner, hook) for hook, owner in HOOKS.items()):
+    if _has_own_steps(type(program)):
         return None
     if program.delta is not None and program.rounds is not None:
         return None  # rounds in the order of buckets depend on the threads
@@ -58,18 +52,37 @@ def find_loop(
     return find(backend, call) if rounds_will_do else choose(backend, call)
 
 
-def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
-    """The loop at its start; `values` are contiguous and will be overwritten."""
+def _has_own_steps(kind: type) -> bool:
+    own = (base for base in kind.__mro__ if base not in (Relaxation, Program, object))
+    return any(not HOOKS.isdisjoint(vars(base)) for base in own)
 
+
+def begin(
+    loop: Choice,
+    program: Relaxation,
+    graph: Graph,
+    values: Tensor,
+    active: Frontier,
+    mode: str,
+    width: float | None,
+    rounds: int | None = None,
+    watched: bool = False,
+) -> Any:
+    """The loop at its start; `values` are contiguous and will be overwritten. `width` is that of the buckets, `rounds`
+    how many there are at most; `watched` says that it is called with a watch, which knows rounds only and numbers that
+    are sent."""
     if loop.backend is layouts:
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
     def weights(direction: str) -> Tensor | float | None:
-        held = whole(graph, active, "pull" if direction == "pull" else "push")
+        if direction != "pull" or not is_per_arc(loop.call.weights):
+            return loop.call.weights
+        held = whole(graph, active, "pull")
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if weights is None and program.edge != "copy" else weights
 
-    best = program.best_weight(graph) if program.edge not in ("copy", "mul") and graph.num_arcs else 0
+    bounded = program.edge != "mul" and not watched
+    best = program.best_weight(graph) if bounded and program.edge != "copy" and graph.num_arcs else 0
     return loop.run(
         graph,
         values,
@@ -77,20 +90,25 @@ def begin(loop: Choice, program: Relaxation, graph: Graph, values: Tensor, activ
         program.reduction,
         program.edge,
         weights,
-        None if program.edge == "mul" else best,
+        best if bounded else None,
         mode,
-        _growth(program, graph),
-        program.bucket_width(graph, values),
+        overflow.growth(program, graph, rounds),
+        width,
     )
 
 
-def advance(loop: Any, limit: int | None) -> Iterator[int]:
+def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
     """Runs the loop and yields how many rounds it has just done, until no vertex is active or `limit` of them are
-    done. What they did, `loop.rounds()` tells."""
-    finished, done = False, 0
+    done. What they did, `loop.rounds()` tells. `safe`, where given, is asked how many rounds may be run before it is
+    asked again."""
+    finished, done, allowed = False, 0, 0
     while not finished and done != limit:
-        finished, count = loop.advance(2**62 if limit is None else limit - done, SLICE)
-        done += count
+        left = overflow.ENDLESS if limit is None else limit - done
+        if safe is not None:
+            allowed = allowed or safe()
+            left = min(left, allowed)
+        finished, count = loop.advance(left, SLICE)
+        done, allowed = done + count, max(allowed - count, 0)
         yield count
 
 
@@ -104,14 +122,3 @@ def unsettled(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, va
         return graph.select(loop.frontier) if loop.active else graph.nothing()
     moved = values != begun
     return graph.select((moved if moved.dim() == 1 else moved.flatten(1).any(1)) | first.mask)
-
-
-def _growth(program: Relaxation, graph: Graph) -> float | None:
-    """How far a value may move away from the first values; None where that is not known."""
-    if program.edge == "copy":
-        return 0
-    if program.edge == "mul":
-        return None
-    largest = max(abs(weight) for weight in program.weight_range(graph))
-    growth = largest if program.edge in ("min", "max") else largest * graph.num_vertices
-    return growth if math.isfinite(growth) else None

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import build, csr, devices, validate
+from tgraph import build, csr, devices, mirror, validate
+from tgraph.counts import ArcCounts
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.ids import VertexIds
@@ -45,7 +46,7 @@ def derived(function: Callable[[Any], T]) -> property:
     name = function.__name__
 
     def get(graph: Graph) -> T:
-        return graph.kept(name, lambda: function(graph))
+        return graph._cache[name] if name in graph._cache else graph.kept(name, lambda: function(graph))
 
     get.__doc__ = function.__doc__
     return property(get)
@@ -63,7 +64,7 @@ class Graph:
     directed : False says that every edge is stored both ways, a self-loop once.
 
     The constructor takes the tensors as they are, but for int64 neighbours that int32 holds, which are converted, and
-    makes O(1) checks; `validate()` checks every entry.
+    strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
     Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.generators` to build one.
 
     A Graph is immutable. What is derived from it (`transpose()`, degrees) is computed once, is listed by `caches` and
@@ -95,9 +96,9 @@ class Graph:
         if ids is not None and len(ids) != num_vertices:
             raise ArgumentError(f"vertices: expected one id per vertex, {num_vertices}, got {len(ids)}")
         fields: dict[str, Any] = {
-            "offset": offset,
-            "neighbors": neighbors.to(csr.index_dtype(num_vertices)),
-            "weights": weights,
+            "offset": offset.contiguous(),
+            "neighbors": neighbors.to(csr.index_dtype(num_vertices)).contiguous(),
+            "weights": None if weights is None else weights.contiguous(),
             "directed": bool(directed),
             "_ids": ids,
             "_cache": {},
@@ -323,6 +324,13 @@ class Graph:
         return int((rows == self.neighbors).sum())
 
     @derived
+    def num_parallel_edges(self) -> int:
+        """How many edges repeat another: those that would go if each were stored once."""
+        counts = ArcCounts()
+        counts.see(0, 0, self.offset, self.neighbors)
+        return counts.parallel_edges(self.directed)
+
+    @derived
     def transpose_permutation(self) -> Tensor:
         """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i].
 
@@ -489,18 +497,19 @@ class Graph:
         """
         return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
-    def select(self, vertices: Any) -> Frontier:
+    def select(self, vertices: Any, name: str = "vertices") -> Frontier:
         """The frontier that holds the given vertices: an index, several, or a bool mask [n].
 
-        Raises ArgumentError for an index outside 0..n-1.
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1.
         """
+        if _is_one(vertices):
+            return Frontier(self, ids=self.as_vertices(vertices, name))
         if isinstance(vertices, np.ndarray) and vertices.dtype == np.bool_:
             vertices = torch.from_numpy(vertices)
         if isinstance(vertices, Tensor) and vertices.dtype == torch.bool:
-            self._check_vertex_data(vertices, "vertices", dimensions=1)
+            self._check_vertex_data(vertices, name, dimensions=1)
             return Frontier(self, mask=vertices.to(self.device))
-        ids = self.as_vertices(vertices, "vertices")
-        return Frontier(self, ids=ids if len(ids) == 1 else ids.unique())
+        return Frontier(self, ids=self.as_vertices(vertices, name).unique())
 
     def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
         """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
@@ -509,7 +518,10 @@ class Graph:
         no index, such as a mask.
         """
         if _is_one(vertices):
-            vertices = [vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices]
+            vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
+            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # at a tenth of what tensors take
+                return torch.tensor([vertices], device=self.device)
+            vertices = [vertices]
         elif isinstance(vertices, range):
             vertices = list(vertices)
         index = build.as_index(vertices, name).to(self.device, torch.int64)
@@ -569,17 +581,15 @@ class Graph:
         """The undirected graph of edges that are stored in both directions already; no arc is added.
 
         Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
-        ArgumentError where an arc lacks its reverse of equal weight.
+        ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; a fingerprint of 64 bits
+        tells, which errs about once in 2^63 graphs.
         """
-        arcs = Graph(self.offset, self.neighbors, self.weights)
-        if not arcs.is_symmetric:
-            raise ArgumentError(
-                "directed=False: some arc lacks its reverse of equal weight; "
-                "pass directed=True, or give each edge once to Graph.from_edges(..., directed=False)"
-            )
+        mirror.check_mirrored(self.offset, self.neighbors, self.weights)
         weights = self.weights
-        if weights is not None and not torch.equal(weights, weights.index_select(0, arcs.transpose_permutation)):
-            weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
+        if weights is not None and csr.has_parallel_arcs(self.offset, self.neighbors):
+            order = Graph(self.offset, self.neighbors).transpose_permutation
+            if not torch.equal(weights, weights.index_select(0, order)):
+                weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
         return Graph(self.offset, self.neighbors, weights, self.vertices, directed=False)
 
     def without_self_loops(self) -> Graph:
@@ -673,8 +683,8 @@ class Graph:
         counted = self.directed or "num_self_loops" in self._cache
         edges = f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
         parts = [f"{self.num_vertices:,} vertices", edges, "directed" if self.directed else "undirected"]
-        if self.weights is not None:
-            parts.append(f"weights {str(self.weights.dtype).removeprefix('torch.')}")
+        if self.weight_dtype is not None:
+            parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
             parts.append("integer ids" if self._ids.are_integers else "labels")
         return f"Graph({', '.join(parts)}, {_readable(self.nbytes)}, {self.device})"

@@ -26,6 +26,11 @@ class VertexIds:
     def are_integers(self) -> bool:
         return isinstance(self.values, Tensor)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the ids; of labels, those of the references to them."""
+        return self.values.nbytes
+
     def take(self, index: Tensor) -> Tensor | list[Any]:
         """The ids at the given indices: a tensor where ids are integers, else a list."""
         if isinstance(self.values, Tensor):
@@ -94,7 +99,7 @@ def _as_ids(values: Tensor | np.ndarray | Sequence[Hashable]) -> Tensor | np.nda
             raise ArgumentError(
                 f"vertices: a tensor of ids is 1-D and of an integer dtype, this is {values.dtype} {list(values.shape)}"
             )
-        return values.to(torch.int64)
+        return values.to(torch.int64).contiguous()
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             raise ArgumentError(f"vertices: the id {values.max()} does not fit int64; pass such ids as strings")

@@ -13,6 +13,11 @@ from types import ModuleType
 
 import torch  # noqa: F401  before the kernels, which ask it how many threads to use
 
+from tgraph import beside
+
+# What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
+_ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
+
 
 def load() -> ModuleType | None:
     """The module `tgraph._native`, or None where the portable torch code has to serve.
@@ -21,7 +26,10 @@ def load() -> ModuleType | None:
     variable TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
     that file (a build with sanitizers, say).
     """
-    choice = os.environ.get("TGRAPH_NATIVE", "")
+    choice = _ENVIRONMENT.get(_VARIABLE)
+    if not choice:
+        return _import_installed()
+    choice = os.environ["TGRAPH_NATIVE"]
     if choice == "0":
         return None
     return _import_file(choice) if os.sep in choice else _import_installed()
@@ -54,7 +62,7 @@ def _import_installed() -> ModuleType | None:
     except ImportError as missing:
         warnings.warn(
             f"tgraph runs without its compiled CPU kernels ({missing}) and is several times slower on the CPU for it; "
-            "install a C++20 compiler (g++ or clang++) and Python's headers, then reinstall tgraph",
+            f"{beside.how_to_get_kernels()}",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -241,7 +241,7 @@ def _check_frontier(graph: Graph, active: Frontier) -> None:
 def _check_data(graph: Graph, data: Tensor) -> None:
     if not isinstance(data, Tensor):
         raise ArgumentError(f"data: expected a tensor, got {type(data).__name__}; torch.as_tensor makes one")
-    if data.shape[:1] != (graph.num_vertices,):
+    if not data.dim() or data.shape[0] != graph.num_vertices:
         raise ArgumentError(
             f"data: expected one row per vertex, [{graph.num_vertices}, ...], got shape {list(data.shape)}"
         )

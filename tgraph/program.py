@@ -142,9 +142,13 @@ class Relaxation(Program):
         best = sent.amin(0) if reduction.name == "min" else sent.amax(0)
         if self.edge == "copy":
             return best
-        bound = across(best, self.edge, self.best_weight(sub.graph)).to(values.dtype)
-        identity = reduction.identity(values.dtype)
-        return torch.where(best == identity, identity, bound)
+        weight, identity = self.best_weight(sub.graph), reduction.identity(values.dtype)
+        nothing = best == identity
+        if self.edge == "add" and not best.is_floating_point():
+            limits = torch.iinfo(best.dtype)  # no arc with that weight need leave the vertex with that value
+            best = best.clamp(limits.min - min(weight, 0), limits.max - max(weight, 0))
+        bound = across(best, self.edge, weight).to(values.dtype)
+        return torch.where(nothing, identity, bound)
 
     def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
         """The width of the buckets in which to relax, None for no order.
@@ -169,7 +173,7 @@ class Relaxation(Program):
 
     def check(self, graph: Graph, values: Tensor) -> None:
         """Raise ArgumentError for NaN in the weights or first values, whose effect on a min or max would depend on the
-        direction, and for integer sums that the dtype of the values cannot hold."""
+        direction, and for an integer weight that the dtype of the values cannot hold."""
         if not isinstance(values, Tensor):
             raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
         if values.is_floating_point() and bool(values.isnan().any()):
@@ -183,12 +187,12 @@ class Relaxation(Program):
             weights = graph.weights if self.weight is None else self.weight
             place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
             raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
-        if self.edge == "add" and not values.is_floating_point():
-            longest = max(abs(smallest), abs(largest)) * max(graph.num_vertices - 1, 1)
-            if longest >= torch.iinfo(values.dtype).max:
+        if not values.is_floating_point() and isinstance(smallest, int):
+            limits = torch.iinfo(values.dtype)
+            if not limits.min <= smallest <= largest <= limits.max:
                 raise ArgumentError(
-                    f"weights: from {smallest} to {largest}, over {graph.num_vertices - 1} arcs their sum may not fit "
-                    f"{values.dtype}; use float64 weights, or values of a wider dtype"
+                    f"weight: {smallest if smallest < limits.min else largest} does not fit {values.dtype}, the dtype "
+                    "of the values; let init return values of a wider dtype"
                 )
 
     def weight_range(self, graph: Graph) -> tuple[float, float]:

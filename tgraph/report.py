@@ -9,7 +9,18 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
+from tgraph.algorithms import (
+    BFS,
+    HITS,
+    SSSP,
+    WCC,
+    PageRank,
+    betweenness,
+    cdlp,
+    core_number,
+    local_clustering,
+    triangle_count,
+)
 from tgraph.stream.parts import Parts
 from tgraph.text import duration, scaled, table
 
@@ -47,17 +58,18 @@ def best_connected(graph: tg.Graph) -> Any:
     return graph.top(graph.out_degree, 1)[0][0]
 
 
-def finding(graph: tg.Graph, program: tg.Program, values: Any) -> str:
-    """A line that a person can check, from the values that the program's run gave."""
-    return FINDINGS[type(program)](graph, values)
+def finding(graph: tg.Graph, algorithm: Callable[..., Any], values: Any) -> str:
+    """A line that a person can check, from the values that the algorithm gave: the class of a program, or a function
+    (of `triangle_count` those per vertex)."""
+    return FINDINGS[algorithm](graph, values)
 
 
-def frame(graph: tg.Graph, program: tg.Program, values: Any) -> pandas.DataFrame:
-    """One row per vertex: its original id and what the program found for it."""
-    columns = values if isinstance(values, dict) else {COLUMNS[type(program)]: values}
-    table = graph.frame(**columns)
-    if isinstance(program, WCC):  # a component is named by a vertex, and vertices go by their original ids here
-        table["component"] = table["vertex"].to_numpy()[values.cpu().numpy()]
+def frame(graph: tg.Graph, algorithm: Callable[..., Any], values: Any) -> pandas.DataFrame:
+    """One row per vertex: its original id and what the algorithm found for it."""
+    name = COLUMNS.get(algorithm, "")
+    table = graph.frame(**(values if isinstance(values, dict) else {name: values}))
+    if algorithm in (WCC, cdlp):  # what is named by a vertex; vertices go by their original ids here
+        table[name] = table["vertex"].to_numpy()[values.cpu().numpy()]
     return table
 
 
@@ -86,17 +98,45 @@ def _depths(graph: tg.Graph, depth: Any) -> str:
 
 def _distances(graph: tg.Graph, distance: Any) -> str:
     reached = (distance >= 0) & (distance != float("inf"))
-    return f"reached {_share(graph, int(reached.sum()))}, the farthest at distance {_largest(distance[reached])}"
+    hops = ", counting hops: the graph has no weights" if graph.weight_dtype is None else ""
+    farthest = _largest(distance[reached])
+    return f"reached {_share(graph, int(reached.sum()))}, the farthest at distance {farthest}{hops}"
 
 
 def _components(graph: tg.Graph, component: Any) -> str:
-    size = component.unique(return_counts=True)[1]
-    counted = "1 component" if len(size) == 1 else f"{len(size):,} components"
+    return _groups(graph, component, "component", "components")
+
+
+def _communities(graph: tg.Graph, community: Any) -> str:
+    return _groups(graph, community, "community", "communities")
+
+
+def _groups(graph: tg.Graph, group: Any, one: str, several: str) -> str:
+    size = group.unique(return_counts=True)[1]
+    counted = f"1 {one}" if len(size) == 1 else f"{len(size):,} {several}"
     return f"{counted}, the largest of {_share(graph, _largest(size))}"
 
 
+def _triangles(graph: tg.Graph, triangles: Any) -> str:
+    counted = int(triangles.sum()) // 3
+    return f"{counted:,} {'triangle' if counted == 1 else 'triangles'}; {_ranks(graph, triangles)}"
+
+
+def _clustering(graph: tg.Graph, coefficient: Any) -> str:
+    average = float(coefficient.mean()) if len(coefficient) else 0.0
+    return f"{average:.4g} on average; {_ranks(graph, coefficient)}"
+
+
+def _cores(graph: tg.Graph, core: Any) -> str:
+    deepest = _largest(core)
+    return f"core numbers up to {deepest}, that of {_share(graph, int((core == deepest).sum()))}"
+
+
 def _ranks(graph: tg.Graph, rank: Any) -> str:
-    return "top 5: " + ", ".join(f"{vertex} ({value:.3g})" for vertex, value in graph.top(rank, 5))
+    top = graph.top(rank, 5)
+    return "top 5: " + ", ".join(
+        f"{name} ({value:,})" if isinstance(value, int) else f"{name} ({value:.3g})" for name, value in top
+    )
 
 
 def _hubs(graph: tg.Graph, score: Any) -> str:
@@ -114,11 +154,26 @@ def _largest(values: Any) -> int | float:
     return values.max().item() if len(values) else 0
 
 
-COLUMNS: dict[type, str] = {BFS: "depth", SSSP: "distance", WCC: "component", PageRank: "rank"}
-FINDINGS: dict[type, Callable[[tg.Graph, Any], str]] = {
+COLUMNS: dict[Callable[..., Any], str] = {
+    BFS: "depth",
+    SSSP: "distance",
+    WCC: "component",
+    PageRank: "rank",
+    betweenness: "betweenness",
+    triangle_count: "triangles",
+    local_clustering: "clustering",
+    core_number: "core",
+    cdlp: "community",
+}
+FINDINGS: dict[Callable[..., Any], Callable[[tg.Graph, Any], str]] = {
     BFS: _depths,
     SSSP: _distances,
     WCC: _components,
     PageRank: _ranks,
     HITS: _hubs,
+    betweenness: _ranks,
+    triangle_count: _triangles,
+    local_clustering: _clustering,
+    core_number: _cores,
+    cdlp: _communities,
 }

@@ -13,6 +13,12 @@ from tgraph.graph import Graph
 from tgraph.rows import Scratch
 
 
+def check_delta(delta: float) -> None:
+    """Raise ArgumentError for what is no width of buckets."""
+    if not delta > 0:
+        raise ArgumentError(f"delta: must be positive, got {delta}")
+
+
 class NearFar:
     """Relax in the order of buckets of width delta: near vertices now, far ones when the near are exhausted.
 
@@ -22,8 +28,7 @@ class NearFar:
     """
 
     def __init__(self, delta: float, dtype: torch.dtype, scratch: Scratch):
-        if not delta > 0:
-            raise ArgumentError(f"delta: must be positive, got {delta}")
+        check_delta(delta)
         limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
         self._largest = limits.max
         self.delta = delta if dtype.is_floating_point else max(1, round(min(delta, self._largest)))

@@ -12,7 +12,7 @@ import torch
 
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import Choice
+from tgraph.kernels import Choice, layouts
 from tgraph.subgraph import Mode
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: its direction, the frontier it began with, what changed, how long it took, and which backends
-    served it."""
+    """One iteration: the direction that it took, the frontier it began with, what changed, how long it took, and which
+    backends served it."""
 
     iteration: int
     direction: Mode
@@ -78,10 +78,18 @@ class Trace:
     def add(
         self, direction: Mode, active: Frontier, changed: Frontier, start: float, choices: Iterable[Choice] = ()
     ) -> None:
-        """An iteration is done: its `direction`, what was `active`, what `changed`, the clock at its `start`, and the
-        `choices` of a backend that were made."""
+        """An iteration is done: the `direction` asked for, what was `active`, what `changed`, the clock at its `start`,
+        and the `choices` of a backend that were made, which tell the direction that was taken."""
         milliseconds = (self.clock() - start) * 1e3
-        self._append(direction, *active.measure(), changed.size, milliseconds, self._backends(choices))
+        choices = list(choices)
+        taken = {way for choice in choices if (way := _direction(choice)) is not None}
+        self._append(
+            taken.pop() if len(taken) == 1 else direction,
+            *active.measure(),
+            changed.size,
+            milliseconds,
+            self._backends(choices),
+        )
 
     def add_rounds(self, rounds: Iterable[Any], choice: Choice) -> None:
         """The loop that a backend runs has done these `rounds`, by the `choice` of that backend."""
@@ -232,6 +240,14 @@ def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
     axis.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axis.tick_params(labelsize=8)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _direction(choice: Choice) -> Mode | None:
+    """Which way messages went in a call, whatever the engine asked for; None for a call without arcs of its own."""
+    call = choice.call
+    if choice.backend is layouts and call.operation == "aggregate":
+        return "pull"  # from the stored arcs or their transpose: layouts offer nothing else
+    return None if call.sub is None else call.sub.mode
 
 
 def _stretches(steps: list[Iteration]) -> Iterator[tuple[Mode, int, int]]:

@@ -10,6 +10,14 @@ import tgraph as tg
 from tgraph.algorithms import WCC, wcc
 
 
+@pytest.fixture(autouse=True, scope="module", params=[0, WCC.WORTH_SAMPLING])
+def sampled_from(request):
+    """So many arcs and more are sampled first: all of these graphs, and only the large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WCC, "WORTH_SAMPLING", request.param)
+        yield
+
+
 @given(graphs())
 def test_labels_equal_networkx(graph):
     expected = components(graph)

@@ -409,3 +409,20 @@ def test_faults_of_one_layout():
     flipped = {**coo.tensors(), "row_of_arc": coo.row_of_arc.flip(0)}
     refused("sorted=False", COO.from_tensors, flipped, coo.options())
     assert not COO.from_tensors(flipped, {**coo.options(), "sorted": False}).sorted
+
+
+def test_strided_tensors_are_settled_at_the_entrance(build):
+    """As a caller may have them who makes a layout of tensors."""
+    layout = build(random_graph(40, 200, dtype=torch.float32))
+    strided = {name: torch.stack((tensor, tensor), 1)[:, 0] for name, tensor in layout.tensors().items()}
+    made = type(layout).from_tensors(strided, layout.options())
+    assert all(tensor.is_contiguous() for tensor in made.tensors().values())
+    data = random_data((40, 3), torch.float32)
+    assert torch.equal(made.pull(data, "sum"), layout.pull(data, "sum"))
+
+
+@pytest.mark.parametrize("make", [lambda *arcs: CSR(*arcs), lambda *arcs: COO(40, arcs[1], *arcs[1:], sorted=False)])
+def test_constructors_settle_strided_tensors(make):
+    graph = random_graph(40, 200, dtype=torch.float32)
+    strided = [torch.stack((part, part), 1)[:, 0] for part in (graph.offset, graph.neighbors, graph.weights)]
+    assert all(tensor.is_contiguous() for tensor in make(*strided).tensors().values())

@@ -1,6 +1,8 @@
 """CSV and Parquet: columns by name."""
 
 import gzip
+import re
+import warnings
 
 import pandas
 import pyarrow as pa
@@ -174,3 +176,33 @@ def test_damaged_parquet(file):
     assert_fault(path, None, "not a whole Parquet file")
     with pytest.raises(FileNotFoundError):
         tgraph.read(path.with_name("none.parquet"))
+
+
+def test_numbers_that_are_left_out_are_warned_of(tmp_path):
+    """Unless the caller has said what is wanted."""
+    path = tmp_path / "t.csv"
+    path.write_text("from,to,cost,name\n1,2,5,x\n")
+    said = re.escape(f"{path}: column 'cost' left out: weight='cost' takes weights from there, weights=False says")
+    with pytest.warns(UserWarning, match=said):
+        graph = tgraph.read(path)
+    assert graph.weights is None
+    with pytest.warns(UserWarning, match="weights come from column 3; weights=4 takes others"):
+        (tmp_path / "t.txt").write_text("1 2 5 9\n")
+        assert tgraph.read(tmp_path / "t.txt").weights.tolist() == [5]
+    pandas.DataFrame({"u": [1], "v": [2], "time": [3.5], "name": ["x"]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(UserWarning, match="column 'time' left out"):
+        tgraph.read(tmp_path / "t.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tgraph.read(path, weights=False).weights is None
+        assert tgraph.read(path, weight="cost").weights.tolist() == [5]
+        assert tgraph.read(tmp_path / "t.txt", weights=4).weights.tolist() == [9]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("u,v\n1\r,2\n", 2), ("u\r,v\n1,2\n", 1), ("1\r,2\n", 1), ("u,v\n1,2\n3\rx,4\n", 3)]
+)
+def test_a_carriage_return_in_a_field(file, text, line):
+    assert_fault(
+        file(text.encode()), line, "the line cannot be split into fields (new-line character", "quote such a field"
+    )

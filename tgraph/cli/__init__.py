@@ -19,8 +19,8 @@ from typer.core import TyperGroup
 
 import tgraph as tg
 from tgraph import report
-from tgraph.cli.algorithms import bfs, execute, hits, pagerank, sssp, wcc
-from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size
+from tgraph.cli.algorithms import ALGORITHMS, steps
+from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.demo import compare
 from tgraph.doctor import examine
@@ -128,15 +128,13 @@ def tgraph(
         typer.echo(context.get_help())
 
 
-chain(app, "bfs", "Hops from one vertex to every other.", load, bfs, execute)
-chain(app, "sssp", "Shortest distances from one vertex to every other.", load, sssp, execute)
-chain(app, "wcc", "Weakly connected components.", load, wcc, execute)
-chain(app, "pagerank", "PageRank of every vertex.", load, pagerank, execute)
-chain(app, "hits", "Hub and authority scores of every vertex.", load, hits, execute)
-chain(app, "info", "What a graph is like.", read, info)
+for name, algorithm in ALGORITHMS.items():
+    chain(app, name, algorithm.help, load, *steps(algorithm))
+chain(app, "info", "What a graph is like.", load, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
 chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
+chain(app, "verify", "Compare a .tg file with its checksums.", verify)
 chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)
 chain(app, "doctor", "What is installed, and which backend serves which device.", doctor)
 app.add_typer(generate, name="generate", help="Make a graph and write it to a file.")

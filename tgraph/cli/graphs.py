@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +31,7 @@ from tgraph.cli.options import (
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS
 from tgraph.io import tg as container
+from tgraph.io.names import Columns, named
 from tgraph.reordering import ORDERS
 from tgraph.stream.partition import METHODS, partition
 from tgraph.stream.picture import draw
@@ -49,9 +51,35 @@ def read(
     options = {"directed": directed, "multi": None if multi == "keep" else multi, **_weight_options(weights)}
     given = {name: value for name, value in options.items() if value is not None}  # not all formats know all options
     start = time.perf_counter()
-    graph = tg.read(file, format=format, progress=progress, **given)
-    typer.echo(f"{file}: {size(graph)}, read in {report.duration(time.perf_counter() - start)}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", io.ColumnsLeftOut)  # the line below says it
+        graph = tg.read(file, format=format, progress=progress, **given)
+    took = report.duration(time.perf_counter() - start)
+    typer.echo(f"{file}: {size(graph)}, read in {took}; {_taken(graph, io.columns_of(file, format=format, **given))}")
     return graph
+
+
+def _taken(graph: tg.Graph, columns: Columns | None) -> str:
+    """What of a file was taken, and the options that take what was left out."""
+    if columns is None:
+        return "no weights" if graph.weight_dtype is None else "with weights (--weights none: without)"
+    taken = f"edges from {named(columns.source, columns.target)}, "
+    if columns.weight is None:
+        taken += "no weights"
+    else:
+        taken += f"weights from {named(columns.weight)} (--weights none: without)"
+    options = " or ".join(f"--weights {column}" for column in columns.numbers)
+    left = [f"{named(*columns.numbers)} ({options} takes weights from there)"] if columns.numbers else []
+    left += [named(*columns.others)] if columns.others else []
+    return taken + (f"; left out: {', '.join(left)}" if left else "")
+
+
+def verify(*, file: File) -> None:
+    """Compare a file with its checksums."""
+    start = time.perf_counter()
+    nbytes = tg.verify(file)
+    took = report.duration(time.perf_counter() - start)
+    typer.echo(f"{file}: {report.scaled(nbytes)}B as they were written, verified in {took}")
 
 
 def load(
@@ -70,10 +98,10 @@ def load(
         return read(file=file, format=format, directed=directed, weights=weights, multi=multi, progress=progress)
     if (format, directed, weights, multi) != (None, None, None, "keep"):
         raise ArgumentError(
-            "--memory: a partitioned file is read as it is; leave out --format, --directed, --weights and --multi"
+            "--memory: a .tg file is read as it is; leave out --format, --directed, --weights and --multi"
         )
     if io.format_module(file) is not container:
-        raise ArgumentError(f"--memory: {file} is no partitioned .tg file; tgraph partition writes one (--output)")
+        raise ArgumentError(f"--memory: {file} is no .tg file; tgraph convert or tgraph partition --output write one")
     graph = tg.open(file, memory, device)
     typer.echo(f"{file}: {graph.num_vertices:,} vertices, {graph.num_arcs:,} arcs, opened")
     return graph
@@ -93,14 +121,10 @@ def size(graph: tg.Graph) -> str:
 
 def info(graph: tg.Graph, /) -> None:
     """Say what a graph is like."""
-    edges = graph.to_edge_index()
-    if not graph.directed:
-        edges = edges[:, edges[0] <= edges[1]]
-    parallel = (edges[:, 1:] == edges[:, :-1]).all(0)
     isolated = (graph.out_degree == 0) & (graph.in_degree == 0)
     facts = {
         "self-loops": f"{graph.num_self_loops:,}",
-        "parallel edges": f"{int(parallel.sum()):,}",
+        "parallel edges": f"{graph.num_parallel_edges:,}",
         "isolated vertices": f"{int(isolated.sum()):,}",
         "out-degree": _degrees(graph),
         "weights": _weights(graph),

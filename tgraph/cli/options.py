@@ -80,13 +80,10 @@ Directed = Annotated[
 Weights = Annotated[str | None, typer.Option(help="Column of weights: its name, its number from 3 upwards, or 'none'.")]
 Multi = Annotated[str, typer.Option(help="Parallel edges: keep, first, sum, min, max or error.")]
 Device = Annotated[str, typer.Option(callback=usable_device, help="A torch device, such as cuda.")]
-Memory = Annotated[
-    str | None, typer.Option(help="Read a partitioned .tg file block by block within so much, such as 500MB.")
-]
+Memory = Annotated[str | None, typer.Option(help="Read a .tg file block by block within so much, such as 500MB.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show progress bars on stderr.")]
 Source = Annotated[str | None, typer.Option(help="Where to start, by original id (default: largest out-degree).")]
-Tolerance = Annotated[float, typer.Option(min=0, help="Stop once an iteration changes at most this in all (L1).")]
-Rounds = Annotated[int, typer.Option(min=0, help="Give up after so many iterations.")]
-ByWeight = Annotated[bool, typer.Option("--weighted", help="Edges count by their weights.")]
+Backend = Annotated[str, typer.Option(help="Which kernels compute.")]
+Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write the result, .parquet or .csv.")]
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
 Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights from 1 to 255.")]

@@ -13,9 +13,11 @@ from tgraph.errors import ArgumentError
 INDICES = (torch.int32, torch.int64)
 
 
-def check_names(layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...], possible: tuple[str, ...]) -> None:
-    """Raise ArgumentError unless the tensors are those `needed` and some that are `possible`, flat and on one device;
-    all but "weights" hold indices."""
+def check_names(
+    layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...], possible: tuple[str, ...]
+) -> dict[str, Tensor]:
+    """The tensors, each in one piece of memory. Raise ArgumentError unless they are those `needed` and some that are
+    `possible`, flat and on one device; all but "weights" hold indices."""
     for name in needed:
         if name not in tensors:
             raise ArgumentError(f"tensors: {name!r} of the layout {layout!r} is missing; the file may be damaged")
@@ -32,6 +34,7 @@ def check_names(layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...]
     found = {str(tensor.device) for tensor in tensors.values()}
     if len(found) > 1:
         raise ArgumentError(f"tensors: of the layout {layout!r}, on different devices {sorted(found)}; use .to()")
+    return {name: tensor.contiguous() for name, tensor in tensors.items()}
 
 
 def check_rows(offset: Tensor, num_rows: int, num_entries: int) -> None:

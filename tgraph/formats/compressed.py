@@ -61,7 +61,7 @@ class Compressed(Layout):
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """See `Layout.from_tensors`."""
-        check_names(cls.name, tensors, ("offset", "children"), cls.OPTIONAL)
+        tensors = check_names(cls.name, tensors, ("offset", "children"), cls.OPTIONAL)
         if options.get("weighted") not in ("inputs", "outputs") or "phases" not in options:
             raise ArgumentError(f"options: a layout {cls.name!r} has phases, and is weighted at 'inputs' or 'outputs'")
         held: dict[str, Any] = {"weights": None, "order": None, "tasks": None, **tensors}

@@ -35,7 +35,8 @@ class COO(Uncompressed):
         self, num_vertices: int, row_of_arc: Tensor, neighbors: Tensor, weights: Tensor | None, *, sorted: bool
     ):
         self.num_vertices, self.num_arcs, self.sorted = num_vertices, len(neighbors), sorted
-        self.row_of_arc, self.neighbors, self.weights = row_of_arc, neighbors, weights
+        self.row_of_arc, self.neighbors = row_of_arc.contiguous(), neighbors.contiguous()
+        self.weights = None if weights is None else weights.contiguous()
 
     @classmethod
     def from_graph(cls, graph: Graph, *, sorted: bool = True, **unknown: Any) -> Self:
@@ -93,7 +94,7 @@ class COO(Uncompressed):
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
-        check_names(cls.name, tensors, ("row_of_arc", "neighbors"), ("weights",))
+        tensors = check_names(cls.name, tensors, ("row_of_arc", "neighbors"), ("weights",))
         row_of_arc, neighbors = tensors["row_of_arc"], tensors["neighbors"]
         num_vertices, is_sorted = count_option(options, "num_vertices"), bool(options.get("sorted", False))
         if len(row_of_arc) != len(neighbors):

@@ -31,7 +31,8 @@ class CSR(Uncompressed):
     name = "csr"
 
     def __init__(self, offset: Tensor, neighbors: Tensor, weights: Tensor | None):
-        self.offset, self.neighbors, self.weights = offset, neighbors, weights
+        self.offset, self.neighbors = offset.contiguous(), neighbors.contiguous()
+        self.weights = None if weights is None else weights.contiguous()
         self.num_vertices, self.num_arcs = len(offset) - 1, len(neighbors)
 
     @classmethod
@@ -70,7 +71,7 @@ class CSR(Uncompressed):
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
-        check_names(cls.name, tensors, ("offset", "neighbors"), ("weights",))
+        tensors = check_names(cls.name, tensors, ("offset", "neighbors"), ("weights",))
         offset, neighbors, num_vertices = tensors["offset"], tensors["neighbors"], count_option(options, "num_vertices")
         check_rows(offset, num_vertices, len(neighbors))
         validate.check_range(neighbors, num_vertices)

@@ -91,7 +91,7 @@ class DCSR(Uncompressed):
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
         """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
-        check_names(cls.name, tensors, ("row_ids", "offset", "neighbors"), ("weights",))
+        tensors = check_names(cls.name, tensors, ("row_ids", "offset", "neighbors"), ("weights",))
         row_ids, offset, neighbors = tensors["row_ids"], tensors["offset"], tensors["neighbors"]
         num_vertices = count_option(options, "num_vertices")
         check_rows(offset, len(row_ids), len(neighbors))

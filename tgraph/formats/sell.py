@@ -182,7 +182,7 @@ def _fill(slices: Slices, graph: Graph, order: Tensor | None) -> None:
 
 def checked_slices(name: str, tensors: dict[str, Tensor], options: dict[str, Any], height: int) -> Slices:
     """Slices of stored tensors. Raises ArgumentError where these do not fit each other, or lead anywhere else."""
-    check_names(name, tensors, ("offset", "neighbors", "length"), ("weights", "order"))
+    tensors = check_names(name, tensors, ("offset", "neighbors", "length"), ("weights", "order"))
     offset, neighbors, length = tensors["offset"], tensors["neighbors"], tensors["length"]
     n, order = count_option(options, "num_vertices"), tensors.get("order")
     if len(length) != n:

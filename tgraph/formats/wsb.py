@@ -142,7 +142,7 @@ def _listed(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tens
 
 def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Tiles:
     """Tiles of stored tensors. Raises ArgumentError where these do not fit each other, or lead anywhere else."""
-    check_names(name, tensors, ("offset", "columns", "bitmap"), ("start", "weights"))
+    tensors = check_names(name, tensors, ("offset", "columns", "bitmap"), ("start", "weights"))
     offset, columns, bitmap = tensors["offset"].to(torch.int64), tensors["columns"], tensors["bitmap"].to(torch.int64)
     if len(bitmap) % 2 or len(columns) != len(bitmap) // 2 * WIDTH:
         raise ArgumentError(f"columns: expected {WIDTH} for every 2 words of the bitmap, got {len(columns)}")

@@ -18,12 +18,14 @@ Text files may be compressed: .gz, .zst, .bz2 and .xz.
 from __future__ import annotations
 
 import inspect
+import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tgraph.errors import ArgumentError
+from tgraph.io.names import Columns
 from tgraph.io.stream import CODECS, PathLike, stem
 
 if TYPE_CHECKING:
@@ -53,9 +55,10 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     directed : True or False; None lets the file decide, and where it cannot say, the graph is directed. With False
         every line is one undirected edge, unless the file lists all edges in both directions (with equal weights):
         that is recognised, and nothing is doubled. True takes the edges of an undirected file as arcs.
-    weights : None reads weights where the file has them (the third column of an edge list; the column weight of a
-        table; the values of a matrix). False leaves them out: do so where that column is a timestamp. A number from 3
-        upwards names another column of an edge list. Integers become int64, anything else float64.
+    weights : None reads weights where the file has them (the third column of an edge list, whatever it means; the
+        column weight of a table; the values of a matrix), and warns where other columns hold numbers. False leaves them
+        out: do so where that column is a time stamp. A number from 3 upwards names another column of an edge list.
+        Integers become int64, anything else float64.
     multi : what becomes of parallel edges, "keep", "first", "sum", "min", "max" or "error", as in Graph.from_edges.
     self_loops : "keep" or "drop".
     ids : "auto" takes integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
@@ -65,6 +68,8 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         weight, w are recognised.
     delimiter : the character between columns, for edge lists and CSV; else the first line tells.
     skip : how many lines on top to ignore, for edge lists and CSV.
+    verify : for .tg files, whether each tensor is compared with its checksums when it is first used (one pass over
+        it), True; False trusts the disk. See `tgraph.verify`.
 
     Raises FileFormatError, which names the file, the line at fault and the remedy; ArgumentError for an unknown
     extension or option; OSError where the file cannot be opened.
@@ -78,7 +83,22 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
             raise ArgumentError(f"{name}: no option of the format {short}; its options are: {listed}")
     if progress and "progress" in known:
         options["progress"] = True
-    return module.read(path, **options)
+    graph = module.read(path, **options)
+    if options.get("weights") is None and options.get("weight") is None:
+        taken = columns_of(path, format=format, **options)
+        if taken is not None and taken.numbers:
+            warnings.warn(f"{path}: {taken.warning()}", ColumnsLeftOut, stacklevel=2)
+    return graph
+
+
+class ColumnsLeftOut(UserWarning):
+    """Numbers in a file that could be weights, were not taken, and about which the caller has not said anything."""
+
+
+def columns_of(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Columns | None:
+    """Which columns `read` takes from a file with these options; None where its format has none to choose from."""
+    module = format_module(path, format)
+    return module.columns(path, **options) if hasattr(module, "columns") else None
 
 
 def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
@@ -94,6 +114,18 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed once more; write {stem(path).name!r} instead")
     module.write(graph, path)
+
+
+def verify(path: PathLike) -> int:
+    """Read a whole .tg file, partitioned or not, and compare it with its checksums; returns its bytes.
+
+    Raises FileFormatError that names the tensor, or block, and its position where a bit differs; ArgumentError for a
+    file of another format, and one without checksums, which earlier versions wrote.
+    """
+    module = format_module(path)
+    if not hasattr(module, "verify"):
+        raise ArgumentError(f"path: only .tg files have checksums to verify, not {Path(path).name!r}")
+    return module.verify(path)
 
 
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:

@@ -51,13 +51,17 @@ class Layout:
         """Matches at the start of a comment."""
         return re.compile(rb"[ \t]*[" + re.escape(self.comments.encode()) + rb"]")
 
-    def split(self, line: bytes) -> list[bytes]:
-        """The fields of one line."""
+    def split(self, path: PathLike, number: int, line: bytes) -> list[bytes]:
+        """The fields of one line. Raises FileFormatError for quotes and line ends that are not those of CSV."""
         if self.quoted:
             import csv
 
             rows = csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter)
-            return [field.strip().encode() for field in next(rows, [])]
+            try:
+                return [field.strip().encode() for field in next(rows, [])]
+            except csv.Error as fault:
+                problem, remedy = f"the line cannot be split into fields ({fault})", "quote such a field, or correct it"
+                raise FileFormatError(path, problem, remedy, line=number) from fault
         if self.delimiter == BLANKS:
             return line.split()
         return [field.strip() for field in line.split(self.delimiter.encode())]

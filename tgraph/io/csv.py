@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from tgraph.graph import Graph
 from tgraph.io import edgelist
 from tgraph.io.columns import Layout, check_delimiter, first_lines, read_columns
 from tgraph.io.edges import Ids, Rules, named_edges, printable
-from tgraph.io.names import find_columns
+from tgraph.io.names import Columns, find_columns
 from tgraph.io.stream import PathLike, create_bytes
-
-_NUMBER = re.compile(rb"-?[\d.]+([eE][-+]?\d+)?")
 
 
 def read(
@@ -67,9 +65,9 @@ def plan(
     number, line = data[0]
     delimiter = delimiter or next((mark for mark in ",;\t" if mark.encode() in line), ",")
     split = Layout((), delimiter, quoted=True).split
-    header = split(line)
+    header = split(path, number, line)
     named = source is not None or target is not None or weight is not None
-    if not named and any(map(_NUMBER.fullmatch, header)):
+    if not named and any(map(edgelist.NUMBER.fullmatch, header)):
         return edgelist.plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted=True)
     if weights not in (None, True, False):
         raise ArgumentError(f"weights: {path} has named columns, so pass weight='name' instead of weights={weights!r}")
@@ -78,13 +76,22 @@ def plan(
     rules = Rules(directed is not False, multi, self_loops, ids)
     if len(data) == 1:
         return edgelist.Plan(rules, None)
-    row = split(data[1][1])
+    row = split(path, *data[1])
     ends = [row[names.index(name)] if names.index(name) < len(row) else b"" for name in found[:2]]
     kind = edgelist.id_kind(path, [(data[1][0], ends)], ids)
     kinds = {found[0]: kind, found[1]: kind} | ({found[2]: "number"} if found[2] else {})
     layout = Layout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
     column = names.index(found[2]) if found[2] else None
-    return edgelist.Plan(rules, layout, column, names.index(found[0]), names.index(found[1]))
+    left = [name for name in names if name not in found]
+    values = dict(zip(names, row, strict=False))
+    numbers = tuple(name for name in left if edgelist.NUMBER.fullmatch(values.get(name, b"")))
+    taken = Columns(*found, numbers, tuple(name for name in left if name not in numbers))
+    return edgelist.Plan(rules, layout, column, names.index(found[0]), names.index(found[1]), taken)
+
+
+def columns(path: PathLike, **options: Any) -> Columns | None:
+    """Which columns `read` takes with these options; None where there are no edges."""
+    return plan(path, **options).taken
 
 
 def write(graph: Graph, path: PathLike) -> None:

@@ -13,9 +13,11 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.columns import BLANKS, Layout, check_delimiter, first_lines, read_columns
 from tgraph.io.edges import Ids, Rules, named_edges, printable
+from tgraph.io.names import Columns
 from tgraph.io.stream import PathLike, create_bytes
 
 COMMENTS = "#%"
+NUMBER = re.compile(rb"[-+]?[\d.]+([eE][-+]?\d+)?")
 _INTEGER = re.compile(rb"-?\d+")
 _UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
 _EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # what `write` says of one
@@ -54,13 +56,14 @@ def read(
 @dataclass(frozen=True)
 class Plan:
     """How to read a list of edges. `layout` is None for one that says that it has no edges; `source`, `target` and
-    `weight` (or None) are 0-based columns."""
+    `weight` (or None) are 0-based columns. `taken` names them, and what is left out."""
 
     rules: Rules
     layout: Layout | None
     weight: int | None = None
     source: int = 0
     target: int = 1
+    taken: Columns | None = None
 
     def columns(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
         """(sources, targets, weights or None) among the arrays of the layout's fields."""
@@ -93,7 +96,7 @@ def plan(
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
     layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
-    rows = [(number, layout.split(line)) for number, line in data]
+    rows = [(number, layout.split(path, number, line)) for number, line in data]
     kind = id_kind(path, rows, ids)
     width = len(rows[0][1])
     if width < 2:
@@ -107,7 +110,16 @@ def plan(
     column = weight_column(path, width, weights, rows[0][0])
     if column is not None:
         fields[column] = "number"
-    return Plan(rules, replace(layout, fields=tuple(fields)), column)
+    left = {number for number in range(3, width + 1) if number - 1 != column}
+    numbers = tuple(number for number in sorted(left) if NUMBER.fullmatch(rows[0][1][number - 1]))
+    others = tuple(sorted(left.difference(numbers)))
+    taken = Columns(1, 2, None if column is None else column + 1, numbers, others)
+    return Plan(rules, replace(layout, fields=tuple(fields)), column, taken=taken)
+
+
+def columns(path: PathLike, **options: Any) -> Columns | None:
+    """Which columns `read` takes with these options; None where the file says that it has no edges."""
+    return plan(path, **options).taken
 
 
 def guess_delimiter(line: bytes) -> str:

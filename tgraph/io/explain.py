@@ -20,13 +20,12 @@ def explain(path: PathLike, layout: Layout) -> None:
         for number, line in lines(stream):
             if number <= layout.skip or not line.strip() or (not layout.literal and comment.match(line)):
                 continue
-            fault = _fault(layout, line)
+            fault = _fault(layout, layout.split(path, number, line), line)
             if fault is not None:
                 raise FileFormatError(path, *fault, line=number)
 
 
-def _fault(layout: Layout, line: bytes) -> Fault | None:
-    fields = layout.split(line)
+def _fault(layout: Layout, fields: list[bytes], line: bytes) -> Fault | None:
     expected = len(layout.fields)
     if len(fields) != expected:
         found = f"{len(fields)} {'column' if len(fields) == 1 else 'columns'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.io.stream import PathLike
@@ -36,3 +37,35 @@ def _customary(names: Sequence[str], customary: Sequence[str]) -> str | None:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a file that were taken, and those that were left out, by name or by number from 1.
+
+    weight : None where no weights were read. numbers : those left out that could be weights. others : the rest.
+    """
+
+    source: str | int
+    target: str | int
+    weight: str | int | None
+    numbers: tuple[str | int, ...] = ()
+    others: tuple[str | int, ...] = ()
+
+    def option(self, column: str | int) -> str:
+        """The argument of `tgraph.read` that takes a column as weights."""
+        return f"weights={column}" if isinstance(column, int) else f"weight={column!r}"
+
+    def warning(self) -> str:
+        """What to say to who gets no weights although there are numbers; nothing where no number is left out."""
+        if not self.numbers:
+            return ""
+        remedy = f"{self.option(self.numbers[0])} takes weights from there, weights=False says that none are wanted"
+        if self.weight is not None:
+            remedy = f"weights come from {named(self.weight)}; {self.option(self.numbers[0])} takes others"
+        return f"{named(*self.numbers)} left out: {remedy}"
+
+
+def named(*columns: str | int) -> str:
+    """Columns in words."""
+    return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))

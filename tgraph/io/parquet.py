@@ -11,7 +11,7 @@ from tgraph.build import Multi, SelfLoops
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
 from tgraph.io.edges import Ids, Rules, named_edges
-from tgraph.io.names import find_columns
+from tgraph.io.names import Columns, find_columns
 from tgraph.io.stream import PathLike, replacing
 
 if TYPE_CHECKING:
@@ -57,6 +57,26 @@ def read(
         raise FileFormatError(path, problem, 'give both the same type, or read both as labels: ids="text"')
     values = None if found[2] is None else _weights(path, table.column(found[2]), found[2])
     return Rules(directed, multi, self_loops, ids).build(src, dst, values)
+
+
+def columns(
+    path: PathLike,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    weights: bool | None = None,
+    **options: Any,
+) -> Columns:
+    """Which columns `read` takes with these options."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(path)
+    found = find_columns(path, schema.names, source, target, weight, weights is not False)
+    left = [field for field in schema if field.name not in found]
+    numbers = tuple(each.name for each in left if pa.types.is_integer(each.type) or pa.types.is_floating(each.type))
+    return Columns(*found, numbers, tuple(each.name for each in left if each.name not in numbers))
 
 
 def _ids(path: PathLike, column: pyarrow.ChunkedArray, name: str, ids: Ids) -> Any:

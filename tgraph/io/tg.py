@@ -4,14 +4,15 @@ Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph
 int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
 graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
 tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
-options. The data begin at a page boundary, so any safetensors reader can map them too. A file of version 3 or 4 is
-partitioned into blocks, as `tgraph.stream.container` says.
+options. The data begin at a page boundary, so any safetensors reader can map them too. Every byte is under a checksum
+(`tgraph.io.sealed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into blocks,
+as `tgraph.stream.container` says.
 """
 
 from __future__ import annotations
 
 import json
-import struct
+import os
 from typing import Any
 
 import torch
@@ -19,54 +20,100 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.graph import Graph
-from tgraph.io import labels
-from tgraph.io.stream import PathLike, replacing
+from tgraph.io import labels, sealed
+from tgraph.io.mapped import MappedGraph
+from tgraph.io.sealed import Contents, as_bytes, contents
+from tgraph.io.stream import PathLike
 
 VERSION = 2
 _LAYOUT = "layout."
-_PAGE = 4096
-_DTYPES = {
-    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
-    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
-}  # fmt: skip
 _REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
 
 
-def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None) -> Graph:
+def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, verify: bool = True) -> Graph:
     """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
 
-    Only the header and both ends of `offset` are checked; `graph.validate()` checks every entry. A layout checks its
-    own. A partitioned file is read into memory, and its checksums are verified. Labels are decoded at once.
+    Opening verifies the header and looks at both ends of `offset`. Each tensor is verified as a whole when it is first
+    used, which costs one pass over it (about a second for 5 GB that the system has in memory, else the time that the
+    disk takes to read them), and raises FileFormatError, naming tensor and position, where a bit differs. `verify`
+    does so for all at once, `verify=False` never. `graph.validate()` checks what the entries say. Labels are
+    decoded at once, and so are verified the tensors of a layout, which looks at its own. A partitioned file is read
+    into memory, always verified. Files of earlier versions have no checksums.
+
     `weights=False` leaves the weights out, for which a layout is decoded. `directed` overrules the file, at the price
     of checking that an undirected graph holds both arcs of every edge.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
     """
+    mapped = _map(path)
+    if mapped is None:
+        return _in_memory(path, directed, weights is not False)
+    tensors, notes, held = mapped
+    held = held if verify else None
+    if weights is False:
+        tensors.pop("weights", None)
+    try:
+        if int(notes.get("version", "0")) > VERSION:
+            raise FileFormatError(path, f"format version {notes['version']} is newer than {VERSION}", "upgrade tgraph")
+        graph = _graph(tensors, notes, notes["directed"] == "true" if directed is None else directed, held)
+        if int(notes["num_vertices"]) != graph.num_vertices:
+            raise ValueError(f"{notes['num_vertices']} vertices declared, {graph.num_vertices} found")
+    except FileFormatError:
+        raise
+    except (KeyError, ValueError, RuntimeError) as fault:
+        if held is not None:
+            _check_all(tensors, held)  # says where, if it is damage
+        raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
+    if weights is False and graph.weight_dtype is not None:
+        graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
+    return graph.validate() if directed is False and notes["directed"] == "true" else graph
+
+
+def verify(path: PathLike) -> int:
+    """Read the whole file and compare it with its checksums; returns how many bytes they are for.
+
+    Raises FileFormatError that names the tensor, or block, and its position where a bit differs; ArgumentError for a
+    file without checksums, which earlier versions wrote.
+    """
+    mapped = _map(path)
+    if mapped is None:
+        from tgraph.stream.blocks import BlockFile
+
+        with BlockFile(path) as file:
+            file.check_all()
+        return os.path.getsize(path)
+    tensors, _, held = mapped
+    if held is None:
+        raise ArgumentError(
+            f"path: {path} has no checksums, since an earlier version wrote it; read it, check it with "
+            "graph.validate(), and write it again with tgraph.write"
+        )
+    _check_all(tensors, held)
+    return os.path.getsize(path)
+
+
+def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | None] | None:
+    """(tensors, metadata, what is known to verify them) of a file, mapped; None where it is partitioned."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="pt") as file:
             notes = file.metadata() or {}
-            if notes.get("format") == "tgraph" and "blocks" in file.keys():  # noqa: SIM118
-                return _in_memory(path, directed, weights is not False)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+            names = file.keys()
+            if notes.get("format") == "tgraph" and "blocks" in names:
+                return None
+            held = contents(path, _REMEDY)
+            tensors = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, RuntimeError) as fault:
         raise FileFormatError(path, f"not a whole safetensors file ({fault})", _REMEDY) from fault
     if notes.get("format") != "tgraph":
         remedy = "name its tensors to Graph.from_csr, or write it with tgraph.write"
         raise FileFormatError(path, "a safetensors file that holds no graph", remedy)
-    if int(notes.get("version", "0")) > VERSION:
-        raise FileFormatError(path, f"format version {notes['version']} is newer than {VERSION}", "upgrade tgraph")
-    if weights is False:
-        tensors.pop("weights", None)
-    try:
-        graph = _graph(tensors, notes, notes["directed"] == "true" if directed is None else directed)
-        if int(notes["num_vertices"]) != graph.num_vertices:
-            raise ValueError(f"{notes['num_vertices']} vertices declared, {graph.num_vertices} found")
-    except (KeyError, ValueError) as fault:
-        raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
-    if weights is False and graph.weight_dtype is not None:
-        graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
-    return graph.validate() if directed is False and notes["directed"] == "true" else graph
+    return tensors, notes, None if held.sums is None else held
+
+
+def _check_all(tensors: dict[str, Tensor], held: Contents) -> None:
+    for name, tensor in tensors.items():
+        held.check(name, as_bytes(tensor.view(-1)))
 
 
 def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
@@ -81,27 +128,38 @@ def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
     return other if directed else other.validate()
 
 
-def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool) -> Graph:
+def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool, held: Contents | None) -> Graph:
+    if held is not None:
+        text = [name for name in tensors if "layout" in notes or name.startswith("vertex_text")]
+        _check_all({name: tensors[name] for name in text}, held)
     if "layout" in notes:
         from tgraph import formats
 
-        held = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
+        arcs = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
         options = json.loads(notes["options"])
-        return formats.load(notes["layout"], held, options, _vertices(tensors), directed, tensors.get("order"))
+        return formats.load(notes["layout"], arcs, options, _vertices(tensors), directed, tensors.get("order"))
+    labels = _labels(tensors)
+    if held is not None:
+        return MappedGraph(tensors, held, labels, directed)
     graph = Graph(tensors["offset"], tensors["neighbors"], tensors.get("weights"), _vertices(tensors), directed)
-    if int(graph.offset[0]) != 0:
-        raise ValueError(f"offsets begin with {int(graph.offset[0])}")
     return graph if "order" not in tensors else graph.with_order(tensors["order"])
 
 
 def _vertices(tensors: dict[str, Tensor]) -> Any:
-    if "vertex_text" in tensors:
-        return labels.unpack(tensors["vertex_text"].numpy(), tensors["vertex_text_offset"].numpy())
-    return tensors.get("vertices")
+    return tensors.get("vertices", _labels(tensors))
+
+
+def _labels(tensors: dict[str, Tensor]) -> Any:
+    if "vertex_text" not in tensors:
+        return None
+    return labels.unpack(tensors["vertex_text"].numpy(), tensors["vertex_text_offset"].numpy())
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the tensors as they are, without copying them. Raises ArgumentError for labels that are not text."""
+    """Write the tensors as they are, under checksums, whole or not at all: a crash leaves the file that was there.
+
+    Raises ArgumentError for labels that are not text; OSError, with the bytes needed, where the disk is full.
+    """
     tensors, notes = _arcs(graph)
     if graph.order is not None:
         tensors["order"] = graph.order
@@ -110,30 +168,13 @@ def write(graph: Graph, path: PathLike) -> None:
     elif graph.vertices is not None:
         text, offset = map(torch.from_numpy, labels.pack(graph.vertices))
         tensors |= {"vertex_text_offset": offset, "vertex_text": text}
-    # widest first, so that every tensor is aligned to its own element size without gaps
-    ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
-    header: dict[str, Any] = {
-        "__metadata__": {
-            "format": "tgraph",
-            "version": str(VERSION if graph.layout is not None else 1),
-            "directed": str(graph.directed).lower(),
-            "num_vertices": str(graph.num_vertices),
-            **notes,
-        }
+    notes |= {
+        "format": "tgraph",
+        "version": str(VERSION if graph.layout is not None else 1),
+        "directed": str(graph.directed).lower(),
+        "num_vertices": str(graph.num_vertices),
     }
-    end = 0
-    for name, tensor in ordered:
-        if tensor.dtype not in _DTYPES:
-            raise ArgumentError(f"graph.{name}: no .tg file holds {tensor.dtype}; convert it to torch.float32")
-        begin, end = end, end + tensor.nbytes
-        header[name] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [begin, end]}
-    head = json.dumps(header).encode()
-    head += b" " * (-(8 + len(head)) % _PAGE)
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        file.write(struct.pack("<Q", len(head)) + head)
-        for _, tensor in ordered:
-            plain = tensor.detach().cpu().contiguous()
-            file.write(plain.view(torch.uint8).numpy().data)
+    sealed.write(path, tensors, notes)
 
 
 def _arcs(graph: Graph) -> tuple[dict[str, Tensor], dict[str, str]]:

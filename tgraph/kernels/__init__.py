@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -45,7 +46,7 @@ _BEST_FIRST = (layouts, native, cuda, torch_scatter, torch_sparse, portable)
 BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in _BEST_FIRST}
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Choice:
     """The backend that serves a call, and why those that stand before it do not: {name: reason}. `tuned` says that it
     serves because `tgraph.tune` chose it. The call has the weights that the backend is to be given."""
@@ -89,12 +90,12 @@ def find(name: str, call: Call) -> Choice:
     if name != "auto":
         call = call if name == layouts.name or not in_layout else call.decoded()
         reason = refusal(BACKENDS[name], call)
-        return _noted(Choice(BACKENDS[name], call)) if reason is None else Choice(None, call, {name: reason})
+        return noted(Choice(BACKENDS[name], call)) if reason is None else Choice(None, call, {name: reason})
     chosen = None if in_layout else BACKENDS.get(tuned.choice(call) or "")
     if chosen is not None and refusal(chosen, call) is None:
-        return _noted(Choice(chosen, call, tuned=True))
+        return noted(Choice(chosen, call, tuned=True))
     choice = by_rule(call)
-    return choice if choice.backend is None else _noted(choice)
+    return choice if choice.backend is None else noted(choice)
 
 
 def by_rule(call: Call) -> Choice:
@@ -114,25 +115,27 @@ def by_rule(call: Call) -> Choice:
 
 
 def _yields(backend: ModuleType, call: Call) -> str | None:
-    return backend.yields(call) if hasattr(backend, "yields") and hasattr(backend, call.operation) else None
+    yields = vars(backend).get("yields")  # half a microsecond less than to ask for what is missing
+    return yields(call) if yields is not None and hasattr(backend, call.operation) else None
+
+
+_watchers: ContextVar[tuple[list[Choice], ...]] = ContextVar("watchers", default=())
 
 
 @contextmanager
 def watched() -> Iterator[list[Choice]]:
-    """The choices made in a `with` block, in order, for whoever asks which backend served it."""
+    """The choices made in a `with` block, in order, for whoever asks which backend served it; by this thread alone."""
     seen: list[Choice] = []
-    _watchers.append(seen)
+    before = _watchers.set((*_watchers.get(), seen))
     try:
         yield seen
     finally:
-        _watchers.pop()
+        _watchers.reset(before)
 
 
-_watchers: list[list[Choice]] = []
-
-
-def _noted(choice: Choice) -> Choice:
-    for seen in _watchers:
+def noted(choice: Choice) -> Choice:
+    """The choice, told to whoever watches: for one that is made use of again."""
+    for seen in _watchers.get():
         seen.append(choice)
     return choice
 

@@ -13,7 +13,7 @@ from tgraph.kernels.reductions import Reduction
 from tgraph.subgraph import Subgraph
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """One call, as a backend needs to know it to say whether it serves it.
 

@@ -165,7 +165,7 @@ class _Sum(torch.autograd.Function):
 
 # ---- relax ----------------------------------------------------------------------------------------------------------
 
-# Integers stand for unreachable from here on: their sum with any weight is in range, and no distance is as large.
+# Integers stand for unreachable from here on: their sum with any weight is in range, and no other sum is as large.
 _FAR = 2**61
 
 
@@ -182,13 +182,19 @@ def _refuses_relaxed_pull(call: Call, sub: Subgraph) -> str | None:
     if call.weights_in_layout:
         if call.edge != "add":
             return f"edge={call.edge!r} would let vertices without a value send the weight alone"
-        if not call.data.dtype.is_floating_point and not _fits(sub.graph):
-            return "distances might not fit half of int64"
+        if not call.data.dtype.is_floating_point and not _fits(call.data, reduction, sub.graph):
+            return "sums might not fit half of int64"
     return _layout(sub).refuses(reduction.name, _edge(call), _relaxed_in(call))
 
 
-def _fits(graph: Graph) -> bool:
-    return max(map(abs, graph.weight_range)) * max(graph.num_vertices, 1) < _FAR
+def _fits(values: Tensor, reduction: Reduction, graph: Graph) -> bool:
+    """Whether no message of a round is mistaken for that of an unreached vertex."""
+    most = max(map(abs, graph.weight_range))
+    if values.dtype == torch.int64 and values.numel():
+        reached = values.masked_fill(values == reduction.identity(values.dtype), 0)
+        least, greatest = torch.stack(torch.aminmax(reached)).tolist()
+        return most + max(-least, greatest) < _FAR
+    return most < _FAR - 2**32
 
 
 def _relaxed_in(call: Call) -> torch.dtype:

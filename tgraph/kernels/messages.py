@@ -71,7 +71,8 @@ def promoted(data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     """The data as it is sent: flags as bytes, before they are spread over the arcs, and numbers in `sent_dtype`."""
     if reduction.logical and edge == "copy":
         return (data != 0).to(torch.uint8)
-    return data.to(sent_dtype(data.dtype, reduction, edge))
+    dtype = sent_dtype(data.dtype, reduction, edge)
+    return data if data.dtype == dtype else data.to(dtype)
 
 
 def sent_dtype(dtype: torch.dtype, reduction: Reduction, edge: str) -> torch.dtype:
@@ -105,8 +106,10 @@ def column(per_arc: Tensor, data: Tensor) -> Tensor:
 def columns_of(data: Tensor) -> Tensor:
     """Data [s, ...] as [s, columns]."""
     if data.dim() == 1:
-        return data[:, None]
-    return data.reshape(len(data), math.prod(data.shape[1:]))  # flatten refuses data without rows and columns
+        return data.unsqueeze(1)
+    return (
+        data if data.dim() == 2 else data.reshape(len(data), math.prod(data.shape[1:]))
+    )  # flatten refuses data without rows and columns
 
 
 def _heads(data: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,6 +6,7 @@ What of PyTorch Geometric asks for layers of its own class, `to_hetero` and its 
 
 from tgraph.nn.accelerated import Acceleration, accelerate, restore
 from tgraph.nn.advice import advise
+from tgraph.nn.edge_index import forget
 from tgraph.nn.findings import Advice
 from tgraph.nn.gat_conv import GATConv
 from tgraph.nn.gatv2_conv import GATv2Conv
@@ -29,5 +30,6 @@ __all__ = [
     "TransformerConv",
     "accelerate",
     "advise",
+    "forget",
     "restore",
 ]

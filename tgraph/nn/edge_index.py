@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from tgraph import csr
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
+from tgraph.nn import memory
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency, SortedAdjacency
 from tgraph.nn.traced import TracedAdjacency
 
@@ -30,7 +30,7 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
 
     What was made for a tensor before serves it again unless torch has counted a change of it: what is written through
-    its `.data`, or by numpy into memory that it shares, is not noticed.
+    its `.data`, or by others into memory that it shares, is not noticed; see `forget`.
 
     Raises ArgumentError for anything else, and for sizes that do not fit.
     """
@@ -66,10 +66,6 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
 
 
-# {tensor: (state, {(sizes, flow): Adjacency}, parts)}
-_adjacencies: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
-
-
 def _known(
     tensor: Tensor,
     values: Tensor | None,
@@ -84,22 +80,43 @@ def _known(
     key = None if sparse else (sizes, flow)
     if torch.compiler.is_compiling():
         found = build()
-    elif tensor.is_inference() or (values is not None and (values.requires_grad or values.is_inference())):
+    elif tensor.is_inference() or tensor.requires_grad or (values is not None and _may_be_trained(values)):
         found = build()  # whose changes nobody counts, or which belongs to one forward pass
     else:
-        state = (tensor._version, tensor.shape, None if values is None else values._version, *map(id, parts))
-        known, held, _ = _adjacencies.get(tensor, (None, {}, ()))
-        if known != state:
-            held = {}
-            _adjacencies[tensor] = (state, held, parts)  # held, so that no other tensor gets the id of one
-        if key not in held:
-            held[key] = build()
-        found = held[key]
+        found = memory.remembered(tensor, key, build, values, parts)
     if sparse:
         if flow == "target_to_source":
             raise ArgumentError("flow: 'target_to_source' needs an edge_index; transpose the sparse matrix instead")
         _check_sizes(found, sizes)
     return found
+
+
+def _may_be_trained(values: Tensor) -> bool:
+    """True of values that an optimizer may change, which not all of them let torch count."""
+    return values.requires_grad or values.is_inference() or (values._base is not None and values._base.requires_grad)
+
+
+def forget(*edge_indices: Any) -> None:
+    """Have layers derive anew what they remember with each edge_index, as they do by themselves where torch has counted
+    a change of it: call this after a change that torch does not count, through `.data`, by numpy or dlpack in memory
+    that is shared, by another process, or by a fused optimizer.
+
+    edge_indices : what layers were called with, in any form that they take; without any, all tensors.
+
+    Raises ArgumentError for anything else.
+    """
+    if not edge_indices:
+        memory.drop_all()
+    for edge_index in edge_indices:
+        if isinstance(edge_index, Graph):
+            for name in [name for name in edge_index.caches if name.startswith("nn ")]:
+                edge_index.drop_caches(name)
+        elif hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
+            memory.drop(edge_index.storage.col())
+        elif isinstance(edge_index, Tensor):
+            memory.drop(edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index)
+        else:
+            raise ArgumentError(f"edge_index: layers remember nothing of {type(edge_index).__name__}")
 
 
 def _check_edge_index(edge_index: Tensor) -> None:

@@ -29,8 +29,9 @@ class GCNConv(MessagePassing):
     bias : whether there is a b.
     kwargs : those of `MessagePassing`; aggr is "add" by default.
 
-    Normalised weights are computed once for each edge_index and edge_weight, as long as neither changes. Features are
-    aggregated before they are transformed where that gathers fewer columns.
+    Normalised weights are computed once for each edge_index and edge_weight, as long as neither changes; those of an
+    edge_weight that records a gradient, in each call. Features are aggregated before they are transformed where that
+    gathers fewer columns.
 
     Parameters: `lin.weight` [out_channels, in_channels], `bias` [out_channels].
     """

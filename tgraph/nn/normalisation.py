@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable
 
 import torch
 from torch import Tensor
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
+from tgraph.kernels.library import transformed
 from tgraph.kernels.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import prepare_norm
@@ -35,7 +35,7 @@ def gcn_norm(
         takes a scale and no weights.
 
     Without edge weights every self-loop weighs 1, `improved` or not, as in PyTorch Geometric 2.8. What is computed is
-    kept with the adjacency, for each tensor of weights that records no gradient, until these change.
+    kept with the adjacency; with weights, on the CPU, beside a copy of them, until they differ from it.
     """
     if adjacency.num_sources != adjacency.num_targets:
         raise ArgumentError(
@@ -68,10 +68,9 @@ def gcn_norm(
         replaced = loops == "replaced"
         return _normalised(over, looped.features(flat, fill) if replaced else looped.weights(flat, fill))
 
-    key = ("gcn", improved, loops, dtype)
-    if compiling or (torch.is_grad_enabled() and edge_weight.requires_grad) or edge_weight.is_inference():
+    if compiling or transformed() or not _may_be_compared(edge_weight):
         return over, compute()
-    return over, _kept_for(adjacency, edge_weight, key, compute)
+    return over, _kept_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
 
 
 def _is_of_rank_one(adjacency: Adjacency) -> bool:
@@ -108,19 +107,33 @@ def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: tor
     return adjacency.kept(("gcn", looped, dtype), compute)
 
 
-def _kept_for(
-    adjacency: Adjacency, edge_weight: Tensor, key: Hashable, compute: Callable[[], ArcWeights]
+def _may_be_compared(edge_weight: Tensor) -> bool:
+    """True of weights that are data; not of those that are trained, nor where a comparison would wait for a device."""
+    return type(edge_weight) is Tensor and edge_weight.device.type == "cpu" and not edge_weight.requires_grad
+
+
+def _kept_while_equal(
+    adjacency: Adjacency, key: Hashable, edge_weight: Tensor, compute: Callable[[], ArcWeights]
 ) -> ArcWeights:
-    """What was computed for these weights, if they have not changed since."""
-    table: WeakTensorKeyDictionary = adjacency.kept("weights", WeakTensorKeyDictionary)
-    version, held = table.get(edge_weight, (None, {}))
-    if version != edge_weight._version:
-        held = {}
-        table[edge_weight] = (edge_weight._version, held)
-    if key not in held:
+    """What was computed for equal weights the last time. Versions that torch counts would not do: fused optimizers do
+    not raise them."""
+    last = adjacency.kept(key, _Last)
+    found = last.found
+    if found is None or not torch.equal(found[0], edge_weight):
         with torch.inference_mode(False), torch.no_grad():
-            held[key] = compute()
-    return held[key]
+            last.found = found = edge_weight.clone(), compute()
+    return found[1]
+
+
+class _Last:
+    """What was computed last. found : (the weights, what they were normalised to), or None at first."""
+
+    found: tuple[Tensor, ArcWeights] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both."""
+        return 0 if self.found is None else self.found[0].nbytes + self.found[1].nbytes
 
 
 def _normalised(over: Adjacency, edge_weight: Tensor, uniform: bool = False) -> ArcWeights:

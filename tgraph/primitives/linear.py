@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
+from torch.compiler import is_compiling
 
+from tgraph import native
 from tgraph.build import as_count
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
-from tgraph.kernels import choose
+from tgraph.kernels import Choice, choose, noted
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.linear import Coefficients, Stepped, distance, scaled, total, unsent
 from tgraph.operators import arc_weights
@@ -63,6 +66,8 @@ class AffineMap:
         named = {"scale": scale, "bias": bias, "measure": measure}
         self._vectors = {name: value for name, value in named.items() if isinstance(value, Tensor)}
         self._edge, self._weights = edge, weights
+        self._graph: Graph | None = None  # which the vectors fit
+        self._chosen: tuple[Any, Choice] | None = None  # who computes a step, and what that depends on
         self._before: Tensor | None = None  # what the last step is measured from
         self._last: Stepped | None = None
         self._wanted: set[str] = set()  # what was asked for once is computed with every step
@@ -90,17 +95,12 @@ class AffineMap:
         arcs = _whole_pull(sub)
         before = x if before is None else before
         self._check(arcs.graph, x, before)
-        weights, blocks = arc_weights(arcs, x, self._edge, self._weights), self._coefficients.blocks
-        if weights is not None and not self._coefficients.weighted:
-            alpha, weights = alpha * weights, None
-        if blocks == 1:
+        if (weights := self._weights) is not None and self._edge == "mul" and not self._coefficients.weighted:
+            alpha = alpha * weights
+        if self._coefficients.blocks == 1:
             alpha = alpha * rescale
         heard = self._sent_of(x)
-        inputs = (*self._vectors.values(), heard, before, alpha, beta, rescale)
-        others = tuple(tensor for tensor in inputs if isinstance(tensor, Tensor))
-        edge = "mul" if self._coefficients.weighted else "copy"
-        call = Call("affine_step", x, edge=edge, weights=weights, others=others, sub=arcs, blocks=blocks)
-        kernels = choose(arcs.backend, call)
+        kernels = self._choose(arcs, x, (heard, before, alpha, beta, rescale))
         old_values, old_sent = self._spare
         spare = (_reusable(old_values, x, before), _reusable(old_sent, heard, x, before))
         stepped = kernels.run(
@@ -109,6 +109,25 @@ class AffineMap:
         self._spare = (None if self._last is None else self._last.values, heard)
         self._before, self._last = before, stepped
         return stepped.values
+
+    def _choose(self, arcs: Subgraph, x: Tensor, inputs: tuple[Tensor | float, ...]) -> Choice:
+        """Who computes a step; the same as for the last one, where nothing has changed that this depends on."""
+        tensors = [tensor for tensor in (*self._vectors.values(), *inputs) if isinstance(tensor, Tensor)]
+        key = (arcs.graph, arcs.mirrored, arcs.backend, x.dtype, len(tensors), native.load(), is_compiling())
+        recorded = any(tensor.requires_grad for tensor in tensors)
+        if self._chosen is not None and self._chosen[0] == key and not recorded:
+            return noted(self._chosen[1])
+        weighted, blocks = self._coefficients.weighted, self._coefficients.blocks
+        weights = arc_weights(arcs, x, self._edge, self._weights) if weighted else None
+        edge, others = "mul" if weighted else "copy", tuple(tensors)
+        call = Call("affine_step", x, edge=edge, weights=weights, others=others, sub=arcs, blocks=blocks)
+        choice = choose(arcs.backend, call)
+        held = choice.call.weights
+        if not recorded and not (isinstance(held, Tensor) and held.requires_grad):
+            # What is kept shall hold no vector.
+            call = replace(choice.call, data=x.new_empty(0), others=(), sub=None)
+            self._chosen = key, replace(choice, call=call)
+        return choice
 
     def change(self, before: Tensor, after: Tensor) -> Tensor | float:
         """The L1 distance of two vectors [n], `before` and `after` a step, without gradient."""
@@ -152,7 +171,11 @@ class AffineMap:
         return sent.clone() if sent is x and self._coefficients.blocks > 1 else sent
 
     def _check(self, graph: Graph, x: Tensor, before: Tensor) -> None:
-        for name, tensor in {"x": x, "before": before, **self._vectors}.items():
+        known = None if self._last is None else self._last.values
+        tensors = {"x": x, "before": before, **({} if self._graph is graph else self._vectors)}
+        for name, tensor in tensors.items():
+            if tensor is known and self._graph is graph:
+                continue
             if tensor.shape != (graph.num_vertices,) or not tensor.is_floating_point():
                 raise ArgumentError(
                     f"{name}: expected [{graph.num_vertices}] of a floating dtype, one for each vertex, "
@@ -162,6 +185,7 @@ class AffineMap:
                 raise ArgumentError(f"{name}: on {tensor.device}, the graph on {graph.device}; use .to(graph.device)")
         if x.dtype != before.dtype:
             raise ArgumentError(f"before: expected the dtype of x, {x.dtype}, got {before.dtype}")
+        self._graph = graph
 
 
 def _whole_pull(sub: Subgraph | Graph) -> Subgraph:
@@ -177,4 +201,4 @@ def _reusable(spare: Tensor | None, like: Tensor, *kept: Tensor) -> Tensor | Non
     """The spare tensor where it fits, and is none of those that must not be overwritten."""
     if spare is None or spare.requires_grad or spare.dtype != like.dtype or spare.shape != like.shape:
         return None
-    return None if any(spare is tensor for tensor in (like, *kept)) else spare
+    return None if spare is like or any(spare is tensor for tensor in kept) else spare

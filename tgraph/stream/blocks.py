@@ -118,6 +118,10 @@ class BlockFile:
         held = [number for number, extent in enumerate(self.index) if extent.section == self._section(section)]
         return range(held[0], held[-1] + 1)
 
+    def makes_blocks(self, section: str) -> bool:
+        """Whether `blocks` of that section has to make them first."""
+        return False
+
     def bounds(self, section: str = "rows") -> Tensor:
         """The arc where each block of a section begins, and the number of arcs: int64 [blocks + 1]."""
         firsts = [self.index[number].first_arc for number in self.blocks(section)]
@@ -218,6 +222,11 @@ class BlockFile:
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        self._look_through(block, memory)
+
+    def _look_through(self, block: int, memory: Tensor) -> None:
+        """Whether the entries of a block whose bytes are verified are arcs; once for each block."""
+        extent = self.index[block]
         if block in self._sound:  # the same bytes were looked through before
             return
         if self.layout is not None:
@@ -229,6 +238,15 @@ class BlockFile:
         if why:
             raise self._damaged(block, why)
         self._sound.add(block)
+
+    def check_all(self) -> None:
+        """Read and verify everything. Raises FileFormatError, naming tensor or block, where it is damaged."""
+        for name in self._tensors:
+            if name != "blocks":
+                self._tensor(name)
+        memory = page_aligned(max((extent.nbytes for extent in self.index), default=0))
+        for block in range(self.num_blocks):
+            self.read(block, memory)
 
     def views(self, block: int, memory: Tensor) -> Block:
         """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on

@@ -7,7 +7,13 @@ from typing import Any
 
 from torch import Tensor
 
+from tgraph.errors import MemoryBudgetError
 from tgraph.stream.blocks import BlockFile
+from tgraph.stream.memory import PAGE
+
+# A graph is cut so that this many of its blocks fit the budget: one is computed on while two are under way, and the
+# rest are there for those that are visited again.
+BLOCKS_IN_MEMORY = 8
 
 # What a run keeps for each vertex beside the offsets, in bytes, unless its values are known to take more.
 VERTEX_BYTES = 24
@@ -33,6 +39,17 @@ def vertex_bytes(source: BlockFile, values: int = 0) -> int:
 def runtime_bytes(memory: int) -> int:
     """What of a budget is for the runtime."""
     return min(RUNTIME, max(memory - SMALL, 0))
+
+
+def block_count(source: BlockFile, arcs: int, memory: int) -> int:
+    """How many blocks to cut `arcs` bytes of arcs into, so that a budget holds `BLOCKS_IN_MEMORY` of them, if not more.
+
+    Raises MemoryBudgetError where the data of the vertices leaves no room for any.
+    """
+    taken = vertex_bytes(source) + runtime_bytes(memory)
+    if memory - taken < PAGE:
+        raise MemoryBudgetError("the data of the vertices", taken + PAGE, memory, "give more")
+    return max(-(-arcs * BLOCKS_IN_MEMORY // (memory - taken)), BLOCKS_IN_MEMORY)
 
 
 def budget_for(needed: int) -> int:

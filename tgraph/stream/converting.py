@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -30,11 +30,12 @@ from tgraph.errors import ArgumentError
 from tgraph.io import csv, edgelist
 from tgraph.io.columns import fold_columns
 from tgraph.io.edgelist import Plan
+from tgraph.io.edges import Rules
 from tgraph.io.stream import PathLike
 from tgraph.io.whole import remove_leftovers, room_for, whole_file
+from tgraph.mirror import Mirror
 from tgraph.stream.container import SECTIONS
 from tgraph.stream.memory import parse_memory
-from tgraph.stream.mirror import Mirror
 from tgraph.stream.numbering import CompactIds, KeptIds, Labels, Numbering, narrowed
 from tgraph.stream.spill import Buckets, Edges, Runs
 from tgraph.stream.writing import (
@@ -90,12 +91,12 @@ def convert(
     parts = None if parts is None else as_count(parts, "parts")
     needed = f"about {4 * os.path.getsize(path_in)}"
     with (
-        _folder_beside(path_out) as folder,
+        folder_beside(path_out) as folder,
         room_for(path_out, needed),
         Reading(plan, folder / "runs", budget) as reading,
     ):
         reading.read(path_in, progress)
-        _Sorting(reading, folder, budget, parts, progress, layout).write(path_out)
+        Sorting(reading, folder, budget, parts, progress, layout).write(path_out)
 
 
 def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
@@ -111,14 +112,36 @@ def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
 
 
 @contextmanager
-def _folder_beside(path: PathLike) -> Iterator[Path]:
-    path = Path(path)
+def folder_beside(path: PathLike) -> Iterator[Path]:
+    """A folder for temporary files that is gone in the end; what a killed process left of one goes first."""
+    path = Path(path).absolute()
     remove_leftovers(path, "converting")
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".converting", dir=path.parent))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+class ArcSource(Protocol):
+    """Arcs that are to be sorted. `degrees` : those of the rows of each section, int64 [n]. `rules.directed` says that
+    there are two of these. `num_runs` : how many times `arcs` yields."""
+
+    num_vertices: int
+    rules: Rules
+    degrees: list[Tensor]
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None: ...
+
+    @property
+    def vertices(self) -> Any: ...
+
+    @property
+    def num_runs(self) -> int: ...
+
+    def arcs(self, section: int) -> Iterator[Edges]:
+        """The arcs of a section by row and neighbour, parallel ones in their order."""
 
 
 class Reading:
@@ -137,6 +160,18 @@ class Reading:
 
     def __exit__(self, *fault: object) -> None:
         self.runs.__exit__()
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        return self.runs.weight_dtype
+
+    @property
+    def vertices(self) -> Any:
+        return self.numbering.vertices
+
+    @property
+    def num_runs(self) -> int:
+        return len(self.runs)
 
     def read(self, path: PathLike, progress: bool) -> None:
         """Note all edges of the text and number their vertices."""
@@ -271,14 +306,14 @@ def _planned(offset: Tensor, parts: int, capacity: int) -> _Section:
     return _Section(offset, bounds, torch.tensor([*firsts, parts], dtype=torch.int64, device="cpu"))
 
 
-class _Sorting:
+class Sorting:
     """The last two steps: the arcs of each section to buckets, and those sorted into blocks."""
 
     def __init__(
-        self, reading: Reading, folder: Path, memory: int, parts: int | None, progress: bool, layout: str | None
+        self, reading: ArcSource, folder: Path, memory: int, parts: int | None, progress: bool, layout: str | None
     ):
         self._reading, self._folder, self._progress = reading, folder, progress
-        n, weight = reading.num_vertices, reading.runs.weight_dtype
+        n, weight = reading.num_vertices, reading.weight_dtype
         offsets = [_offset(degree) for degree in reading.degrees]
         reading.degrees.clear()
         check_layout(layout, weight)
@@ -301,7 +336,7 @@ class _Sorting:
         """Write the file. Parallel arcs that are merged leave room at its end, which is cut off."""
         facts = self._facts
         plans = [cut(section.offset, section.bounds) for section in self._sections]
-        vertices = self._reading.numbering.vertices
+        vertices = self._reading.vertices
         planned = resident_tensors([section.offset for section in self._sections], None, vertices)
         with whole_file(path, file_size(plans, planned, facts)) as file:
             writer = BlockWriter(file, facts)
@@ -310,7 +345,7 @@ class _Sorting:
 
     def _write_section(self, number: int, section: _Section, writer: BlockWriter) -> Tensor:
         """Write the blocks of a section; returns its offsets, which tell of fewer arcs where some were merged."""
-        facts, rows, runs = self._facts, section.rows, len(self._reading.runs)
+        facts, rows, runs = self._facts, section.rows, self._reading.num_runs
         merge = self._reading.rules.multi != "keep"
         offset = torch.zeros_like(section.offset) if merge else section.offset
         with Buckets(self._folder / "buckets", section.sizes, facts.neighbor_dtype, facts.weight_dtype) as buckets:

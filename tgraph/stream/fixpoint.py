@@ -170,6 +170,9 @@ class Fixpoint:
         best = float(self._best.min())
         if best == torch.inf:
             return 0, ENDLESS
+        if not self._values.dtype.is_floating_point:  # which may have been rounded up, beyond the largest
+            limits = torch.iinfo(self._values.dtype)
+            best = min(max(int(best), -limits.max), limits.max)
         return best * self._sign, max(int(SHARE * len(block.neighbors)), LEAST)
 
     @property

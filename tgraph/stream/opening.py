@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import weakref
+from pathlib import Path
 
 import torch
 
 from tgraph import devices
-from tgraph.errors import MemoryBudgetError
 from tgraph.formats.graph import FormattedGraph
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.stream.blocks import BlockFile
-from tgraph.stream.budget import runtime_bytes, vertex_bytes
+from tgraph.stream.budget import block_count
 from tgraph.stream.host import HostBlocks
 from tgraph.stream.memory import PAGE, parse_memory
+from tgraph.stream.plain import PlainFile
 from tgraph.stream.streamed import Streamed
 from tgraph.stream.writing import balanced_bounds
 
-# A graph in memory is cut so that this many of its blocks fit the budget: one is computed on while two are under way,
-# and the rest are there for those that are visited again.
-BLOCKS_IN_MEMORY = 8
-
 
 def open(path: PathLike, memory: str | int, device: torch.device | str | None = None) -> Graph:
-    """The graph in a partitioned .tg file, read block by block whenever a program needs its arcs.
+    """The graph in a .tg file, read block by block whenever a program needs its arcs.
 
     Parameters
     ----------
-    path : a file that `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition` wrote.
+    path : a file that `tgraph.write` wrote, whose arcs are read where they lie, or a partitioned one by
+        `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
     memory : what may be used, such as "500MB", or bytes as an int: for data of the vertices, which stays there, and for
         blocks of arcs.
     device : where blocks are computed on, by default the CPU.
 
     Every program runs on it. Aggregates over all arcs, relaxations and components go block by block; what needs single
     arcs (triangles, cores, communities) decodes the graph, and raises MemoryBudgetError where that does not fit.
+    A plain file holds no in-arcs: what first needs those of a directed graph (a pull, such as of PageRank, or HITS) has
+    them sorted by an external sort into temporary files beside it, of up to four times their size in all, of which one
+    stays until the graph is gone and none after a crash. Its blocks hold a megabyte of neighbours or more each, and
+    parts that bring them together are only in a partitioned file, which saves loads.
     Raises MemoryBudgetError where not one block fits beside the data of the vertices, FileFormatError for a file that
-    is damaged or not partitioned, ArgumentError for another `memory` or `device`.
+    is damaged or holds a layout, ArgumentError for another `memory` or `device`.
     """
     budget, target = parse_memory(memory), devices.available(device or "cpu")
-    source = BlockFile(path)
+    source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
     try:
         graph = _graph_of(source, budget, target)
     except BaseException:
@@ -47,6 +49,11 @@ def open(path: PathLike, memory: str | int, device: torch.device | str | None = 
         raise
     weakref.finalize(graph.layout.pipeline, source.close)  # type: ignore[union-attr]
     return graph
+
+
+def _is_partitioned(path: PathLike) -> bool:
+    with Path(path).open("rb") as file:
+        return b'"blocks"' in file.read(PAGE)
 
 
 def within(graph: Graph, memory: str | int | None, device: torch.device | str | None) -> Graph:
@@ -69,14 +76,9 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
 
 
 def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
-    """A graph in memory as blocks of equal size, so many that the budget holds `BLOCKS_IN_MEMORY` of them."""
+    """A graph in memory as blocks of equal size, as many as suit the budget."""
     whole = HostBlocks(graph, torch.tensor([0, graph.num_arcs], device="cpu"))
-    taken = vertex_bytes(whole) + runtime_bytes(budget)
-    room = budget - taken
-    if room < PAGE:
-        raise MemoryBudgetError("the data of the vertices", taken + PAGE, budget, "give more")
-    total = max(extent.nbytes for extent in whole.index)
-    blocks = min(max(-(-total * BLOCKS_IN_MEMORY // room), BLOCKS_IN_MEMORY), max(graph.num_arcs, 1))
+    blocks = min(block_count(whole, max(extent.nbytes for extent in whole.index), budget), max(graph.num_arcs, 1))
     return HostBlocks(graph, balanced_bounds(graph.offset, blocks))
 
 

@@ -95,17 +95,26 @@ class Pipeline:
 
     def __init__(self, source: Any, memory: int, device: torch.device):
         self.source, self.memory, self.device, self.counts = source, memory, device, Counts()
-        self._held = [number for number, extent in enumerate(source.index) if extent.end_arc > extent.first_arc]
-        self.size = max((source.index[number].nbytes for number in self._held), default=0)
         self.capacity = self.reserved = 0
         self._buffers: list[Buffer] = []
         self._cached: dict[int, Buffer] = {}
         self._clock = 0
         self._turn = threading.Lock()
+        self.size = 0
+        self.measure()
         self._loader = Loader()
         self._loaded_until = 0.0
         self._watchers: list[list[Visit]] = []
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
+
+    def measure(self) -> None:
+        """Look at the blocks of the source: at first, and when it has more than before."""
+        index = self.source.index
+        self._held = [number for number, extent in enumerate(index) if extent.end_arc > extent.first_arc]
+        size = max((index[number].nbytes for number in self._held), default=0)
+        if size != self.size:
+            self.release()
+            self.size = size
 
     def reserve(self, nbytes: int, runtime: int = 0) -> None:
         """Use no more for buffers than the memory holds beside so many bytes, and those of the runtime. Raises

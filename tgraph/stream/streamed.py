@@ -135,6 +135,11 @@ class Streamed(Uncompressed):
         if not self.source.directed:
             return self
         other = "transpose" if self.section == "rows" else "rows"
+        if self.source.makes_blocks(other):
+            self.pipeline.release()
+            self.source.blocks(other)
+            self.pipeline.measure()
+            self.pipeline.reserve(self.pipeline.reserved)
         return Streamed(self.source, self.memory, self.device, other, self.pipeline)
 
     def row_offset(self) -> Tensor:
@@ -168,6 +173,14 @@ class Streamed(Uncompressed):
     def visit(self, work: Callable[[Block], None]) -> None:
         """Call work(block) once for every block with arcs."""
         self.pipeline.visit_all(self.blocks, work)
+
+    def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
+        """See `Layout.scan`: block by block."""
+        self.visit(lambda block: see(block.first_arc, block.first_row, block.offset, block.neighbors, block.weights))
+
+    def in_degree(self) -> Tensor:
+        """See `Layout.in_degree`; from the resident offsets of the other section."""
+        return self.transposed().out_degree()
 
     def check_room(self, num_arcs: int) -> None:
         """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""

@@ -1,4 +1,4 @@
-"""A small kernel of the tests' own, and one that cannot keep its variables in registers."""
+"""A small kernel of the tests' own, one that cannot keep its variables in registers, and one that needs too much."""
 
 from pathlib import Path
 
@@ -36,10 +36,22 @@ __global__ void spill(const int64_t* at, T* y) {
 }  // namespace tgraph
 """
 
+LARGE = """
+#include "common.cuh"
+namespace tgraph {
+__global__ void __launch_bounds__(96) large(int64_t* x, int32_t y, bool z, double by) {
+    __shared__ int64_t kept[5000];
+    for (int i = threadIdx.x; i < 5000; i += 96) kept[i] = x[i] + y + z + static_cast<int64_t>(by);
+    __syncthreads();
+    x[threadIdx.x] = kept[kept[threadIdx.x] % 5000];
+}
+}  // namespace tgraph
+"""
+
 
 def write(folder: Path) -> None:
     """Put the sources in a folder, whose path a kernel names then."""
-    for name, text in {"shift.cu": SHIFT, "steps.cuh": STEP, "spill.cu": SPILL}.items():
+    for name, text in {"shift.cu": SHIFT, "steps.cuh": STEP, "spill.cu": SPILL, "large.cu": LARGE}.items():
         (folder / name).write_text(text)
 
 

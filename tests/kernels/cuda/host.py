@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import dry
 import torch
 from torch import Tensor
 
@@ -17,10 +18,25 @@ from tgraph.kernels.cuda.runtime import SOURCES, Argument, Kernel
 
 HERE = Path(__file__).parent
 Size = int | tuple[int, int]
-SANITIZED = bool(os.environ.get("TGRAPH_SHIM_SANITIZE"))  # libasan must be preloaded then
-FLAGS = ["-std=c++20", "-O1", "-g", "-fPIC", "-shared", "-fno-strict-aliasing", "-w"]
+FLAGS = ["-std=c++20", "-O1", "-g", "-fPIC", "-fno-strict-aliasing", "-fno-gnu-unique", "-w"]
+
+# What watches the kernels. Without any of the variables the shim does, which is called at each access to memory, and
+# g++'s check of alignment. TGRAPH_SHIM_SANITIZE: AddressSanitizer and UndefinedBehaviorSanitizer. TGRAPH_SHIM_THREADS:
+# so many threads of the host share the blocks of a grid under ThreadSanitizer. Their libraries must be preloaded.
+SANITIZED = bool(os.environ.get("TGRAPH_SHIM_SANITIZE"))
+THREADS = int(os.environ.get("TGRAPH_SHIM_THREADS", "1"))
+DRY = os.environ.get("TGRAPH_DRY")  # an architecture for which every launch is prepared as well, up to the driver
 if SANITIZED:
-    FLAGS += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"]
+    LINKED = ["-fsanitize=address,undefined"]
+    FLAGS += [*LINKED, "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-DTGRAPH_SHIM_ASAN"]
+else:
+    FLAGS += ["-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0"]
+    if THREADS > 1:
+        LINKED = ["-fsanitize=thread"]
+        FLAGS += ["--param=tsan-distinguish-volatile=1", f"-DTGRAPH_SHIM_THREADS={THREADS}"]
+    else:
+        LINKED = ["-fsanitize=alignment"]
+        FLAGS += [*LINKED, "-fno-sanitize-recover=alignment", "-DTGRAPH_SHIM_WATCHED"]
 
 
 class Host:
@@ -41,27 +57,35 @@ class Host:
     def launch(
         self, kernel: Kernel, grid: int | tuple[int, int], block: int | tuple[int, int], *given: Argument
     ) -> None:
+        if DRY and grid and 0 not in pair(grid):
+            dry.launch(DRY, kernel, grid, block, *given)
         self.prepare([kernel])
         values = [as_value(argument) for argument in given]
         pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(value) for value in values))
         sizes = [*pair(grid), *pair(block), self.seed]
-        self._functions[kernel](pointers, len(values), *(ctypes.c_uint(size) for size in sizes))
+        codes = "".join(map(code_of, given)).encode()
+        self._functions[kernel](pointers, codes, *(ctypes.c_uint(size) for size in sizes))
 
     def _compile(self, source: str, kernels: list[Kernel]) -> None:
+        if DRY:
+            dry.prepare(kernels, DRY)
         lines = ['#include "shim.hpp"', f'#include "{source}"']
         for i, kernel in enumerate(kernels):
             lines.append(
-                f'extern "C" void kernel_{i}(void** arguments, int count, unsigned gx, unsigned gy, unsigned bx, '
-                f"unsigned by, unsigned seed) {{\n    shim::call({kernel.expression}, arguments, count, dim3(gx, gy), "
-                "dim3(bx, by), seed);\n}"
+                f'extern "C" void kernel_{i}(void** arguments, const char* codes, unsigned gx, unsigned gy, '
+                f"unsigned bx, unsigned by, unsigned seed) {{\n    shim::call({kernel.expression}, arguments, codes, "
+                "dim3(gx, gy), dim3(bx, by), seed);\n}"
             )
         text = "\n".join(lines)
         path = self._folder / hashlib.sha256(text.encode()).hexdigest()[:16]
         path.with_suffix(".cpp").write_text(text)
-        command = ["g++", *FLAGS, f"-I{SOURCES}", f"-I{HERE}", str(path.with_suffix(".cpp")), "-o", f"{path}.so"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"g++ rejects {source}:\n{done.stderr[:4000]}")
+        for command in (
+            ["g++", *FLAGS, f"-I{SOURCES}", f"-I{HERE}", "-c", f"{path}.cpp", "-o", f"{path}.o"],
+            ["g++", *LINKED, "-shared", f"{path}.o", "-o", f"{path}.so"],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"g++ rejects {source}:\n{done.stderr[:4000]}")
         library = ctypes.CDLL(f"{path}.so")
         for i, kernel in enumerate(kernels):
             self._functions[kernel] = getattr(library, f"kernel_{i}")
@@ -69,6 +93,14 @@ class Host:
 
 def pair(size: Size) -> tuple[int, int]:
     return size if isinstance(size, tuple) else (size, 1)
+
+
+def code_of(argument: Argument) -> str:
+    """What the shim holds against the type of the parameter: the bytes of a number in a tensor, 0 for no tensor, or
+    whether a number is whole."""
+    if isinstance(argument, Tensor):
+        return str(argument.element_size())
+    return "0" if argument is None else "d" if isinstance(argument, float) else "i"
 
 
 def as_value(argument: Argument) -> ctypes._SimpleCData:

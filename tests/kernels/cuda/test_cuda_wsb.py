@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs, random_graph
 
+import tgraph as tg
 from tgraph.formats import WSB
 from tgraph.kernels import portable
 from tgraph.kernels.cuda import pull, runtime
@@ -111,6 +112,33 @@ def test_nan_and_infinity_reach_their_neighbours_only(prepared, tf32, dtype, col
         data[0], data[17, 3], data[42, columns - 1] = bad, bad, bad
         for edge in ("copy", "mul"):
             agree(graph, prepared, data, "sum", edge, TF32 if dtype == torch.float32 else CLOSE[dtype])
+
+
+@pytest.mark.parametrize("columns", [8, 12])
+def test_numbers_that_tf32_would_round_to_infinity_reach_their_neighbours_only(prepared, tf32, columns):
+    """A row without an arc to them must not see infinity times 0, nor one with an arc infinity."""
+    graph, largest = random_graph(70, 400, dtype=torch.float32), torch.finfo(torch.float32).max
+    data = random_data((70, columns), torch.float32)
+    data[0], data[17, 3], data[42, columns - 1] = largest, -largest, largest * (1 - 2**-12)
+    for edge in ("copy", "mul"):
+        agree(graph, prepared, data, "sum", edge, TF32)
+
+
+def test_weights_that_tf32_would_round_to_infinity(prepared, tf32):
+    graph, largest = random_graph(70, 400, dtype=torch.float32), torch.finfo(torch.float32).max
+    weights = graph.weights.clone()
+    weights[::7] = largest
+    data = random_data((70, 8), torch.float32) * 1e-3
+    data[::2] = 0
+    agree(tg.Graph(graph.offset, graph.neighbors, weights), prepared, data, "sum", "mul", TF32)
+
+
+@pytest.mark.parametrize("bits", [0x7FFFFFFF, -1, 0x7F800001])
+def test_every_nan_is_told_from_a_number(prepared, tf32, bits):
+    """That which the hardware makes, the same with a sign, and a signaling one."""
+    data = random_data((70, 8), torch.float32)
+    data.view(torch.int32)[0] = bits
+    agree(random_graph(70, 400), prepared, data, "sum", "copy", TF32)
 
 
 @settings(max_examples=20)

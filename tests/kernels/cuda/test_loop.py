@@ -7,6 +7,7 @@ import torch
 from frontier_samples import awkward_graphs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from overflow_samples import outcome, programs, wanted
 from strategies import MODES, Any, graphs, grid, random_graph
 
 import tgraph as tg
@@ -145,12 +146,13 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
             run = fused.begin(
-                Choice(BACKENDS["kernels"], Call("fixpoint", values)),
+                Choice(BACKENDS["kernels"], Call("fixpoint", values, edge="add", weights=graph.weights)),
                 program,
                 graph,
                 values.clone(),
                 graph.select([0]),
                 "push",
+                None if delta == torch.inf else delta,
             )
             done = [one[:4] for _ in fused.advance(run, None) for one in run.rounds()]
             rounds.append(done)
@@ -160,3 +162,23 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
 def test_every_kernel_is_named_once():
     kernels = list(loop.instantiations())
     assert len(set(kernels)) == len(kernels)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(programs(), st.integers(0, 5) | st.sampled_from([40, 100]))
+def test_integers_are_exact_or_raise(launcher, size, given_program, rounds):
+    graph, program, weights = given_program
+    expected, program.rounds = wanted(graph, program, weights, rounds), rounds
+    moved, held = program.to(launcher.device), graph.to(launcher.device)
+    for launcher.seed, mode in enumerate(MODES):
+        found = outcome(moved, held, backend="kernels", mode=mode, max_iterations=rounds + 1)
+        assert found == expected, mode
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(programs(grows=False), st.sampled_from([None, 3, 2**40]))
+def test_fixpoints_of_integers_are_exact_or_raise(launcher, size, given_program, delta):
+    graph, program, weights = given_program
+    expected = wanted(graph, program, weights, graph.num_vertices + 1)
+    program.delta = delta if program.reduce == "min" else None
+    assert outcome(program.to(launcher.device), graph.to(launcher.device), backend="kernels") == expected

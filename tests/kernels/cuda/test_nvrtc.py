@@ -7,14 +7,18 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+import cubin
 import cuda_samples
+import dry
 import pytest
+import torch
 
 import tgraph.kernels.cuda
-from tgraph.errors import KernelError
+from tgraph.errors import ArgumentError, KernelError
 from tgraph.kernels.cuda import compiler
 from tgraph.kernels.cuda.kernel import SOURCES, Kernel
 
@@ -42,8 +46,8 @@ def batches(kernels):
         yield from (group[first : first + AT_ONCE] for first in range(0, len(group), AT_ONCE))
 
 
-def spills(kernels, architecture):
-    """{expression: what ptxas says of it} for the kernels that need local memory."""
+def faults(kernels, architecture):
+    """{expression: what ptxas and the cubin say} of the kernels that need local memory, or could not be launched."""
     binary, log = compiler.translate(kernels, architecture)
     found = re.findall(
         r"Function properties for (\S+)\s*\n.*?(\d+ bytes stack frame, \d+ bytes spill stores, \d+ bytes spill loads)",
@@ -52,16 +56,21 @@ def spills(kernels, architecture):
     said = dict(found)
     assert said.keys() >= set(binary.symbols.values()), f"ptxas says nothing of some kernels:\n{log[:2000]}"
     nothing = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"
-    return {name: said[symbol] for name, symbol in binary.symbols.items() if said[symbol] != nothing}
+    entries = cubin.entries(binary.code)
+    wrong = {
+        name: [said[symbol]] * (said[symbol] != nothing) + dry.faults_of(entries[symbol], architecture)
+        for name, symbol in binary.symbols.items()
+    }
+    return {name: what for name, what in wrong.items() if what}
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("module", WRAPPERS)
-def test_every_kernel_compiles_without_spills(module, architecture):
+def test_every_kernel_compiles_without_spills_and_can_be_launched(module, architecture):
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         groups = batches(WRAPPERS[module].instantiations())
-        spilling = [found for found in pool.map(lambda group: spills(group, architecture), groups) if found]
-    assert not spilling
+        wrong = [found for found in pool.map(lambda group: faults(group, architecture), groups) if found]
+    assert not wrong
 
 
 def test_every_source_has_a_wrapper_that_lists_its_kernels():
@@ -71,9 +80,33 @@ def test_every_source_has_a_wrapper_that_lists_its_kernels():
 
 def test_a_kernel_that_spills_is_found_out(folder):
     kernels = [Kernel(str(folder / "spill.cu"), "spill", (type,)) for type in ("float", "double")]
-    found = spills(kernels, "sm_90")
+    found = faults(kernels, "sm_90")
     assert found.keys() == {kernel.expression for kernel in kernels}
-    assert not spills([cuda_samples.shift(folder)], "sm_90")
+    assert not faults([cuda_samples.shift(folder)], "sm_90")
+
+
+def test_what_a_cubin_says_is_read(folder):
+    """And found out where it does not fit a launch."""
+    binary = compiler.compile([Kernel(str(folder / "large.cu"), "large")], "sm_80")
+    entry = cubin.entries(binary.code)[binary.symbols["tgraph::large"]]
+    assert entry.parameters == ((0, 8), (8, 4), (12, 1), (16, 8)) and entry.parameter_bytes == 24
+    assert entry.max_threads == 96 and entry.shared == 5000 * 8 and 0 < entry.registers <= 255
+    wrong = dry.faults_of(entry, "sm_80", 128)
+    assert "parameters lie at ((0, 8), (8, 4)" in wrong[0] and "128 threads, 96 are allowed" in wrong[1]
+    assert "140000 bytes of shared memory, a block has 101376" in dry.faults_of(entry, "sm_120", dynamic=100_000)[-1]
+    assert len(dry.faults_of(replace(entry, registers=200), "sm_80", 512)) == 3
+    assert "static" in dry.faults_of(replace(entry, shared=50_000), "sm_90")[-1]
+
+
+def test_a_launch_is_prepared_up_to_the_driver(folder, kept):
+    kernel, x = cuda_samples.shift(folder), torch.zeros(5)
+    dry.launch("sm_90", kernel, 1, 128, x, None, x, 5, -2.5)
+    with pytest.raises(AssertionError, match=r"shift<float> for sm_90: 4 arguments for 5 parameters"):
+        dry.launch("sm_90", kernel, 1, 128, x, None, x, 5)
+    with pytest.raises(AssertionError, match="2048 threads, 1024 are allowed"):
+        dry.launch("sm_90", kernel, 1, 2048, x, None, x, 5, 1.0)
+    with pytest.raises(ArgumentError, match="not contiguous"):
+        dry.launch("sm_90", kernel, 1, 128, torch.zeros(2, 3).T, None, x, 5, 1.0)
 
 
 @pytest.fixture
@@ -203,6 +236,41 @@ def test_an_entry_that_cannot_be_written_is_done_without(folder, kept, monkeypat
     monkeypatch.setattr(compiler, "replacing", full)
     with pytest.warns(RuntimeWarning, match="no space left"):
         assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
+
+
+@posix
+def test_what_is_kept_is_for_its_owner_alone(folder, kept):
+    before = os.umask(0)
+    try:
+        compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    finally:
+        os.umask(before)
+    (entry,) = entries(kept)
+    assert kept.stat().st_mode & 0o777 == 0o700 and entry.stat().st_mode & 0o777 == 0o600
+
+
+@posix
+def test_a_folder_that_others_may_write_is_not_read(folder, kept, compiled):
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    (entry,) = entries(kept)
+    compiler._write(entry, compiler.Binary(b"planted", {"tgraph::shift<float>": "planted"}))
+    assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code == b"planted"
+    kept.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match=r"others may write to it.*rm -r"):
+        assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code[:4] == b"\x7fELF"
+    assert len(compiled) == 2
+
+
+@posix
+def test_an_entry_that_others_may_write_is_compiled_again(folder, kept, compiled):
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    (entry,) = entries(kept)
+    entry.chmod(0o666)
+    compiler.compile([cuda_samples.shift(folder)], "sm_90")
+    assert len(compiled) == 2 and entries(kept)[0].stat().st_mode & 0o777 == 0o600
 
 
 def test_an_error_names_the_kernel_the_architecture_and_the_place(folder, kept):

@@ -102,6 +102,15 @@ def test_no_blocks_are_no_work(driver, grid):
     assert not driver.notes
 
 
+@pytest.mark.parametrize("grid", [2**31, (2**31, 1), (1, 65536), (2**40, 2**20)])
+def test_more_blocks_than_a_device_has_are_refused(driver, grid):
+    with pytest.raises(ArgumentError, match=r"tgraph::some<float>: a grid of .* blocks, at most \(2147483647, 65535\)"):
+        launch(KERNEL, grid, 128, placed(3))
+    assert not driver.notes
+    launch(KERNEL, (2**31 - 1, 65535), 128, placed(3))
+    assert driver.notes[-1][1] == ((2**31 - 1, 65535), 128)
+
+
 def test_a_kernel_is_compiled_and_loaded_once(driver):
     for _ in range(3):
         launch(KERNEL, 1, 32, placed(3))

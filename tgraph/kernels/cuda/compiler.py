@@ -15,6 +15,7 @@ import functools
 import hashlib
 import io
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -143,19 +144,18 @@ def architecture(capability: tuple[int, int]) -> str | None:
 
 
 def _folder() -> Path | None:
+    """Where entries are kept. What is read there runs on the GPU, so that nobody else may write there."""
     try:
-        folder = cache.folder() / "kernels"
-        folder.mkdir(parents=True, exist_ok=True)
+        return cache.private_folder("kernels")
     except (OSError, RuntimeError) as fault:
         _warn(fault)
         return None
-    return folder
 
 
 def _warn(fault: Exception) -> None:
     warnings.warn(
         f"compiled CUDA kernels are not kept ({fault}), so that every process compiles them again; "
-        "let the environment variable TGRAPH_CACHE name a folder that can be written",
+        "let the environment variable TGRAPH_CACHE name a folder that you alone can write",
         RuntimeWarning,
         stacklevel=3,
     )
@@ -192,15 +192,18 @@ def _write(entry: Path, binary: Binary) -> None:
     body = json.dumps(binary.symbols).encode() + b"\n" + binary.code
     try:
         with replacing(entry) as temporary:
+            temporary.touch(0o600)
             temporary.write_bytes(hashlib.sha256(body).digest() + body)
     except OSError as fault:
         _warn(fault)
 
 
 def _read(entry: Path) -> Binary | None:
-    """What `_write` wrote, None where it is missing or damaged."""
+    """What `_write` wrote, None where it is missing or damaged, or others could have written it."""
     try:
-        content = entry.read_bytes()
+        with entry.open("rb") as file:
+            cache.check_is_private(os.fstat(file.fileno()), entry)
+            content = file.read()
     except OSError:
         return None
     digest, body = content[:32], content[32:]

@@ -10,10 +10,10 @@
 
 namespace tgraph {
 
-// The float nearest to a number that has 10 bits after the leading one, ties away from 0.
+// The float nearest to a number that has 10 bits after the leading one, ties away from 0: infinity next to FLT_MAX.
 __device__ __forceinline__ uint32_t as_tf32(float number) {
 #if defined(TGRAPH_HOST_SHIM)
-    return (__float_as_uint(number) + 0x1000u) & ~0x1fffu;
+    return number != number ? 0x7fffffffu : (__float_as_uint(number) + 0x1000u) & ~0x1fffu;
 #else
     uint32_t bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(number));
@@ -53,6 +53,12 @@ struct Pair {
     uint32_t bits[Operand<T>::registers];
 
     __device__ __forceinline__ void set(T first, T second) { Operand<T>::pack(bits, first, second); }
+
+    // Whether both are numbers as they are multiplied, which rounding may have made infinite.
+    __device__ __forceinline__ bool is_finite() const {
+        const float first = Operand<T>::unpacked(bits, 0), second = Operand<T>::unpacked(bits, 1);
+        return (first - first == 0.0f) & (second - second == 0.0f);
+    }
 };
 
 #if defined(TGRAPH_HOST_SHIM)
@@ -70,7 +76,7 @@ inline void multiply_add(
     float* const sum[4] = {&sum0, &sum1, &sum2, &sum3};
     const Operands<T> own{upper, lower, right};
     const auto lane = static_cast<int>(shim::lane());
-    shim::exchange(all_lanes, reinterpret_cast<uint64_t>(&own), [&] {
+    shim::exchange({"mma"}, all_lanes, reinterpret_cast<uint64_t>(&own), [&] {
         const auto of = [](int from) { return reinterpret_cast<const Operands<T>*>(shim::deposited(from)); };
         for (int i = 0; i < 4; ++i)
             for (int t = 0; t < 4; ++t)

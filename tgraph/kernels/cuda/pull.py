@@ -14,11 +14,10 @@ from torch import Tensor
 
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.bins import DegreeBins
-from tgraph.kernels.cuda.runtime import Kernel
+from tgraph.kernels.cuda.runtime import MAX_GRID, Kernel
 
 SOURCE = "pull.cu"
 ROW_THREADS, TILE_THREADS = 128, 256  # as in pull.cu
-MAX_GRID = (2**31 - 1, 65535)
 
 TYPES = {
     torch.float32: "float",

@@ -24,32 +24,47 @@ __all__ = ["SOURCES", "Argument", "Kernel", "launch", "unavailable"]
 Argument = Tensor | int | float | None
 Size = int | tuple[int, int]
 
+MAX_GRID = (2**31 - 1, 65535)  # blocks side by side, on every device that there is
+
 
 def launch(kernel: Kernel, grid: Size, block: Size, *arguments: Argument) -> None:
     """Run a kernel on the device of its tensors, on torch's current stream there, and do not wait for it.
 
     kernel : what to run; the first launch compiles it, or finds it in the cache.
-    grid, block : numbers of blocks and of threads in a block, in one or two dimensions. No blocks are no work.
+    grid, block : numbers of blocks, at most MAX_GRID, and of threads in a block, in one or two dimensions. No blocks
+        are no work.
     arguments : at least one tensor among them, all contiguous and on one CUDA device.
 
-    Raises ArgumentError for tensors that the kernel cannot read, and KernelError where it cannot be compiled, loaded
-    or launched.
+    Raises ArgumentError for tensors that the kernel cannot read and too many blocks, and KernelError where it cannot
+    be compiled, loaded or launched.
     """
     if grid == 0 or (isinstance(grid, tuple) and 0 in grid):
         return
+    config = configuration(kernel, grid, block)
     device, values = _lowered(kernel, arguments)
     with nullcontext() if device == torch.cuda.current_device() else torch.cuda.device(device):
         function = _functions.get((kernel, device)) or _load(kernel, device)
         _bind(device)
         stream = _stream(torch._C._cuda_getCurrentRawStream(device))  # a tenth of what the public way costs
         try:
-            _core().launch(stream, _config(grid, block), function, *values)
+            _core().launch(stream, config, function, *values)
         except Exception as fault:  # cuda.core does not export the class of its errors
             raise KernelError(
                 kernel.expression,
                 f"launch with grid {grid}, block {block} and arguments ({', '.join(map(_describe, arguments))}) failed",
                 f"{fault} (or an earlier kernel did: CUDA_LAUNCH_BLOCKING=1 in the environment shows which)",
             ) from fault
+
+
+def configuration(kernel: Kernel, grid: Size, block: Size) -> Any:
+    """What the driver is told of the size of a launch. Raises ArgumentError where no device has so many blocks."""
+    config = _config(grid, block)
+    if config is None:
+        raise ArgumentError(
+            f"CUDA kernel {kernel.expression}: a grid of {grid} blocks, at most {MAX_GRID} are possible; "
+            "call the operation for some of the rows, or of the columns, at a time"
+        )
+    return config
 
 
 @functools.cache
@@ -155,6 +170,9 @@ def _core() -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _config(grid: Size, block: Size) -> Any:
+    x, y = grid if isinstance(grid, tuple) else (grid, 1)
+    if x > MAX_GRID[0] or y > MAX_GRID[1]:
+        return None
     return _core().LaunchConfig(grid=grid, block=block)
 
 

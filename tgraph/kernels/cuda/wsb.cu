@@ -59,19 +59,9 @@ __device__ __forceinline__ Pair<T> left_of(const Tiles<T>& tiles, int64_t tile, 
     return pair;
 }
 
-template <class T, int count>
-__device__ __forceinline__ bool all_finite(const Pack<T, count>& numbers) {
-    bool finite = true;
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-        const float number = widened(numbers.at[i]);
-        finite &= number - number == 0.0f;
-    }
-    return finite;
-}
-
-// Adds a tile arc by arc: in a product infinity and NaN would reach rows that have no arc to them. A lane adds to what
-// it holds of the sum: rows g and g + 8, `count` adjacent columns of the data from column on, and as many after those.
+// Adds a tile arc by arc, unrounded: in a product infinity and NaN, and what rounding makes infinite, would reach rows
+// that have no arc to them. A lane adds to what it holds of the sum: rows g and g + 8, `count` adjacent columns of the
+// data from column on, and as many after those.
 template <class T, int count>
 __device__ __forceinline__ void add_arcs(
     float (&sum)[count * 4], const Tiles<T>& tiles, int64_t tile, int g, const T* data, int64_t columns,
@@ -110,18 +100,22 @@ __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads)
             heard[0] = load<T, count>(data + int64_t{columns_of[tile * width + first]} * columns + read);
             heard[1] = load<T, count>(data + int64_t{columns_of[tile * width + second]} * columns + read);
         }
-        if (!__all_sync(all_lanes, all_finite(heard[0]) & all_finite(heard[1]))) {
+        const Pair<T> upper = left_of(tiles, tile, g, first, second);
+        const Pair<T> lower = left_of(tiles, tile, g + 8, first, second);
+        Pair<T> right[count];
+        bool finite = upper.is_finite() & lower.is_finite();
+#pragma unroll
+        for (int s = 0; s < count; ++s) {
+            right[s].set(heard[0].at[s], heard[1].at[s]);
+            finite &= right[s].is_finite();
+        }
+        if (!__all_sync(all_lanes, finite)) {
             add_arcs<T, count>(sum, tiles, tile, g, data, columns, written);
             continue;
         }
-        const Pair<T> upper = left_of(tiles, tile, g, first, second);
-        const Pair<T> lower = left_of(tiles, tile, g + 8, first, second);
 #pragma unroll
-        for (int s = 0; s < count; ++s) {
-            Pair<T> right;
-            right.set(heard[0].at[s], heard[1].at[s]);
-            multiply_add(sum[s * 4], sum[s * 4 + 1], sum[s * 4 + 2], sum[s * 4 + 3], upper, lower, right);
-        }
+        for (int s = 0; s < count; ++s)
+            multiply_add(sum[s * 4], sum[s * 4 + 1], sum[s * 4 + 2], sum[s * 4 + 3], upper, lower, right[s]);
     }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

@@ -15,6 +15,8 @@ from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import Reduction
 from tgraph.subgraph import Received, Subgraph
 
+PLAIN = (Tensor, torch.nn.Parameter)
+
 # Integers that the kernels do not hold are compared, not added, and that as these.
 HELD_AS = {torch.bool: torch.uint8, torch.int8: torch.int32, torch.int16: torch.int32}
 
@@ -22,7 +24,7 @@ HELD_AS = {torch.bool: torch.uint8, torch.int8: torch.int32, torch.int16: torch.
 def refuses(call: Call) -> str | None:
     """Why a call is left to the portable operators, None where it is not."""
     data, weights, reduction = call.data, call.weights, cast(Reduction, call.reduction)
-    if any(isinstance(t, Tensor) and type(t) not in (Tensor, torch.nn.Parameter) for t in (data, weights)):
+    if type(data) not in PLAIN or (isinstance(weights, Tensor) and type(weights) not in PLAIN):
         return "it needs plain tensors, not a subclass"
     per_arc = call.edge != "copy" and is_per_arc(weights)
     dtype = _message_dtype(call, per_arc)
@@ -63,9 +65,8 @@ def aggregate(
         data = data.index_select(0, arcs.rows)
     messages = messages_of(data, reduction, edge, weights, dtype, as_stored=pulls)
     if pulls:
-        values, vertices = _pull(arcs, messages, reduction), sub.rows
-    else:
-        values, vertices = _push(sub, arcs, messages, reduction)
+        return Received(_pull(arcs, messages, reduction), sub.rows)
+    values, vertices = _push(sub, arcs, messages, reduction)
     return Received(values.view(len(values), *messages.shape), vertices)
 
 
@@ -76,20 +77,23 @@ KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce 
 
 def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Tensor:
     """What the kernels gave in the dtype of the result."""
-    return values != 0 if reduction.logical else values.to(dtype)
+    if reduction.logical:
+        return values != 0
+    return values if values.dtype == dtype else values.to(dtype)
 
 
 def _pull(arcs: Arcs, messages: Messages, reduction: Reduction) -> Tensor:
     data, dtype = messages.data, messages.total or messages.data.dtype
     values = kernels.pull(
         arcs,
-        data.to(HELD_AS.get(data.dtype, data.dtype)),
+        data.to(HELD_AS[data.dtype]) if data.dtype in HELD_AS else data,
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
         identity=reduction.identity(dtype),
         mean=reduction.name == "mean",
         total=messages.total,
+        shape=messages.shape,
     )
     return _as_received(values, reduction, dtype)
 

@@ -6,7 +6,7 @@ columns / heads adjacent columns. Arcs are numbered through in the order of the 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import torch
 from torch import Tensor
@@ -61,7 +61,7 @@ class Rows:
     @property
     def num_rows(self) -> int:
         """k, the rows held."""
-        return len(self.offset) - 1 if self.rows is None else len(self.rows)
+        return self.offset.shape[0] - 1 if self.rows is None else self.rows.shape[0]
 
     @property
     def is_whole(self) -> bool:
@@ -138,24 +138,26 @@ def pull(
     identity: float = 0,
     mean: bool = False,
     total: torch.dtype | None = None,
+    shape: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """What every row receives, [k, columns]. `total` float64 adds float32 data, with float32 weights, in float64."""
+    """What every row receives, [k, columns], or [k, *shape] of as many. `total` float64 adds float32 data, with float32
+    weights, in float64."""
     name = PULL[data.dtype]
     if total == torch.float64 and data.dtype == torch.float32:
         name = "pull_float32_in_float64"
     elif weights is not None and data.dtype == torch.float64 and weights.dtype == torch.float32:
         name = "pull_float64_weights_float32"
     columns = data.shape[1]
-    result = fresh((arcs.num_rows, columns), total or data.dtype)
+    result = fresh((arcs.num_rows, *((columns,) if shape is None else shape)), total or data.dtype)
     if arcs.is_whole:  # some rows read less than moving all data takes
-        settle(data, len(arcs.neighbors))
+        settle(data, arcs.neighbors.shape[0])
     kernel = getattr(native.load(), name)
     kernel(
         *arcs.structure(),
         arcs.heard,
         flat(data),
         columns,
-        None if weights is None else flat(weights),
+        flat(weights),
         1 if weights is None else weights.shape[1],
         reduce,
         edge,
@@ -195,7 +197,7 @@ def push(
         *arcs.structure(),
         flat(data),
         columns,
-        None if weights is None else flat(weights),
+        flat(weights),
         1 if weights is None else weights.shape[1],
         reduce,
         edge,
@@ -248,7 +250,7 @@ def winners(
         pulls,
         flat(data),
         data.shape[1],
-        None if weights is None else flat(weights),
+        flat(weights),
         1 if weights is None else weights.shape[1],
         edge,
         flat(best),
@@ -297,7 +299,15 @@ def number_of(number: float, dtype: torch.dtype) -> float:
     return float(number) if dtype.is_floating_point else int(number)
 
 
-def flat(tensor: Tensor) -> Tensor:
-    """A tensor as kernels take it: one dimension, no gradient, narrow floating numbers by their bits."""
-    tensor = tensor.detach().contiguous().view(-1)
+@overload
+def flat(tensor: Tensor) -> Tensor: ...
+@overload
+def flat(tensor: None) -> None: ...
+def flat(tensor: Tensor | None) -> Tensor | None:
+    """A tensor as kernels take it: its elements in a row, no gradient, narrow floating numbers by their bits."""
+    if tensor is None:
+        return None
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    tensor = tensor.contiguous()
     return tensor.view(torch.int16) if tensor.dtype in NARROW else tensor

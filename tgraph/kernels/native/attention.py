@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph import native
 from tgraph.kernels.call import Call, not_plain
-from tgraph.kernels.native.linear import array
+from tgraph.kernels.native.arcs import flat
 from tgraph.kernels.native.pages import fresh, settle
 from tgraph.kernels.portable.attention import Inputs, Way, gain, threshold
 
@@ -29,7 +29,7 @@ def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
     """As the portable twin. The same bits for any number of threads."""
     shape = (len(way.offset) - 1, *inputs.sent.shape[1:])
     out, logsumexp = fresh(shape, inputs.sent.dtype), fresh(shape[:2], inputs.sent.dtype)
-    _arrays(inputs, way).attend(array(way.offset), array(way.neighbors), _flat(out), _flat(logsumexp))
+    _arrays(inputs, way).attend(flat(way.offset), flat(way.neighbors), flat(out), flat(logsumexp))
     return out, logsumexp
 
 
@@ -46,21 +46,21 @@ def attend_backward(
     found = [fresh(x.shape, x.dtype) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     to_source, to_target, to_value, to_edge, to_vector = found
     arrays, delta = _arrays(inputs, way), torch.empty_like(logsumexp)
-    arrays.delta(_flat(grad), _flat(out), _flat(delta))
+    arrays.delta(flat(grad), flat(out), flat(delta))
     settle(grad, len(way.neighbors))
-    given = (_flat(grad), _flat(delta), _flat(logsumexp))
+    given = (flat(grad), flat(delta), flat(logsumexp))
     if not (to_target is to_edge is to_vector is None):
-        written = (_flat(to_target), _flat(to_edge), _flat(to_vector))
-        arrays.to_target(array(way.offset), array(way.neighbors), *given, *written)
+        written = (flat(to_target), flat(to_edge), flat(to_vector))
+        arrays.to_target(flat(way.offset), flat(way.neighbors), *given, *written)
     if not (to_source is to_value is None):
-        arrays.to_source(*map(array, back), *given, _flat(to_source), _flat(to_value))
+        arrays.to_source(*[flat(tensor) for tensor in back], *given, flat(to_source), flat(to_value))
     return found
 
 
 def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
     """As the portable twin, but without a gradient."""
     out = logsumexp.new_empty((len(way.neighbors), logsumexp.shape[1]))
-    _arrays(inputs, way).weights(array(way.offset), array(way.neighbors), _flat(logsumexp), _flat(out))
+    _arrays(inputs, way).weights(flat(way.offset), flat(way.neighbors), flat(logsumexp), flat(out))
     return out
 
 
@@ -79,12 +79,8 @@ def _arrays(inputs: Inputs, way: Way) -> Any:
         gain(way.dropout),
         drops,
         int(way.seed) % 2**64 if drops else 0,  # type: ignore[arg-type]
-        array(way.position),
-        *map(_flat, inputs),
+        flat(way.position),
+        *[flat(tensor) for tensor in inputs],
         len(inputs.source),
         len(inputs.target),
     )
-
-
-def _flat(tensor: Tensor | None):
-    return None if tensor is None else array(tensor.contiguous().view(-1))

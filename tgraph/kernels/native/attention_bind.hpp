@@ -57,7 +57,7 @@ bool is_of(const T& array, int64_t size) {
     return array.is_valid() && static_cast<int64_t>(array.shape(0)) == size;
 }
 
-// The arrays of one call, and the passes over them.
+// The arrays of one call, which the Python object holds, and the passes over them.
 template <class A>
 class AttentionArrays {
 public:
@@ -219,7 +219,7 @@ private:
 
     int64_t num_sources_, num_targets_, inner_;
     In<int64_t> position_;
-    In<A> source_, target_, value_, edge_;  // held while the pointers to them are
+    In<A> source_, target_, value_, edge_;
     std::vector<A> vector_;
     Attention<A> with_{};
 };
@@ -252,7 +252,8 @@ void bind_attention_of(nb::module_& module, const char* name) {
                arg("score"), arg("heads"), arg("columns"), arg("factor"), arg("threshold"), arg("gain"), arg("drops"),
                arg("seed"), arg("position").noconvert().none(), arg("source").noconvert(), arg("target").noconvert(),
                arg("value").noconvert().none(), arg("edge").noconvert().none(), arg("vector").noconvert().none(),
-               arg("num_sources"), arg("num_targets"));
+               arg("num_sources"), arg("num_targets"), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),
+               nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>());
     arrays.def("delta", &AttentionArrays<A>::delta, arg("grad").noconvert(), arg("out").noconvert(),
                arg("delta").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     bind_attention_passes<A, int32_t>(arrays);

@@ -1,18 +1,9 @@
 // What every binding file shares: array types, and the list of the files' entry points.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include "arrays.hpp"
 
 namespace tgraph {
-
-namespace nb = nanobind;
-
-// One-dimensional CPU arrays, taken as they are: an argument of another dtype or device is a TypeError.
-template <class T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 void bind_csr(nb::module_& module);
 void bind_aggregate(nb::module_& module);
@@ -34,6 +25,7 @@ void bind_dag(nb::module_& module);
 void bind_pairs(nb::module_& module);
 void bind_cbm(nb::module_& module);
 void bind_unfold(nb::module_& module);
+void bind_mirror(nb::module_& module);
 void bind_tiles(nb::module_& module);
 void bind_tile_sums(nb::module_& module);
 

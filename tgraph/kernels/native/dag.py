@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph import csr, native
 from tgraph.kernels.native.arcs import flat
-from tgraph.kernels.native.linear import array, told
+from tgraph.kernels.native.linear import told
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS
 
@@ -49,7 +49,7 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
 
 def plan(dag: Dag) -> Any:
     """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
-    phases, tasks = array(torch.tensor(dag.phases)), None if dag.tasks is None else array(dag.tasks)
+    phases, tasks = flat(torch.tensor(dag.phases)), flat(dag.tasks)
     return native.load().dag_plan(dag.arrays[0], phases, tasks)  # type: ignore[union-attr]
 
 
@@ -57,11 +57,11 @@ def arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
     """The tensors of a DAG as the kernels take them, and what has to stay alive as long: their memory."""
     named = {"children": dag.children, "order": dag.order}
     split = {
-        f"{width}_{name}": array(tensor) if tensor is not None and tensor.dtype == dtype else None
+        f"{width}_{name}": flat(tensor) if tensor is not None and tensor.dtype == dtype else None
         for name, tensor in named.items()
         for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
     }
-    offset = array(dag.wide_offset)
+    offset = flat(dag.wide_offset)
     rows = native.load().dag_rows(dag.num_vertices, offset, **split)  # type: ignore[union-attr]
     return rows, (offset, *split.values())
 
@@ -77,7 +77,7 @@ def evaluate(
     if right is not None and (reduce != "sum" or (data.dtype in NARROW and data.shape[1] == 1)):
         data, right = data * right[:, None], None
     total = torch.float32 if data.dtype in NARROW else data.dtype
-    weights = None if edge == "copy" or dag.weights is None else array(dag.weights.to(total))
+    weights = None if edge == "copy" or dag.weights is None else flat(dag.weights.to(total))
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
         dag.plan,
@@ -90,8 +90,8 @@ def evaluate(
         REDUCTIONS[reduce].identity(total),
         weights,
         dag.weighted == "outputs",
-        None if left is None else array(left.to(total)),
-        None if right is None else array(right.to(total)),
+        None if left is None else flat(left.to(total)),
+        None if right is None else flat(right.to(total)),
         flat(result),
     )
     return result
@@ -117,35 +117,36 @@ def affine_step(
         dag.plan,
         dag.arrays[0],
         dag.signed,
-        None if weights is None else array(weights.to(values.dtype)),
+        None if weights is None else flat(weights.to(values.dtype)),
         dag.weighted == "outputs",
-        array(heard),
-        array(before),
-        array(scale),
-        array(bias) if isinstance(bias, Tensor) else None,
-        array(coefficients.measure),
+        flat(heard),
+        flat(before),
+        flat(scale),
+        flat(bias) if isinstance(bias, Tensor) else None,
+        flat(coefficients.measure),
         float(alpha),
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
         "total" in wanted,
         "unsent" in wanted,
-        array(values),
-        array(sent),
-        array(sums),
+        flat(values),
+        flat(sent),
+        flat(sums),
     )
-    return told(values, sent, sums, wanted)
+    change, total, unsent = sums.tolist()
+    return told(values, sent, change, total, unsent, wanted)
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable twin."""
     kernels, held, of_outputs = native.load(), dag.arrays[0], dag.weighted == "outputs"
     offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
-    kernels.dag_count_rows(held, of_outputs, array(vertices), array(offset[1:]))  # type: ignore[union-attr]
+    kernels.dag_count_rows(held, of_outputs, flat(vertices), flat(offset[1:]))  # type: ignore[union-attr]
     torch.cumsum(offset[1:], 0, out=offset[1:])
     neighbors = torch.empty(int(offset[-1]), dtype=csr.index_dtype(dag.num_vertices), device="cpu")
     arcs = None if dag.weights is None else torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
     kernels.dag_list_rows(  # type: ignore[union-attr]
-        held, of_outputs, array(vertices), array(offset), array(neighbors), None if arcs is None else array(arcs)
+        held, of_outputs, flat(vertices), flat(offset), flat(neighbors), None if arcs is None else flat(arcs)
     )
     return offset, neighbors, None if arcs is None or dag.weights is None else csr.take(dag.weights, arcs)
 

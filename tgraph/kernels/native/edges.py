@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph import native
 from tgraph.kernels.call import Call, not_plain
-from tgraph.kernels.native.linear import array
+from tgraph.kernels.native.arcs import flat
 from tgraph.kernels.native.pages import fresh, settle
 from tgraph.kernels.portable.edges import Sides
 
@@ -31,7 +31,7 @@ def apply_at_ends(source: Tensor, target: Tensor, sides: Sides, operation: str, 
     arcs, columns = len(sides.neighbors), source.shape[1]
     out = fresh((arcs, heads if operation == "dot" else columns), source.dtype)
     settle(source, arcs)
-    _kernels().apply_at_ends(operation, *_rows(sides), _flat(source), _flat(target), columns, heads, _flat(out))
+    _kernels().apply_at_ends(operation, *_rows(sides), flat(source), flat(target), columns, heads, flat(out))
     return out
 
 
@@ -42,21 +42,21 @@ def sum_edges(weight: Tensor, data: Tensor | None, sides: Sides) -> Tensor:
     for read in (weight, data):
         if read is not None:
             settle(read, len(sides.neighbors))
-    _kernels().sum_edges(*_rows(sides), _flat(weight), _flat(data), columns, weight.shape[1], _flat(out))
+    _kernels().sum_edges(*_rows(sides), flat(weight), flat(data), columns, weight.shape[1], flat(out))
     return out
 
 
 def edge_softmax(score: Tensor, sides: Sides) -> Tensor:
     """As the portable twin. The same bits for any number of threads."""
     out = fresh(score.shape, score.dtype)
-    _kernels().edge_softmax(array(sides.offset), array(sides.number), _flat(score), score.shape[1], _flat(out))
+    _kernels().edge_softmax(flat(sides.offset), flat(sides.number), flat(score), score.shape[1], flat(out))
     return out
 
 
 def edge_softmax_gradient(grad: Tensor, alpha: Tensor, sides: Sides) -> Tensor:
     """As the portable twin. The same bits for any number of threads."""
-    out, rows = fresh(alpha.shape, alpha.dtype), (array(sides.offset), array(sides.number))
-    _kernels().edge_softmax_gradient(*rows, _flat(grad), _flat(alpha), alpha.shape[1], _flat(out))
+    out, rows = fresh(alpha.shape, alpha.dtype), (flat(sides.offset), flat(sides.number))
+    _kernels().edge_softmax_gradient(*rows, flat(grad), flat(alpha), alpha.shape[1], flat(out))
     return out
 
 
@@ -65,8 +65,4 @@ def _kernels() -> Any:
 
 
 def _rows(sides: Sides) -> tuple[Any, ...]:
-    return tuple(map(array, sides[:3]))
-
-
-def _flat(tensor: Tensor | None) -> Any:
-    return None if tensor is None else array(tensor.contiguous().view(-1))
+    return tuple(map(flat, sides[:3]))

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tgraph import native
 from tgraph.kernels.call import Call
+from tgraph.kernels.native.arcs import flat
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.subgraph import Subgraph
 
@@ -54,37 +55,35 @@ def affine_step(
         sent = None
     else:
         sent = torch.empty_like(values) if spare[1] is None else spare[1]
-    sums = torch.empty(3, dtype=torch.float64, device="cpu")
-    native.load().affine_step(  # type: ignore[union-attr]
-        array(sub.offset),
-        array(sub.neighbors),
-        array(weights),
-        array(heard),
-        array(before),
-        array(scale),
-        array(bias) if isinstance(bias, Tensor) else None,
-        array(coefficients.measure),
+    change, total, unsent = native.load().affine_step(  # type: ignore[union-attr]
+        flat(sub.offset),
+        flat(sub.neighbors),
+        flat(weights),
+        flat(heard),
+        flat(before),
+        flat(scale),
+        flat(bias) if isinstance(bias, Tensor) else None,
+        flat(coefficients.measure),
         float(alpha),
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
         float(rescale),
         "total" in wanted,
         "unsent" in wanted,
-        array(values),
-        array(sent),
+        values,
+        sent,
         coefficients.blocks,
-        array(sums),
     )
-    return told(values, sent, sums, wanted)
+    return told(values, sent, change, total, unsent, wanted)
 
 
-def told(values: Tensor, sent: Tensor | None, sums: Tensor, wanted: Collection[str]) -> Stepped:
-    """What a step gives, of what a kernel has written: the values, what they send where that is something else, and
-    change, total and unsent, float64 [3]."""
-    for written in (values, sent):
-        if written is not None and not written.is_inference():
-            torch.autograd.graph.increment_version(written)  # who saved it for a backward pass shall be told
-    change, total, unsent = sums.tolist()
+def told(
+    values: Tensor, sent: Tensor | None, change: float, total: float, unsent: float, wanted: Collection[str]
+) -> Stepped:
+    """What a step gives, of what a kernel has written and found: the values, what they send where that is something
+    else, and the numbers that are wanted."""
+    written = [tensor for tensor in (values, sent) if tensor is not None and not tensor.is_inference()]
+    torch.autograd.graph.increment_version(written)  # who saved them for a backward pass shall be told
     return Stepped(
         values,
         values if sent is None else sent,
@@ -92,8 +91,3 @@ def told(values: Tensor, sent: Tensor | None, sums: Tensor, wanted: Collection[s
         total if "total" in wanted else None,
         unsent if "unsent" in wanted else None,
     )
-
-
-def array(tensor: Tensor | None):
-    """The memory of a tensor, as the kernels take it: numpy hands it over several times faster than torch."""
-    return None if tensor is None else tensor.detach().contiguous().numpy()

@@ -54,4 +54,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_cbm(module);
     tgraph::bind_unfold(module);
     tgraph::bind_tiles(module);
+    tgraph::bind_mirror(module);
 }

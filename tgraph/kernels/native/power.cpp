@@ -8,10 +8,12 @@
 // next one begins. The last block begins: vertices that came first to a network tend to be its hubs, and gain from
 // hearing what the others send now.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -172,7 +174,7 @@ private:
     std::vector<Chunk> chunks_;
 };
 
-using Weights = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = In<void>;  // of whichever number
 
 template <class T>
 using Optional = std::optional<In<T>>;
@@ -182,12 +184,13 @@ const T* data_of(const Optional<T>& array) {
     return array ? array->data() : nullptr;
 }
 
-// `out` gets the change, the total and what is not sent.
+using Numbers = std::tuple<double, double, double>;  // the change, the total, and what is not sent
+
 template <class Value, class Neighbor>
-void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
-                 In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure, double alpha,
-                 double beta, double constant, double rescale, bool wants_total, bool wants_unsent, Out<Value> values,
-                 std::optional<Out<Value>> sent, int64_t blocks, Out<double> out) {
+Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
+                    In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure,
+                    double alpha, double beta, double constant, double rescale, bool wants_total, bool wants_unsent,
+                    Out<Value> values, std::optional<Out<Value>> sent, int64_t blocks) {
     const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
                                  values.data(), alpha,                 beta,                 constant,
                                  static_cast<Value>(rescale), wants_total,    wants_unsent};
@@ -199,9 +202,7 @@ void affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weigh
             num_rows,      num_arcs,         is_scattered(neighbors.data(), num_rows, num_arcs)};
         const Sums sums =
             Step<Value, Neighbor, Weight>(csr, vectors, heard.data(), sent ? sent->data() : nullptr, blocks).run();
-        out.data()[0] = sums.change;
-        out.data()[1] = sums.total;
-        out.data()[2] = sums.unsent;
+        return Numbers(sums.change, sums.total, sums.unsent);
     };
     if (!weights) return step(static_cast<const Unweighted*>(nullptr));
     if (weights->dtype() == nb::dtype<float>()) return step(static_cast<const float*>(weights->data()));
@@ -220,7 +221,7 @@ void bind_power(nb::module_& module) {
                    arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
                    arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("wants_total"), arg("wants_unsent"),
-                   arg("values").noconvert(), arg("sent").noconvert().none(), arg("blocks"), arg("out").noconvert(),
+                   arg("values").noconvert(), arg("sent").noconvert().none(), arg("blocks"),
                    nb::call_guard<nb::gil_scoped_release>());
     };
     define(&affine_step<float, int32_t>);

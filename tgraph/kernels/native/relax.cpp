@@ -13,8 +13,8 @@ namespace tgraph {
 namespace {
 
 // Arrays of whichever number; what it is, is looked up.
-using Weights = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Values = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = In<void>;
+using Values = Out<void>;
 
 Number number_of(nb::dlpack::dtype type) {
     if (type == nb::dtype<int32_t>()) return Number::i32;
@@ -40,6 +40,7 @@ public:
     Relaxation(Problem problem, Values values, int64_t growth) {
         const Number type = number_of(values.dtype());
         size_ = problem.num_vertices * problem.width;
+        is_min_ = problem.is_min;
         if (type == Number::i64 && growth >= 0 && stays_small(static_cast<int64_t*>(values.data()), growth)) {
             wide_ = static_cast<int64_t*>(values.data());
             narrow_ = Scratch<int32_t>(size_);
@@ -68,18 +69,22 @@ public:
     Fixpoint& fixpoint() { return *fixpoint_; }
 
 private:
-    static bool is_limit(int64_t value) { return value == highest<int64_t>() || value == lowest<int64_t>(); }
+    // What stands for "not reached", the one number that has another meaning than its value.
+    template <class V>
+    V identity() const {
+        return is_min_ ? highest<V>() : lowest<V>();
+    }
 
     bool stays_small(const int64_t* values, int64_t growth) const {
         if (growth >= highest<int32_t>()) return false;
         const int parts = part_count(size_);
         std::vector<char> small(parts, true);
-        const int64_t limit = highest<int32_t>() - growth;
+        const int64_t limit = highest<int32_t>() - growth, unreached = identity<int64_t>();
         for_each_part(parts, [&](int part) {
             const Range range = part_of(size_, part, parts);
             bool fits = true;
             for (int64_t i = range.begin; i < range.end; ++i)
-                fits &= is_limit(values[i]) | ((values[i] < limit) & (values[i] > -limit));
+                fits &= (values[i] == unreached) | ((values[i] < limit) & (values[i] > -limit));
             small[part] = fits;
         });
         return std::find(small.begin(), small.end(), 0) == small.end();
@@ -91,13 +96,11 @@ private:
         for_each_part(parts, [&](int part) {
             const Range range = part_of(size_, part, parts);
             for (int64_t i = range.begin; i < range.end; ++i)
-                to[i] = from[i] == highest<From>()  ? highest<To>()
-                        : from[i] == lowest<From>() ? lowest<To>()
-                                                    : static_cast<To>(from[i]);
+                to[i] = from[i] == identity<From>() ? identity<To>() : static_cast<To>(from[i]);
         });
     }
 
-    bool interrupted_ = false;
+    bool interrupted_ = false, is_min_;
     int64_t size_;
     int64_t* wide_ = nullptr;
     Scratch<int32_t> narrow_;

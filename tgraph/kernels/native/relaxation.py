@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -68,8 +69,7 @@ class Fixpoint:
         kernels = cast(Any, native.load())
         held = weights("push")
         per_arc, one = _split(held)
-        flat = values.view(-1)
-        self._held: list[Any] = [flat, per_arc, None if active.is_everything else active.ids]
+        self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
         self._relaxation = kernels.Relaxation(
             graph.offset,
             graph.neighbors,
@@ -77,8 +77,8 @@ class Fixpoint:
             one,
             best_weight,
             best_weight is not None,
-            flat,
-            values[:1].numel() if len(values) else 1,
+            values,
+            math.prod(values.shape[1:]) if values.shape[0] else 1,
             -1 if growth is None else min(int(growth), torch.iinfo(torch.int64).max),
             reduction.name == "min",
             list(EDGE_OPERATIONS).index(edge),

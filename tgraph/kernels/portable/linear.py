@@ -27,7 +27,7 @@ class Coefficients:
     weighted: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Stepped:
     """What a step gives: new values and what they send, both [n], and numbers of the new values.
 

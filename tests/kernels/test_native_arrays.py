@@ -1,0 +1,67 @@
+"""How compiled kernels take their arrays: tensors by their address, numpy arrays as buffers, and nothing else."""
+
+import numpy as np
+import pytest
+import torch
+
+from tgraph import native
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+
+
+def flatten(labels):
+    """A kernel of one array, int32 or int64 [n], which it writes."""
+    return native.load().flatten_labels(labels)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+def test_a_tensor_and_a_numpy_array_are_taken_as_they_are(dtype):
+    for labels in (torch.tensor([0, 0, 1, 2], dtype=dtype), torch.tensor([0, 0, 1, 2], dtype=dtype).numpy()):
+        assert flatten(labels)
+        assert labels.tolist() == [0, 0, 0, 0]
+
+
+def test_the_elements_of_a_tensor_of_several_dimensions_are_taken_in_a_row():
+    labels = torch.tensor([[0, 0], [1, 2]])
+    assert flatten(labels) and labels.tolist() == [[0, 0], [0, 0]]
+    assert flatten(torch.nn.Parameter(torch.tensor([0, 0]), requires_grad=False))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        torch.tensor([0.0, 1.0]),
+        torch.tensor([0, 1], dtype=torch.int16),
+        torch.tensor([0, 1], dtype=torch.complex64),
+        torch.tensor([0, 0, 1, 1])[::2],
+        torch.tensor([[0, 0], [1, 1]]).T,
+        torch.tensor([0, 1], device="meta"),
+        torch.tensor([0, 1]).to_sparse(),
+        np.array([0, 0, 1, 1])[::2],
+        np.array([0.0, 1.0]),
+        np.array([[0, 1]]),
+        None,
+        [0, 1],
+        3,
+    ],
+)
+def test_what_is_no_such_memory_is_refused(labels):
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        flatten(labels)
+
+
+def test_tensors_that_record_gradients_and_read_only_arrays_are_refused():
+    kernels = native.load()
+    offset, neighbors = torch.tensor([0, 1]), torch.tensor([0], dtype=torch.int32)
+    data, out = torch.ones(1, requires_grad=True), torch.zeros(1)
+    rest = (1, None, 1, "sum", "copy", 0.0, False)
+    kernels.pull_float32(neighbors, offset, None, -1, None, data.detach(), *rest, out)
+    assert out.tolist() == [1]
+    with pytest.raises(TypeError):
+        kernels.pull_float32(neighbors, offset, None, -1, None, data, *rest, out)
+    frozen = np.zeros(1, dtype=np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(TypeError):
+        kernels.pull_float32(neighbors, offset, None, -1, None, data.detach(), *rest, frozen)
+    with pytest.raises(TypeError):
+        torch.func.vmap(lambda x: flatten(x.to(torch.int64)) and x)(torch.zeros(2, 2))

@@ -1,0 +1,116 @@
+"""A graph whose tensors are a memory map of a file, each of which is verified when it is first used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph import csr
+from tgraph.graph import Graph
+from tgraph.ids import VertexIds
+from tgraph.io.sealed import Contents, as_bytes
+
+
+class _Verified:
+    """An attribute that is verified at its first use, and an ordinary one of the object from then on."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, graph: Any, owner: type) -> Any:
+        if graph is None:
+            return self
+        value = graph._verify(self._name)
+        object.__setattr__(graph, self._name, value)
+        return value
+
+
+class _MappedIds(VertexIds):
+    """Integer ids on the memory map of a file."""
+
+    values = _Verified()
+    are_integers = True
+
+    def __init__(self, values: Tensor, contents: Contents):
+        self._mapped, self._contents = values, contents
+
+    def __len__(self) -> int:
+        return len(self._mapped)
+
+    @property
+    def nbytes(self) -> int:
+        return self._mapped.nbytes
+
+    def _verify(self, name: str) -> Tensor:
+        self._contents.check("vertices", as_bytes(self._mapped))
+        return self._mapped
+
+
+class MappedGraph(Graph):
+    """A Graph on the memory map of a file with checksums.
+
+    `offset`, `neighbors`, `weights`, `vertices` and `order` are verified when they are first used, which takes one pass
+    over the one that is asked for and raises FileFormatError where it is damaged. Sizes and dtypes need none.
+
+    tensors : those of the file, as they were mapped. contents : what its header says of them. labels : of vertices,
+        where they have those. directed : as for a Graph.
+    Raises ArgumentError where the tensors cannot be those of a graph.
+    """
+
+    offset = _Verified()
+    neighbors = _Verified()
+    weights = _Verified()
+    order = _Verified()
+    _mapped: dict[str, Tensor]
+    _contents: Contents
+
+    def __init__(self, tensors: dict[str, Tensor], contents: Contents, labels: np.ndarray | None, directed: bool):
+        vertices = tensors.get("vertices", labels)
+        ids = Graph(tensors["offset"], tensors["neighbors"], tensors.get("weights"), vertices, directed)._ids
+        if "vertices" in tensors:
+            ids = _MappedIds(tensors["vertices"], contents)
+        fields = {"directed": directed, "_ids": ids, "_cache": {}, "_mapped": tensors, "_contents": contents}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def _verify(self, name: str) -> Tensor | None:
+        tensor = self._mapped.get(name)
+        if tensor is None:
+            return None
+        self._contents.check(name, as_bytes(tensor.view(-1)))
+        return tensor.to(csr.index_dtype(self.num_vertices)) if name == "neighbors" else tensor
+
+    def __reduce__(self) -> Any:
+        return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)
+
+    # ---- what needs no pass ------------------------------------------------------------------------------------------
+
+    @property
+    def num_vertices(self) -> int:
+        return len(self._mapped["offset"]) - 1
+
+    @property
+    def num_arcs(self) -> int:
+        return len(self._mapped["neighbors"])
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        return self._mapped["weights"].dtype if "weights" in self._mapped else None
+
+    @property
+    def device(self) -> torch.device:
+        return self._mapped["offset"].device
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored tensors; `caches` lists the derived ones."""
+        stored = sum(self._mapped[name].nbytes for name in ("offset", "neighbors", "weights") if name in self._mapped)
+        return stored + (0 if self._ids is None else self._ids.nbytes)
+
+
+def _in_memory(*fields: Any) -> Graph:
+    *parts, order = fields
+    return Graph(*parts).with_order(order)
