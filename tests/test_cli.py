@@ -223,6 +223,18 @@ def test_info(tmp_path):
     assert re.search(r"parallel edges: +1\n", undirected), "an undirected edge is counted once"
 
 
+def test_info_of_a_graph_that_streams(tmp_path):
+    path, blocks = tmp_path / "grid.tg", tmp_path / "blocks.tg"
+    graph = tg.generators.rmat(8, 8, 1, directed=True, weighted=True)
+    tg.write(graph, path)
+    tgraph("partition", path, "--parts", "8", "--output", blocks)
+    shown = tgraph("info", blocks, "--memory", "100kB")
+    assert "layout:             streamed" in shown
+    expected = tgraph("info", path).splitlines()
+    for line in expected[1:]:
+        assert line in shown or line.startswith(("layout", "memory"))
+
+
 def test_convert_keeps_the_graph(file, tmp_path):
     container = tmp_path / "small.tg"
     assert f"{container}: 6 vertices, 5 edges, directed" in tgraph("convert", file, container)

@@ -29,7 +29,9 @@ LAYERS = (
     ("tgraph.direction",),
     ("tgraph.subgraph", "tgraph.generators", "tgraph.io"),
     ("tgraph.graph",),
+    ("tgraph.mirror",),
     ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
+    ("tgraph.counts",),
     ("tgraph.csr",),
     ("tgraph.beside", "tgraph.cache", "tgraph.devices", "tgraph.native", "tgraph.text"),
     ("tgraph._native",),
@@ -137,6 +139,16 @@ def test_nothing_but_the_command_imports_the_command():
 
 def test_what_is_heavy_is_imported_when_it_is_needed():
     """torch's compiler alone is 75 MB and a second."""
-    heavy = ("torch._dynamo", "sympy", "cuda.core", "pandas", "matplotlib", "scipy", "networkx", "pyarrow")
+    heavy = (
+        "torch._dynamo",
+        "sympy",
+        "cuda.core",
+        "pandas",
+        "matplotlib",
+        "scipy",
+        "networkx",
+        "pyarrow",
+        "torch_geometric",
+    )
     code = f"import sys, tgraph; print(*(name for name in {heavy!r} if name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == []

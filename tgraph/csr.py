@@ -133,6 +133,13 @@ def drop_self_loops(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -
     return new_offset, take(neighbors, kept), None if weights is None else take(weights, kept)
 
 
+def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
+    """True where an arc follows another with the same neighbor in its row; rows ascend."""
+    if (kernels := _kernels(neighbors)) is not None:
+        return kernels.count_distinct(offset.contiguous(), neighbors.contiguous()) < neighbors.numel()
+    return not bool(_selection_mask(offset, neighbors, "distinct").all())
+
+
 def expand_rows(offset: Tensor, dtype: torch.dtype = torch.int64) -> Tensor:
     """The row (source) of every arc, `dtype` [m]: the inverse of counting arcs per row."""
     num_arcs = int(offset[-1])

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import build, csr, devices, validate
+from tgraph import build, csr, devices, mirror, validate
+from tgraph.counts import ArcCounts
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.ids import VertexIds
@@ -36,6 +37,10 @@ _deriving = threading.RLock()  # threads that search the same graph at once deri
 def kept_for_later() -> Iterator[None]:
     """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in. One
     thread at a time makes any."""
+    if not torch.is_inference_mode_enabled() and not torch._C._are_functorch_transforms_active():
+        with _deriving:
+            yield
+        return
     with _deriving, torch.inference_mode(False), torch._C._DisableFuncTorch():
         yield
 
@@ -323,6 +328,13 @@ class Graph:
         return int((rows == self.neighbors).sum())
 
     @derived
+    def num_parallel_edges(self) -> int:
+        """How many edges repeat another: those that would go if each were stored once."""
+        counts = ArcCounts()
+        counts.see(0, 0, self.offset, self.neighbors)
+        return counts.parallel_edges(self.directed)
+
+    @derived
     def transpose_permutation(self) -> Tensor:
         """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i].
 
@@ -573,17 +585,15 @@ class Graph:
         """The undirected graph of edges that are stored in both directions already; no arc is added.
 
         Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
-        ArgumentError where an arc lacks its reverse of equal weight.
+        ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; a fingerprint of 64 bits
+        tells, which errs about once in 2^63 graphs.
         """
-        arcs = Graph(self.offset, self.neighbors, self.weights)
-        if not arcs.is_symmetric:
-            raise ArgumentError(
-                "directed=False: some arc lacks its reverse of equal weight; "
-                "pass directed=True, or give each edge once to Graph.from_edges(..., directed=False)"
-            )
+        mirror.check_mirrored(self.offset, self.neighbors, self.weights)
         weights = self.weights
-        if weights is not None and not torch.equal(weights, weights.index_select(0, arcs.transpose_permutation)):
-            weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
+        if weights is not None and csr.has_parallel_arcs(self.offset, self.neighbors):
+            order = Graph(self.offset, self.neighbors).transpose_permutation
+            if not torch.equal(weights, weights.index_select(0, order)):
+                weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
         return Graph(self.offset, self.neighbors, weights, self.vertices, directed=False)
 
     def without_self_loops(self) -> Graph:
@@ -677,8 +687,8 @@ class Graph:
         counted = self.directed or "num_self_loops" in self._cache
         edges = f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
         parts = [f"{self.num_vertices:,} vertices", edges, "directed" if self.directed else "undirected"]
-        if self.weights is not None:
-            parts.append(f"weights {str(self.weights.dtype).removeprefix('torch.')}")
+        if self.weight_dtype is not None:
+            parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
             parts.append("integer ids" if self._ids.are_integers else "labels")
         return f"Graph({', '.join(parts)}, {_readable(self.nbytes)}, {self.device})"

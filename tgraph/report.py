@@ -133,7 +133,10 @@ def _cores(graph: tg.Graph, core: Any) -> str:
 
 
 def _ranks(graph: tg.Graph, rank: Any) -> str:
-    return "top 5: " + ", ".join(f"{vertex} ({value:.3g})" for vertex, value in graph.top(rank, 5))
+    top = graph.top(rank, 5)
+    return "top 5: " + ", ".join(
+        f"{name} ({value:,})" if isinstance(value, int) else f"{name} ({value:.3g})" for name, value in top
+    )
 
 
 def _hubs(graph: tg.Graph, score: Any) -> str:

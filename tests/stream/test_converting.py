@@ -16,10 +16,10 @@ from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F40
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.mirror import Mirror
 from tgraph.stream import converting
 from tgraph.stream.blocks import BlockFile
 from tgraph.stream.converting import convert
-from tgraph.stream.mirror import Mirror
 
 SMALL = "64kB"  # of memory: many runs and buckets
 

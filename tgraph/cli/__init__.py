@@ -130,7 +130,7 @@ def tgraph(
 
 for name, algorithm in ALGORITHMS.items():
     chain(app, name, algorithm.help, load, *steps(algorithm))
-chain(app, "info", "What a graph is like.", read, info)
+chain(app, "info", "What a graph is like.", load, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
 chain(app, "convert", "Write a graph in another format, order or layout.", read, save)

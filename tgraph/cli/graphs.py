@@ -121,14 +121,10 @@ def size(graph: tg.Graph) -> str:
 
 def info(graph: tg.Graph, /) -> None:
     """Say what a graph is like."""
-    edges = graph.to_edge_index()
-    if not graph.directed:
-        edges = edges[:, edges[0] <= edges[1]]
-    parallel = (edges[:, 1:] == edges[:, :-1]).all(0)
     isolated = (graph.out_degree == 0) & (graph.in_degree == 0)
     facts = {
         "self-loops": f"{graph.num_self_loops:,}",
-        "parallel edges": f"{int(parallel.sum()):,}",
+        "parallel edges": f"{graph.num_parallel_edges:,}",
         "isolated vertices": f"{int(isolated.sum()):,}",
         "out-degree": _degrees(graph),
         "weights": _weights(graph),

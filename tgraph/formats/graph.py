@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import devices
+from tgraph import csr, devices
+from tgraph.counts import ArcCounts
 from tgraph.graph import Graph, derived
 from tgraph.ids import VertexIds
+from tgraph.mirror import Mirror
 from tgraph.rows import Selection, computed_once, gather_rows
 
 if TYPE_CHECKING:
@@ -68,7 +70,41 @@ class FormattedGraph(Graph):
     @derived
     def in_degree(self) -> Tensor:
         """Arcs that reach each vertex, int64 [n]."""
-        return self.transpose_detached().out_degree
+        if not self.directed:
+            return self.out_degree
+        if self._kept_transpose() is not None:
+            return self.transpose_detached().out_degree
+        return self.layout.in_degree()
+
+    @derived
+    def num_self_loops(self) -> int:
+        """How many arcs lead from a vertex to itself."""
+        return self.arc_counts.loops
+
+    @derived
+    def num_parallel_edges(self) -> int:
+        """How many edges repeat another: those that would go if each were stored once."""
+        return self.arc_counts.parallel_edges(self.directed)
+
+    @derived
+    def arc_counts(self) -> ArcCounts:
+        """Self-loops and repeated arcs, counted while the arcs are decoded stretch by stretch."""
+        counts = ArcCounts()
+        self.layout.scan(counts.see)
+        return counts.finish()
+
+    @derived
+    def is_symmetric(self) -> bool:
+        """True where every arc has its reverse of equal weight, by a fingerprint of 64 bits (see `tgraph.mirror`)."""
+        if not self.directed:
+            return True
+        mirror = Mirror()
+
+        def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+            mirror.note(csr.expand_rows(offset) + first_row, neighbors, weights)
+
+        self.layout.scan(see)
+        return mirror.complete
 
     @derived
     def weight_statistics(self) -> tuple[float, float, float]:

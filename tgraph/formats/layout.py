@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +19,10 @@ from tgraph.rows import gather_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+# So many arcs are decoded at a time by `Layout.scan`.
+STRETCH = 1 << 22
 
 
 class Layout(ABC):
@@ -75,6 +79,27 @@ class Layout(ABC):
         offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(self.out_degree(), 0, out=offset[1:])
         return offset
+
+    def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
+        """Call see(first arc, first row, offset, neighbors, weights) for stretches of adjacent rows, in any order, for
+        all arcs once: so many are decoded at a time, and none kept. A row may come in several stretches."""
+        offset, begin = self.row_offset(), 0
+        while begin < self.num_vertices:
+            first_arc = int(offset[begin])
+            end = int(torch.searchsorted(offset, first_arc + STRETCH, right=True)) - 1
+            end = min(max(end, begin + 1), self.num_vertices)
+            see(first_arc, begin, *self.rows(torch.arange(begin, end, device=self.device)))
+            begin = end
+
+    def in_degree(self) -> Tensor:
+        """Arcs that lead to each vertex, int64 [n]; computed anew by every call."""
+        degree = torch.zeros(self.num_vertices, dtype=torch.int64, device=self.device)
+
+        def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+            degree.add_(torch.bincount(neighbors, minlength=self.num_vertices))
+
+        self.scan(see)
+        return degree
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
         """(smallest, largest, mean) weight, the first two NaN where one is NaN; None without weights or arcs."""

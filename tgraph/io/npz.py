@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in (*_OURS, *_SCIPYS) if name in archive.files}
     except Exception as fault:  # damaged bytes make zipfile, zlib and numpy raise almost anything
-        if isinstance(fault, OSError) and fault.errno is not None:
+        if isinstance(fault, OSError) and fault.errno not in (None, errno.EINVAL):  # zipfile seeks where damage says
             raise
         problem = f"not a whole numpy archive of plain arrays ({fault})"
         raise FileFormatError(path, problem, "save it again with numpy.savez or tgraph.write") from fault

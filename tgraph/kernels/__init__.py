@@ -133,6 +133,11 @@ def watched() -> Iterator[list[Choice]]:
         _watchers.reset(before)
 
 
+def is_watched() -> bool:
+    """True where somebody asks which backend serves a call."""
+    return bool(_watchers.get())
+
+
 def noted(choice: Choice) -> Choice:
     """The choice, told to whoever watches: for one that is made use of again."""
     for seen in _watchers.get():

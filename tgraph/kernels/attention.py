@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tgraph.kernels import choose, cuda, refusal
 from tgraph.kernels.call import Call
-from tgraph.kernels.library import register
+from tgraph.kernels.library import directly, register
 from tgraph.kernels.portable.attention import Inputs, Way, attend_recorded
 
 NARROW = (torch.float16, torch.bfloat16)
@@ -70,7 +70,7 @@ def _attend_gradient(ctx: Any, grad: Tensor, _: Tensor | None) -> tuple[Tensor |
     if torch.is_grad_enabled() and not torch.compiler.is_compiling():
         return *_recorded_gradient(inputs, way, grad, wanted), *_NONE
     back = (back_offset, back_neighbors, back_number)
-    found = attend_backward(grad.contiguous(), out, logsumexp, *inputs, *way, *back, wanted, ctx.backend)
+    found = _attend_backward(grad.contiguous(), out, logsumexp, *inputs, *way, *back, wanted, ctx.backend)
     return *(part if w else None for part, w in zip(found, wanted, strict=True)), *_NONE
 
 
@@ -129,3 +129,4 @@ attend_backward = register(
 attention_weights = register(
     f"attention_weights(Tensor logsumexp, {_INPUTS}, {_WAY}, str backend) -> Tensor", _weights, _weights_fake
 )
+attend_at_once, _attend_backward = directly(attend), directly(attend_backward)

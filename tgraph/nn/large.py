@@ -17,17 +17,17 @@ DTYPES = (torch.float32, torch.float64)
 
 def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b, as torch.nn.functional.linear: x [..., in], weight [out, in], bias [out]."""
-    large = x.dim() == 2 and _is_large(x, len(x) * max(weight.shape), weight, bias)
+    large = x.dim() == 2 and is_large(x, x.shape[0] * max(weight.shape), weight, bias)
     return _LinearMap.apply(x, weight, bias) if large else F.linear(x, weight, bias)
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:
     """x + y, where y has the shape of x or that of its last dimensions."""
-    large = x.shape[x.dim() - y.dim() :] == y.shape and _is_large(x, x.numel(), y)
+    large = x.shape[x.dim() - y.dim() :] == y.shape and is_large(x, x.numel(), y)
     return _Plus.apply(x, y) if large else x + y
 
 
-def _is_large(x: Tensor, size: int, *others: Tensor | None) -> bool:
+def is_large(x: Tensor, size: int, *others: Tensor | None) -> bool:
     """True for a result or gradient of `size` numbers, computed by the CPU, that is worth huge pages."""
     if torch.compiler.is_compiling() or size * x.element_size() < LARGE or x.dtype not in DTYPES:
         return False

@@ -3,16 +3,83 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
+from tgraph.graph import kept_for_later
+from tgraph.kernels.bipartite import sort_by_target
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.compiled import prepare_loops
 from tgraph.nn.traced import SunkAdjacency, sink_loops
+from tgraph.rows import computed_once
 
 FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
+
+
+class LoopedAdjacency(Adjacency):
+    """The edges of `base`, and behind them a self-loop for each of the first `num_loops` vertices; those that the user
+    gave to vertices are left out where they are to be `replaced`."""
+
+    def __init__(self, base: Adjacency, num_loops: int, replaced: bool):
+        self._ends = (base.source, base.target)  # not the base, which keeps this
+        self._num_loops, self._replaced = num_loops, replaced
+        self.num_sources, self.num_targets, self.values = base.num_sources, base.num_targets, None
+        self._kept = {}
+
+    def _sort(self) -> tuple[Tensor, Tensor, Tensor]:
+        return sort_by_target(*self._ends, self.num_sources, self.num_targets, self._num_loops, self._replaced)
+
+    @property
+    def num_edges(self) -> int:
+        return self._sorted[1].shape[0]
+
+    @property
+    def source(self) -> Tensor:  # type: ignore[override]
+        """The sources of the edges and of the self-loops, [E']."""
+        return self._with_loops(self._ends[0])
+
+    @property
+    def target(self) -> Tensor:  # type: ignore[override]
+        """Their targets, of the dtype of the sources, [E']."""
+        return self._with_loops(self._ends[1].to(self._ends[0].dtype))
+
+    def _with_loops(self, ends: Tensor) -> Tensor:
+        every = torch.arange(self._num_loops, dtype=ends.dtype, device=ends.device)
+        return torch.cat((ends if self.kept_edges is None else ends.index_select(0, self.kept_edges), every))
+
+    @property
+    def kept_edges(self) -> Tensor | None:
+        """The user's numbers of the edges kept, int64 [k], or None where these are all."""
+        return self._split[0]
+
+    @property
+    def loop(self) -> Tensor | None:
+        """For each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
+        where there were none at all, or all were kept."""
+        return self._split[1]
+
+    @computed_once
+    def _split(self) -> tuple[Tensor | None, Tensor | None]:
+        if not self._replaced:
+            return None, None
+        with kept_for_later():
+            source, target = self._ends
+            return _split_loops(source, target, max(self.num_sources, self._num_loops), self._num_loops)
+
+
+def _split_loops(source: Tensor, target: Tensor, size: int, num_loops: int) -> tuple[Tensor | None, Tensor | None]:
+    """The numbers of the edges that are no self-loops, and the last self-loop of each of `num_loops` vertices."""
+    is_loop = source == target
+    if not bool(is_loop.any()):
+        return None, None
+    number = is_loop.nonzero().flatten()
+    vertex = source.index_select(0, number).to(torch.int64)
+    loop = torch.full((size,), -1, dtype=torch.int64, device=source.device)
+    loop = loop.scatter_reduce(0, vertex, number, "amax")[:num_loops]
+    return (~is_loop).nonzero().flatten(), torch.where(loop < 0, len(source), loop)
 
 
 @dataclass
@@ -20,26 +87,42 @@ class Looped:
     """An adjacency with self-loops, and how data of the edges follows.
 
     adjacency : the edges that are kept, in the user's order, then a self-loop for each of `num_loops` vertices.
-    ends : the ends that a self-loop's features are reduced at, [k + num_loops]: those in edge_index[1].
-    kept : the user's numbers of the edges kept, int64 [k], or None where these are all.
-    loop : for each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
-        where there were none at all.
+    flow : of the layer. A self-loop's features are reduced at the end that edge_index[1] says.
+    end : the ends in edge_index[1], [E'], where the adjacency has others.
     sunk : which of the user's edges stay although they are replaced, and lead to nowhere, bool [E]; None where these
         are removed.
+    sunk_loop : for each vertex the last of these, or E where there was none, int64 [num_loops].
     """
 
-    adjacency: Adjacency
+    adjacency: Any
     num_loops: int
-    ends: Tensor
-    kept: Tensor | None = None
-    loop: Tensor | None = None
+    flow: str = "source_to_target"
+    end: Tensor | None = None
     sunk: Tensor | None = None
+    sunk_loop: Tensor | None = None
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the adjacency and what was derived of it, and of the numbers."""
-        numbers = (self.ends, self.kept, self.loop, self.sunk)
-        return self.adjacency.nbytes + sum(tensor.nbytes for tensor in numbers if tensor is not None)
+        """Bytes of the adjacency and what was derived of it."""
+        return self.adjacency.nbytes
+
+    @property
+    def ends(self) -> Tensor:
+        """The ends that a self-loop's features are reduced at, [E']."""
+        if self.end is not None:
+            return self.end
+        return self.adjacency.target if self.flow == "source_to_target" else self.adjacency.source
+
+    @property
+    def kept(self) -> Tensor | None:
+        """The user's numbers of the edges kept, int64 [k], or None where these are all."""
+        return None if self.sunk is not None else self.adjacency.kept_edges
+
+    @property
+    def loop(self) -> Tensor | None:
+        """For each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
+        where there were none at all."""
+        return self.adjacency.loop if self.sunk is None else self.sunk_loop
 
     def weights(self, edge_weight: Tensor, fill: float) -> Tensor:
         """The edge weights [E] with those of the self-loops: the user's where there was one, `fill` where not."""
@@ -93,28 +176,9 @@ def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_targ
 
 def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
     """As `with_loops`, where torch.compile does not look on."""
-    return adjacency.kept(("loops", num_loops), lambda: _with_loops(adjacency, num_loops, flow))
-
-
-def _with_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
-    source, target = adjacency.source, adjacency.target
-    is_loop = source == target
-    kept = loop = None
-    if bool(is_loop.any()):
-        kept = (~is_loop).nonzero().flatten()
-        number = is_loop.nonzero().flatten()
-        vertex = source.index_select(0, number).to(torch.int64)
-        size = max(adjacency.num_sources, num_loops)
-        if int(vertex.min()) < 0 or int(vertex.max()) >= size:
-            adjacency.check_ends()
-        loop = torch.full((size,), -1, dtype=torch.int64, device=source.device)
-        loop = loop.scatter_reduce(0, vertex, number, "amax")[:num_loops]
-        loop = torch.where(loop < 0, len(source), loop)
-        source, target = source.index_select(0, kept), target.index_select(0, kept)
-    every = torch.arange(num_loops, dtype=source.dtype, device=source.device)
-    source, target = torch.cat((source, every)), torch.cat((target, every))
-    over = Adjacency(source, target, adjacency.num_sources, adjacency.num_targets)
-    return Looped(over, num_loops, target if flow == "source_to_target" else source, kept, loop)
+    return adjacency.kept(
+        ("loops", num_loops), lambda: Looped(LoopedAdjacency(adjacency, num_loops, True), num_loops, flow)
+    )
 
 
 def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
@@ -126,17 +190,11 @@ def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Loope
     every = torch.arange(num_loops, dtype=source.dtype, device=source.device)
     sunk = torch.cat((is_loop, torch.zeros_like(every, dtype=torch.bool)))
     over = SunkAdjacency(torch.cat((source, every)), torch.cat((target, every)), *sizes, sunk)
-    return Looped(over, num_loops, torch.cat((ends, every)), None, loop, is_loop)
+    return Looped(over, num_loops, flow, torch.cat((ends, every)), is_loop, loop)
 
 
 def with_more_loops(adjacency: Adjacency) -> Looped:
     """The adjacency with one more self-loop for each vertex; those of the user stay. Kept with it."""
 
-    def add() -> Looped:
-        source, target = adjacency.source, adjacency.target
-        every = torch.arange(adjacency.num_targets, dtype=source.dtype, device=source.device)
-        source, target = torch.cat((source, every)), torch.cat((target.to(source.dtype), every))
-        over = Adjacency(source, target, adjacency.num_sources, adjacency.num_targets)
-        return Looped(over, adjacency.num_targets, target)
-
-    return adjacency.kept("more loops", add)
+    size = adjacency.num_targets
+    return adjacency.kept("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))

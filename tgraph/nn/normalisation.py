@@ -10,9 +10,10 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
+from tgraph.kernels.bipartite import inverse_root_degree
 from tgraph.kernels.library import transformed
 from tgraph.kernels.segments import segment_reduce, take
-from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
+from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import prepare_norm
 from tgraph.nn.loops import with_loops, with_more_loops
 
@@ -102,7 +103,10 @@ def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: tor
     """The normalised weights where every edge weighs 1, kept; `over` is the adjacency, or `looped`."""
 
     def compute() -> ArcWeights:
-        return _normalised(over, torch.ones(over.num_edges, dtype=dtype, device=over.rows.device), uniform=True)
+        if torch.compiler.is_compiling():
+            return _normalised(over, torch.ones(over.num_edges, dtype=dtype, device=over.rows.device))
+        arcs = over.arcs(of_edges=False)
+        return EndWeights(arcs, inverse_root_degree(arcs.offset, dtype))
 
     return adjacency.kept(("gcn", looped, dtype), compute)
 
@@ -136,9 +140,8 @@ class _Last:
         return 0 if self.found is None else self.found[0].nbytes + self.found[1].nbytes
 
 
-def _normalised(over: Adjacency, edge_weight: Tensor, uniform: bool = False) -> ArcWeights:
-    """The weights [E'] of the edges divided by the roots of the degrees at both ends, in the order of the rows.
-    `uniform` says that they are all equal."""
+def _normalised(over: Adjacency, edge_weight: Tensor) -> ArcWeights:
+    """The weights [E'] of the edges divided by the roots of the degrees at both ends, in the order of the rows."""
     rows = over.rows
     weights = edge_weight if over.position is None else take(edge_weight, over.position)
     degree = segment_reduce(weights, rows.offset, "sum")
@@ -148,4 +151,4 @@ def _normalised(over: Adjacency, edge_weight: Tensor, uniform: bool = False) -> 
         rows.offset.diff(), output_size=weights.shape[0]
     )
     values = take(scale, rows.neighbors) * weights * take(scale, target)
-    return ArcWeights(values, symmetric=uniform and over.columns is rows)
+    return ArcWeights(values)

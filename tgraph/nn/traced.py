@@ -44,21 +44,41 @@ class TracedAdjacency(Adjacency):
     def num_edges(self) -> int:
         return self.source.shape[0]
 
-    def _sort(self) -> Any:
-        square = max(self.num_sources, self._num_rows)
-        offset, neighbors, position = sort_arcs(self.source, self.target, self.num_sources, self._num_rows)
+    def _sort_traced(self) -> tuple[Rows, Tensor, Rows]:
+        sizes = self.num_sources, self._num_rows
+        # not max(n, n + 1), which torch.export does not simplify, where one of n vertices is a sink's
+        square = self._num_rows if self.num_sources == self.num_targets else torch.sym_max(*sizes)
+        offset, neighbors, position = sort_arcs(self.source, self.target, *sizes, square)
         columns = transpose_arcs(offset, neighbors, square, True)
         return Rows(offset, neighbors, square, columns[2]), position, Rows(columns[0], columns[1], square)
 
     @property
-    def _sorted(self) -> Any:
-        if "sorted" not in self._kept:
-            self._kept["sorted"] = self._sort()
-        return self._kept["sorted"]
+    def _both(self) -> tuple[Rows, Tensor, Rows]:
+        if "both" not in self._kept:
+            self._kept["both"] = self._sort_traced()
+        return self._kept["both"]
+
+    @property
+    def rows(self) -> Any:
+        return self._both[0]
+
+    @property
+    def position(self) -> Tensor:
+        return self._both[1]
 
     @property
     def columns(self) -> Any:
-        return self._sorted[2]
+        return self._both[2]
+
+    @property
+    def transpose_permutation(self) -> Tensor:
+        permutation = self.rows.transpose_permutation
+        assert permutation is not None
+        return permutation
+
+    def _cut(self, of_edges: bool) -> Arcs:
+        position = self.position if of_edges else None
+        return Arcs(self.rows.offset[: self._num_rows + 1], self.rows.neighbors, position, self.num_sources)
 
     @property
     def unreached(self) -> Tensor:
@@ -79,10 +99,6 @@ class SunkAdjacency(TracedAdjacency):
     @property
     def _num_rows(self) -> int:
         return self.num_targets + 1
-
-    def arcs(self, of_edges: bool = True) -> Arcs:
-        position = self.position if of_edges else None
-        return Arcs(self.rows.offset[: self._num_rows + 1], self.rows.neighbors, position, self.num_sources)
 
     def with_sink(self, target_data: Tensor) -> Tensor:
         return torch.cat((target_data, target_data.new_zeros((1, *target_data.shape[1:]))))
@@ -108,20 +124,25 @@ class SunkAdjacency(TracedAdjacency):
         return self.without_sunk(self.source.to(torch.int64)), self.without_sunk(self.target.to(torch.int64))
 
 
-def _sort(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> tuple[Tensor, Tensor, Tensor]:
-    rows, position = Adjacency(source, target, num_sources, num_targets)._sort()
-    assert position is not None
-    return rows.offset, rows.neighbors, position
+def _sort(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, square: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    sorted_once = Adjacency(source, target, num_sources, num_targets)
+    assert sorted_once.position is not None
+    return sorted_once.rows.offset, sorted_once.rows.neighbors, sorted_once.position
 
 
-def _sort_fake(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> tuple[Tensor, Tensor, Tensor]:
-    arcs, offsets = source.shape[0], torch.sym_max(num_sources, num_targets) + 1
+def _sort_fake(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, square: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    arcs = source.shape[0]
     neighbors = source.new_empty(arcs, dtype=csr.index_dtype(2**31 - 1))
-    return source.new_empty(offsets, dtype=torch.int64), neighbors, source.new_empty(arcs, dtype=torch.int64)
+    return source.new_empty(square + 1, dtype=torch.int64), neighbors, source.new_empty(arcs, dtype=torch.int64)
 
 
 sort_arcs = register(
-    "sort_arcs(Tensor source, Tensor target, SymInt num_sources, SymInt num_targets) -> (Tensor, Tensor, Tensor)",
+    "sort_arcs(Tensor source, Tensor target, SymInt num_sources, SymInt num_targets, SymInt square) "
+    "-> (Tensor, Tensor, Tensor)",
     _sort,
     _sort_fake,
 )

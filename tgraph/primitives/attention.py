@@ -188,7 +188,7 @@ def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     dtype = inputs.sent.dtype
     if transformed():  # torch.func has rules for torch's own operators alone
         return portable.attend_recorded(operators.widened(inputs, "torch"), way).to(dtype)
-    return operators.attend(*operators.widened(inputs, backend), *way, *back, backend)[0].to(dtype)
+    return operators.attend_at_once(*operators.widened(inputs, backend), *way, *back, backend)[0].to(dtype)
 
 
 def _weights(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:

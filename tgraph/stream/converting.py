@@ -33,9 +33,9 @@ from tgraph.io.edgelist import Plan
 from tgraph.io.edges import Rules
 from tgraph.io.stream import PathLike
 from tgraph.io.whole import remove_leftovers, room_for, whole_file
+from tgraph.mirror import Mirror
 from tgraph.stream.container import SECTIONS
 from tgraph.stream.memory import parse_memory
-from tgraph.stream.mirror import Mirror
 from tgraph.stream.numbering import CompactIds, KeptIds, Labels, Numbering, narrowed
 from tgraph.stream.spill import Buckets, Edges, Runs
 from tgraph.stream.writing import (

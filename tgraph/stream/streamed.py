@@ -174,6 +174,14 @@ class Streamed(Uncompressed):
         """Call work(block) once for every block with arcs."""
         self.pipeline.visit_all(self.blocks, work)
 
+    def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
+        """See `Layout.scan`: block by block."""
+        self.visit(lambda block: see(block.first_arc, block.first_row, block.offset, block.neighbors, block.weights))
+
+    def in_degree(self) -> Tensor:
+        """See `Layout.in_degree`; from the resident offsets of the other section."""
+        return self.transposed().out_degree()
+
     def check_room(self, num_arcs: int) -> None:
         """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""
         width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)

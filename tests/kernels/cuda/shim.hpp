@@ -14,7 +14,7 @@
 #define __forceinline__
 #define __host__
 #define __constant__ static const
-#define __shared__ static thread_local  // a thread of the host runs one block at a time; what the last one left is garbage
+#define __shared__ static thread_local  // a thread of the host runs one block at a time
 #define __restrict__ __restrict
 #define __launch_bounds__(...)
 
@@ -48,8 +48,8 @@ T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32, Place at
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32, Place at = Place::current()) {
-    const unsigned first = shim::lane() / width * width;
-    return shim::shuffle({"__shfl_up_sync", at}, mask, value, shim::lane() >= first + by ? shim::lane() - by : shim::lane());
+    const unsigned lane = shim::lane(), first = lane / width * width;
+    return shim::shuffle({"__shfl_up_sync", at}, mask, value, lane >= first + by ? lane - by : lane);
 }
 
 inline unsigned __ballot_sync(

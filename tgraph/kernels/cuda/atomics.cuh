@@ -5,6 +5,18 @@
 
 namespace tgraph {
 
+// Another thread may write there at any time: each look is a look into memory, and what is seen may be out of date.
+template <class T>
+__device__ T look(const T* address) {
+    return *static_cast<const volatile T*>(address);
+}
+
+// Another thread may look there, or put the same value there, at any time.
+template <class T>
+__device__ void put(T* address, T value) {
+    *static_cast<volatile T*>(address) = value;
+}
+
 template <class V>
 __device__ bool better(V left, V right, bool lowest) {
     return lowest ? left < right : left > right;

@@ -111,14 +111,14 @@ __global__ void __launch_bounds__(small_size, 1) push_small(
             if (!messages.is_sent(sent[i])) continue;
             const int64_t position = first[i] + (arc - before[i]), v = neighbors[position];
             const V message = messages(sent[i], position);
-            if (!messages.improves(message, values[v])) continue;
+            if (!messages.improves(message, look(values + v))) continue;
             if (!messages.improves(message, improve(values + v, message, messages.lowest))) continue;
             if (insert(reached, v)) changed[atomicAdd(&num_changed, 1)] = v;
         }
         __syncthreads();
         for (int i = threadIdx.x; i < num_changed; i += small_size) {
             const int64_t v = changed[i];
-            reached[v / 32] = 0;
+            put(reached + v / 32, 0u);
             if (!far.takes(values[v]))
                 ids[atomicAdd(&near, 1)] = v;
             else if (insert(far_bits, v))
@@ -154,7 +154,7 @@ __global__ void put_off(
         far_place = far_size + add(state + 3, put_off);
     }
     __syncthreads();
-    if (i < sums[0]) reached[v / 32] = 0;
+    if (i < sums[0]) put(reached + v / 32, 0u);
     if (is_near) ids[near_place + near_before] = v;
     if (is_far) far_list[far_place + far_before] = v;
 }

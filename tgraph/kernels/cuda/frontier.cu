@@ -21,7 +21,7 @@ __global__ void insert_ids(const int64_t* ids, int64_t count, uint32_t* words) {
 // Empties a bitmap of which these are the members.
 __global__ void clear_ids(const int64_t* ids, int64_t count, uint32_t* words) {
     const int64_t i = global_thread();
-    if (i < count) words[ids[i] / 32] = 0;
+    if (i < count) put(words + ids[i] / 32, 0u);
 }
 
 // kept[1 + b] is the number of members in the words of block b, kept[0] is 0.

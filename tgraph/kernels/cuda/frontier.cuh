@@ -18,7 +18,7 @@ __device__ bool contains(const uint32_t* words, int64_t v) { return words[v / 32
 // True for whoever sets the bit, which among threads that do so at once is one.
 __device__ bool insert(uint32_t* words, int64_t v) {
     const uint32_t bit = uint32_t{1} << (v % 32);
-    if (words[v / 32] & bit) return false;
+    if (look(words + v / 32) & bit) return false;
     return !(atomicOr(words + v / 32, bit) & bit);
 }
 

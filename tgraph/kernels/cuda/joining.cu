@@ -7,21 +7,15 @@
 
 namespace tgraph {
 
-// Another thread may write a label at any time: each look is a look into memory.
-template <class Label>
-__device__ Label look(const Label* label, int64_t v) {
-    return *static_cast<const volatile Label*>(label + v);
-}
-
 // The root of v's tree as it is now. On the way each vertex is made to point at its grandparent, which halves the path
 // for whoever comes next; a vertex that is no root never becomes one again.
 template <class Label>
 __device__ Label find_root(Label* label, Label v) {
-    Label parent = look(label, v);
+    Label parent = look(label + v);
     while (parent != v) {
-        const Label above = look(label, parent);
+        const Label above = look(label + parent);
         if (above == parent) return parent;
-        *static_cast<volatile Label*>(label + v) = above;
+        put(label + v, above);
         v = parent;
         parent = above;
     }
@@ -47,7 +41,7 @@ __global__ void hook(
         const int64_t i = row_of_arc(before, range.first, range.end, arc);
         const int64_t row = rows ? rows[i] : i;
         Label a = static_cast<Label>(row), b = static_cast<Label>(neighbors[offset[row] + (arc - before[i])]);
-        if (look(label, a) == look(label, b)) continue;
+        if (look(label + a) == look(label + b)) continue;
         for (;;) {
             a = find_root(label, a), b = find_root(label, b);
             if (a == b) break;
@@ -63,9 +57,9 @@ template <class Label>
 __global__ void flatten(Label* label, int64_t n) {
     const int64_t v = global_thread();
     if (v >= n) return;
-    Label root = label[v];
-    for (Label above = look(label, root); above != root; above = look(label, root)) root = above;
-    label[v] = root;
+    Label root = look(label + v);
+    for (Label above = look(label + root); above != root; above = look(label + root)) root = above;
+    put(label + v, root);
 }
 
 // The vertices of other trees than that of `root` and more than `width` arcs, as a bitmap; sums[0] and sums[1] grow by

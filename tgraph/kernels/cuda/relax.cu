@@ -37,7 +37,7 @@ __global__ void push_arcs(
         const int64_t position = offset[rows ? rows[i] : i] + (arc - before[i]), v = neighbors[position];
         const V message = messages(value, stored ? position : arc);
         V* to = values + v * columns + column;
-        if (!messages.improves(message, *to)) continue;
+        if (!messages.improves(message, look(to))) continue;
         if (!messages.improves(message, improve(to, message, messages.lowest))) continue;
         if (!insert(reached, v)) continue;
         found[atomicAdd(&num_found, 1)] = v;
@@ -145,7 +145,7 @@ __global__ void pull_tiles(
     for (int64_t tile = global_thread() / 32; tile < num_tiles; tile += step) {
         const int64_t v = tiles[2 * tile], begin = tiles[2 * tile + 1];
         const int64_t end = offset[v + 1] - begin < arcs_per_tile ? offset[v + 1] : begin + arcs_per_tile;
-        const V old = __shfl_sync(all_lanes, values[v], 0);  // other warps may write it meanwhile
+        const V old = __shfl_sync(all_lanes, look(values + v), 0);  // other warps may write it meanwhile
         if (in.is_settled(old)) continue;
         const V best = in.scan(begin, end, old);
         if (lane() || !messages.improves(best, old)) continue;

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(block_size) pull_columns(
     const int64_t column = static_cast<int64_t>(blockIdx.y) * width + lane() % width;
     const bool works = stretch.row >= 0 && column < columns;
     V* to = values + (works ? stretch.row * columns + column : 0);
-    const V old = works ? *to : V{};  // other warps may write it meanwhile
+    const V old = works ? look(to) : V{};  // other warps may write it meanwhile
     V best = old;
     const bool bounded = bound && works;
     const V limit = bounded ? bound[column] : V{};

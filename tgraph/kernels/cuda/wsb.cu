@@ -60,7 +60,8 @@ __device__ __forceinline__ Pair<T> left_of(const Tiles<T>& tiles, int64_t tile, 
 }
 
 // Adds a tile arc by arc, unrounded: in a product infinity and NaN, and what rounding makes infinite, would reach rows
-// that have no arc to them. A lane adds to what it holds of the sum: rows g and g + 8, `count` adjacent columns of the data from column on, and as many after those.
+// that have no arc to them. A lane adds to what it holds of the sum: rows g and g + 8, `count` adjacent columns of the
+// data from column on, and as many after those.
 template <class T, int count>
 __device__ __forceinline__ void add_arcs(
     float (&sum)[count * 4], const Tiles<T>& tiles, int64_t tile, int g, const T* data, int64_t columns,

@@ -83,7 +83,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "sum_edges": edges.refuses,
     "edge_softmax": edges.refuses,
     "edge_softmax_gradient": edges.refuses,
-    "push_rows": aggregation.refuses_adjoints,
+    "push_rows": aggregation.refuses_push_rows,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,
     "pull_won": aggregation.refuses_adjoints,

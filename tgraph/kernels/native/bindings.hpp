@@ -25,6 +25,7 @@ void bind_dag(nb::module_& module);
 void bind_pairs(nb::module_& module);
 void bind_cbm(nb::module_& module);
 void bind_unfold(nb::module_& module);
+void bind_mirror(nb::module_& module);
 void bind_tiles(nb::module_& module);
 void bind_tile_sums(nb::module_& module);
 

@@ -70,10 +70,11 @@ template <class Neighbor>
 bool transpose(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> new_offset, Out<Neighbor> new_neighbors,
                std::optional<Out<int64_t>> perm, bool wide) {
     const auto csr = outputs(new_offset, new_neighbors, perm);
-    const int bits = bits_of_ids(csr.num_vertices);
-    const Reversed<Neighbor> arcs{offset.data(), neighbors.data(), csr.size, csr.num_vertices, bits};
+    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;  // not all vertices need have one
+    const int bits = bits_of_ids(num_rows);
+    const Reversed<Neighbor> arcs{offset.data(), neighbors.data(), csr.size, num_rows, csr.num_vertices, bits};
     // The reversed arcs come in the order of their targets already: only the digits of the sources are left.
-    return build(arcs, csr, split_into_digits(bits, 2 * bits), wide);
+    return build(arcs, csr, split_into_digits(bits, bits + bits_of_ids(csr.num_vertices)), wide);
 }
 
 template <class Row>

@@ -99,19 +99,19 @@ struct EdgeList {
     }
 };
 
-// The arcs of a CSR graph, each turned around.
+// The arcs of a CSR structure, each turned around: `num_rows` rows, whose neighbours are below `num_vertices`.
 template <class Neighbor>
 struct Reversed {
     const int64_t* offset;
     const Neighbor* neighbors;
-    int64_t size, num_vertices;
+    int64_t size, num_rows, num_vertices;
     int bits;
 
     template <class Record, class Visit>
     bool each(Range range, Visit visit) const {
         bool valid = true;
         const auto limit = static_cast<uint64_t>(num_vertices);
-        each_row(offset, num_vertices, range, [&](int64_t row, Range arcs) {
+        each_row(offset, num_rows, range, [&](int64_t row, Range arcs) {
             for (int64_t i = arcs.begin; i < arcs.end; ++i) {
                 const int64_t u = neighbors[i];
                 valid &= static_cast<uint64_t>(u) < limit;

@@ -1,0 +1,137 @@
+"""Sums over arcs by the compiled kernels at once: the same as by torch's operators, gradients of any order included."""
+
+import pytest
+import torch
+from torch.func import grad, vmap
+
+from tgraph import native
+from tgraph.errors import ArgumentError
+from tgraph.kernels import bipartite, eager, watched
+from tgraph.kernels.bipartite import Arcs, sort_by_target
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+
+SIZES = [(7, 7), (9, 4), (4, 9), (1, 1), (5, 0), (0, 5), (2000, 3000)]
+
+
+def edges(num_sources, num_targets, size, dtype=torch.int64):
+    if not num_sources or not num_targets:
+        size = 0
+    source = torch.randint(max(num_sources, 1), (size,), dtype=dtype)
+    return source, torch.randint(max(num_targets, 1), (size,), dtype=dtype)
+
+
+def arcs_of(num_sources, num_targets, size=40):
+    arcs = sort_by_target(*edges(num_sources, num_targets, size), num_sources, num_targets)
+    return Arcs.unchecked(*arcs, num_sources)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+@pytest.mark.parametrize("size", [0, 30, 100_000])
+@pytest.mark.parametrize("replace", [True, False])
+@pytest.mark.parametrize("loops", [0, 3, "all"])
+def test_edges_are_sorted_as_torch_sorts_them(sizes, dtype, size, replace, loops):
+    torch.manual_seed(size)
+    both = min(sizes)
+    loops = both if loops == "all" else min(loops, both)
+    source, target = edges(*sizes, size, dtype)
+    found = sort_by_target(source, target, *sizes, loops, replace)
+    expected = bipartite._sort_by_torch(source, target, sizes, loops, replace)
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_sorted_edges_stay_where_they_are():
+    source, target = torch.tensor([0, 2, 1, 1]), torch.tensor([0, 0, 1, 2])
+    offset, neighbors, position = sort_by_target(source, target, 3, 3)
+    assert offset.tolist() == [0, 2, 3, 4] and neighbors.tolist() == [0, 2, 1, 1] and position.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("wrong", [-1, 5, 2**40])
+@pytest.mark.parametrize("end", ["source", "target"])
+@pytest.mark.parametrize("loops", [0, 5])
+def test_ends_that_are_no_vertices_are_named(wrong, end, loops):
+    ends = {"source": torch.tensor([0, 1, 2]), "target": torch.tensor([1, 2, 2])}
+    ends[end][1] = wrong
+    with pytest.raises(ArgumentError, match=f"the {end} {wrong} of edge 1"):
+        sort_by_target(*ends.values(), 5, 5, loops, replace=True)
+    with pytest.raises(ArgumentError, match=f"the source {wrong} of edge 0"):  # a self-loop, which is not kept
+        sort_by_target(torch.tensor([wrong]), torch.tensor([wrong]), 5, 5, 5, replace=True)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_arcs_turned_around_twice_are_themselves(sizes):
+    arcs = arcs_of(*sizes)
+    back = Arcs(*arcs.transposed()[:2], None, sizes[1])  # which checks them
+    again = back.transposed()
+    assert torch.equal(again[0], arcs.offset) and torch.equal(again[1], arcs.neighbors)
+    number = arcs.transposed(numbered=True)[2]
+    assert torch.equal(arcs.destinations()[number], back.neighbors.long())
+
+
+def by_message(arcs, data, mean, weights):
+    received = eager._by_message(arcs, data, weights)
+    return received * arcs.inverse_degree(data.dtype) if mean else received
+
+
+@pytest.mark.parametrize("sizes", [size for size in SIZES if size[0]])
+@pytest.mark.parametrize("mean", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_sums_and_their_gradients(sizes, mean, weighted):
+    torch.manual_seed(1)
+    arcs = arcs_of(*sizes)
+    data = torch.randn(sizes[0], 3, dtype=torch.float64, requires_grad=True)
+    weights = None
+    if weighted:
+        values = torch.rand(arcs.num_arcs, dtype=torch.float64)
+        weights = (values, values[arcs.transposed(numbered=True)[2]])
+    assert eager.serves(arcs, data, None if weights is None else weights[0])
+    found = eager.aggregate(arcs, data, mean, weights)
+    expected = by_message(arcs, data, mean, None if weights is None else weights[0])
+    torch.testing.assert_close(found, expected)
+    if found.numel():
+        one, other = (torch.autograd.grad(out.sin().sum(), data, create_graph=True)[0] for out in (found, expected))
+        torch.testing.assert_close(one, other)
+        one, other = (torch.autograd.grad(first.pow(3).sum(), data)[0] for first in (one, other))
+        torch.testing.assert_close(one, other)
+
+
+def test_numerical_gradients():
+    arcs = arcs_of(5, 4, 12)
+    data = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)
+    for mean in (True, False):
+        assert torch.autograd.gradcheck(lambda x, mean=mean: eager.aggregate(arcs, x, mean), (data,))
+        assert torch.autograd.gradgradcheck(lambda x, mean=mean: eager.aggregate(arcs, x, mean), (data,))
+
+
+def test_gradients_of_several_at_once():
+    arcs = arcs_of(6, 6)
+    data = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
+    out, upstream = eager.aggregate(arcs, data), torch.randn(3, 6, 2, dtype=torch.float64)
+    (found,) = torch.autograd.grad(out, data, upstream, is_grads_batched=True, retain_graph=True)
+    singly = [torch.autograd.grad(out, data, each, retain_graph=True)[0] for each in upstream]
+    torch.testing.assert_close(found, torch.stack(singly))
+
+
+def test_what_is_left_to_the_operators():
+    arcs, data = arcs_of(6, 6), torch.randn(6, 2)
+    assert eager.serves(arcs, data)
+    assert not eager.serves(arcs, data.half())
+    assert not eager.serves(arcs, data[:, 0])
+    assert not eager.serves(arcs, data[:5])
+    assert not eager.serves(arcs, data.to("meta"))
+    assert not eager.serves(arcs, data, torch.ones(arcs.num_arcs, requires_grad=True))
+    with watched():
+        assert not eager.serves(arcs, data)
+    seen = []
+    vmap(lambda x: seen.append(eager.serves(arcs, x)) or x)(data[None])
+    grad(lambda x: seen.append(eager.serves(arcs, x)) or x.sum())(data)
+    with torch._subclasses.FakeTensorMode() as fake:
+        seen.append(eager.serves(arcs, fake.from_tensor(data)))
+    assert seen == [False] * 3
+
+
+def test_without_the_kernels(monkeypatch):
+    arcs, data = arcs_of(6, 6), torch.randn(6, 2)
+    monkeypatch.setenv("TGRAPH_NATIVE", "0")
+    assert not eager.serves(arcs, data)
