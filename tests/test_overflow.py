@@ -46,6 +46,15 @@ def test_layouts_are_exact_or_raise(given_program, name, rounds, mode):
     assert found == expected
 
 
+def test_a_vertex_that_nobody_sends_to_keeps_its_value_in_a_layout():
+    """It hears the least value of int64, whose absolute value is itself."""
+    graph = tg.Graph.from_edges([0], [1], torch.tensor([5], dtype=torch.int32), num_vertices=2).to_format("coo")
+    for dtype in (torch.int32, torch.int64):
+        given = torch.tensor([torch.iinfo(dtype).min, 3], dtype=dtype)
+        found = tg.run(Any("max", "add", given, rounds=1), graph, max_iterations=2).values
+        assert found.tolist() == given.tolist()
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_more_rounds_than_vertices(backend):
     """Once around the cycle and again: 64 bits hold what 32 do not."""

@@ -37,11 +37,11 @@ class Arcs:
     def __post_init__(self) -> None:
         _check("offset", self.offset, (torch.int64,), self.offset.device)
         _check("neighbors", self.neighbors, (torch.int32, torch.int64), self.offset.device)
-        if not len(self.offset):
+        if self.offset.shape[0] == 0:
             raise ArgumentError("offset: expected int64 [n_dst + 1], got none; without destinations it is [0]")
         if self.position is not None:
             _check("position", self.position, (torch.int64,), self.offset.device)
-            if len(self.position) != len(self.neighbors):
+            if self.position.shape[0] != self.neighbors.shape[0]:
                 raise ArgumentError(
                     f"position: expected [{len(self.neighbors)}], one for each arc, got [{len(self.position)}]"
                 )

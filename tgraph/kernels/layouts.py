@@ -228,7 +228,7 @@ def relax(
     best = _layout(sub).pull(far.flatten(1) if far.dim() > 1 else far[:, None], reduction.name, _edge(call))
     best = best.reshape(values.shape)
     if call.weights_in_layout and not dtype.is_floating_point:
-        best = torch.where(best.abs() >= _FAR, identity, best)
+        best = torch.where((best >= _FAR) | (best <= -_FAR), identity, best)
     best = best.to(values.dtype)
     better = reduction.better(best, values)
     values.copy_(torch.where(better, best, values))

@@ -125,7 +125,7 @@ class AffineMap:
         held = choice.call.weights
         if not recorded and not (isinstance(held, Tensor) and held.requires_grad):
             # What is kept shall hold no vector.
-            call = replace(choice.call, data=x.new_empty(0), others=(), sub=None)
+            call = replace(choice.call, data=x.new_empty(0), others=())
             self._chosen = key, replace(choice, call=call)
         return choice
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native import arcs as kernels
-from tgraph.kernels.native.arcs import NARROW, PULL, Arcs, refuses_pair
+from tgraph.kernels.native.arcs import KERNEL, NARROW, PULL, Arcs, refuses_pair
 from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import Reduction
 from tgraph.subgraph import Received, Subgraph
@@ -19,7 +19,6 @@ PLAIN = (Tensor, torch.nn.Parameter)
 
 # Integers that the kernels do not hold are compared, not added, and that as these.
 HELD_AS = {torch.bool: torch.uint8, torch.int8: torch.int32, torch.int16: torch.int32}
-KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
 
 
 def refuses(call: Call) -> str | None:
@@ -37,8 +36,7 @@ def refuses(call: Call) -> str | None:
         return f"{reduction.name!r} of weighted messages is not compiled"
     if per_arc and not dtype.is_floating_point and (reduction.name == "mean" or dtype.itemsize < 4):
         return f"{reduction.name!r} of weighted messages of {dtype} is not compiled"
-    edge, name = call.edge if per_arc else "copy", KERNEL.get(reduction.name, reduction.name)
-    return refuses_pair(HELD_AS.get(dtype, dtype), name, edge)
+    return refuses_pair(HELD_AS.get(dtype, dtype), reduction.name, call.edge if per_arc else "copy")
 
 
 def _message_dtype(call: Call, per_arc: bool) -> torch.dtype:
@@ -131,7 +129,7 @@ def refuses_adjoints(call: Call) -> str | None:
 def refuses_push_rows(call: Call) -> str | None:
     """The same for what rows send, of which not every pair of reduction and edge operation is compiled."""
     reduction, held = cast(Reduction, call.reduction), torch.promote_types(call.data.dtype, torch.float32)
-    return refuses_adjoints(call) or refuses_pair(held, KERNEL.get(reduction.name, reduction.name), call.edge)
+    return refuses_adjoints(call) or refuses_pair(held, reduction.name, call.edge)
 
 
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:

@@ -47,12 +47,14 @@ PAIRS = {
 NARROW_PAIRS = {(reduce, edge) for reduce in ("sum", "min", "max") for edge in ("copy", "mul")}
 
 
+KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
+
+
 def refuses_pair(dtype: torch.dtype, reduce: str, edge: str) -> str | None:
-    """Why messages of a dtype are not reduced by compiled kernels, None where they are. `reduce` : "sum", "prod", "min"
-    or "max"."""
+    """Why messages of a dtype are not reduced by compiled kernels, None where they are."""
     if dtype not in PULL or (dtype == torch.uint8 and edge != "copy"):
         return f"it has no kernel for messages of {dtype}"
-    if (reduce, edge) not in (NARROW_PAIRS if dtype in NARROW else PAIRS):
+    if (KERNEL.get(reduce, reduce), edge) not in (NARROW_PAIRS if dtype in NARROW else PAIRS):
         return f"reduce={reduce!r} with edge={edge!r} is not compiled for {dtype}"
     return None
 
