@@ -33,7 +33,7 @@ def reduces_segments(tensor: Tensor) -> bool:
 
 
 def compiles_each_shape(device: torch.device) -> bool:
-    """True on XLA devices (TPUs), where an operation on tensors of a new shape is compiled first, for a second or so."""
+    """True on XLA devices (TPUs), where an operation on tensors of a new shape is first compiled, for a second."""
     return device.type == "xla"
 
 
