@@ -166,9 +166,7 @@ class OfGraphs(Module):
         from torch_geometric.nn import GINConv
 
         wide = [columns] + [width] * 4
-        self.layers = Stack(
-            *(GINConv(Sequential(Linear(size, width), ReLU(), Linear(width, width))) for size in wide)
-        )
+        self.layers = Stack(*(GINConv(Sequential(Linear(size, width), ReLU(), Linear(width, width))) for size in wide))
         self.head = Linear(width, 2)
 
     def forward(self, x: Tensor, edge_index: Tensor, graph_of: Tensor) -> Tensor:

@@ -22,7 +22,9 @@ def edges(num_sources, num_targets, size, dtype=torch.int64):
 
 
 def arcs_of(num_sources, num_targets, size=40):
-    return Arcs.unchecked(*sort_by_target(*edges(num_sources, num_targets, size), num_sources, num_targets), num_sources)
+    return Arcs.unchecked(
+        *sort_by_target(*edges(num_sources, num_targets, size), num_sources, num_targets), num_sources
+    )
 
 
 @pytest.mark.parametrize("sizes", SIZES)

@@ -12,7 +12,6 @@ from tgraph import csr, native
 from tgraph.errors import ArgumentError
 from tgraph.kernels.library import is_plain, register
 
-
 COMPILED = (torch.float32, torch.float64)
 
 
@@ -228,7 +227,9 @@ def sort_by_target(
     neighbors = torch.empty(size, dtype=torch.int32, device="cpu")
     position = torch.empty(size, dtype=torch.int64, device="cpu")
     ends = (source.contiguous(), target.contiguous())
-    arcs = cast(Any, kernels).sort_by_target(*ends, num_sources, loops, replace and loops > 0, offset, neighbors, position)
+    arcs = cast(Any, kernels).sort_by_target(
+        *ends, num_sources, loops, replace and loops > 0, offset, neighbors, position
+    )
     if arcs < 0:
         check_ends(source, target, num_sources, num_targets)
     return (offset, neighbors, position) if arcs == size else (offset, neighbors[:arcs], position[:arcs])
