@@ -1,4 +1,5 @@
-# make demo · make test · make lint · make bench · make soak · make fuzz · make sanitize · make scatter · make gpu · make clean
+# make demo · make test · make test-all · make lint · make bench · make soak · make fuzz · make sanitize · make scatter
+# make pyg · make gpu · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -11,15 +12,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*.cpp tgraph/kernels/native/*.hpp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
+# Compiles with what .venv has for it: in a new environment of pip's own all paths would be other ones, and no object
+# file up to date. They are kept in build/.
+COMPILE := $(INSTALL) --no-build-isolation
 
-.PHONY: demo test lint bench soak fuzz sanitize scatter gpu clean
+.PHONY: demo test test-all lint bench soak fuzz sanitize scatter pyg gpu clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
 
-# A process for each core; the tests of a file stay together, since they share what the first of them compiles.
+# A process for each core; the tests of a file stay together, since they share what the first of them compiles. Before
+# a commit those that take minutes are left out; all of them are what a change has to pass.
+TESTS := $(BIN)/pytest -q -n auto --dist loadfile
+
 test: $(VENV)/.dev
-	$(BIN)/pytest -q -n auto --dist loadfile
+	$(TESTS) -m 'not soak and not thorough'
+
+test-all: $(VENV)/.dev
+	$(TESTS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -46,7 +56,7 @@ fuzz: $(VENV)/.dev
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
-# with ThreadSanitizer.
+# with ThreadSanitizer, whose report is shown (-s), since it ends the process.
 NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
 
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
@@ -60,16 +70,29 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	    $(BIN)/pytest -q $(NATIVE_TESTS) --ignore tests/kernels/cuda
 	LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1" \
 	    TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
-	    $(BIN)/pytest -q tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
+	    $(BIN)/pytest -q -s tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
-	$(INSTALL) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
+	$(COMPILE) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
 
 # torch-scatter is built from its source, for minutes, against the torch of .venv (pip would keep what it built for
 # another torch); its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
+
+# The tests of PyTorch Geometric, in the folder test/ of its repository, with our layers in the place of its own: those of
+# tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers.
+PYG_TESTS ?=
+PYG_PARTS ?= nn/conv nn/models nn/pool nn/test_to_hetero*.py nn/test_sequential.py nn/test_model_summary.py explain \
+    utils/test_embedding.py utils/test_subgraph.py utils/test_total_influence.py
+
+pyg: $(VENV)/.dev
+	test -d '$(PYG_TESTS)/nn/conv' || { echo 'PYG_TESTS: give the folder test/ of PyTorch Geometric'; exit 2; }
+	failed=0; for layers in plain accelerated; do \
+	    (cd '$(PYG_TESTS)' && TGRAPH_LAYERS=$$layers PYTHONPATH='$(CURDIR)/tests/nn' '$(CURDIR)/$(BIN)/pytest' -q \
+	        --rootdir . -p in_pyg -p no:cacheprovider $(PYG_PARTS)) || failed=1; \
+	done; exit $$failed
 
 # On a machine with a GPU, its driver and python3: tests and the comparison with other systems, in ten minutes (or
 # MINUTES=60) and an environment of its own. DRY=1 prepares all of it without a GPU, up to the launches.
@@ -80,19 +103,23 @@ clean:
 	rm -rf $(VENV) .venv-gpu build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# A stamp per set of extras: the package is installed again when what it is built from has changed. The Python files
-# are used in place, so that changing one needs no installation.
-$(VENV)/.demo: $(SOURCES) | $(BIN)/python
-	$(INSTALL) -e .
+# A stamp per set of extras: the package is installed again when what it is built from has changed, and what has been
+# compiled is found up to date. The Python files are used in place, so that changing one needs no installation.
+$(VENV)/.demo: $(SOURCES) | $(VENV)/.build
+	$(COMPILE) -e .
 	touch $@
 
-$(VENV)/.dev: $(SOURCES) | $(BIN)/python
-	$(INSTALL) -e '.[dev]'
-	touch $@ $(VENV)/.demo
+$(VENV)/.dev: $(VENV)/.demo
+	$(COMPILE) -e '.[dev]'
+	touch $@
 
-$(VENV)/.bench: $(SOURCES) | $(BIN)/python
-	$(INSTALL) -e '.[bench]'
-	touch $@ $(VENV)/.demo
+$(VENV)/.bench: $(VENV)/.demo
+	$(COMPILE) -e '.[bench]'
+	touch $@
+
+$(VENV)/.build: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) scikit-build-core nanobind cmake ninja
+	touch $@
 
 $(VENV)/.scatter: constraints.txt | $(VENV)/.dev
 	$(INSTALL) setuptools

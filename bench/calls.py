@@ -39,7 +39,7 @@ from tgraph import native
 from tgraph.kernels import BACKENDS
 
 SYSTEMS = ("tgraph", "networkit", "igraph", "scipy", "rustworkx")
-SETTINGS = measure.Settings(repeat=30, budget=1.0)
+SETTINGS = measure.Settings(repeat=20, budget=0.3)
 REPEAT = 100  # calls of which the part inside kernels is measured
 
 

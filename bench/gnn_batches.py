@@ -3,8 +3,8 @@ PyG's examples have them, plain and under `accelerate`. On one thread, as a batc
 
     python -m bench.gnn --parts batches,examples
 
-Systems take turns, a few steps each. What they compute, and the gradients of all parameters, are compared first, and the
-compiled kernels that ours called are listed: none is an error.
+Systems take turns, a few steps each. What they compute, and the gradients of all parameters, are compared first, and
+the compiled kernels that ours called are listed: none is an error.
 """
 
 from __future__ import annotations

@@ -149,12 +149,12 @@ def steps(python: str, dry: bool, share: float) -> Iterable[Step]:
             yield Step(name, [python, "-m", "bench.gpu", *comparison(dry)], limit, variables)
             continue
         paths = [f"tests/kernels/cuda/{file}" for file in files if not (dry and file.startswith("test_gpu"))]
-        options = ["-q", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-m", "not gpu" if dry else "gpu"]
+        options = ["-v", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-m", "not gpu" if dry else "gpu"]
         if paths:
             yield Step(name, [python, "-m", "pytest", "-n", workers, *options, *paths], limit, variables)
     if not dry and (sanitizer := shutil.which("compute-sanitizer")):
         files = ["test_gpu.py", "test_cuda_frontier.py", "test_joining.py", "test_loop.py"]
-        tests = ["-q", "-rfE", "-m", "gpu", "-k", "not captured", *(f"tests/kernels/cuda/{file}" for file in files)]
+        tests = ["-v", "-rfE", "-m", "gpu", "-k", "not captured", *(f"tests/kernels/cuda/{file}" for file in files)]
         command = [sanitizer, "--error-exitcode", "1", python, "-m", "pytest", *tests]
         yield Step("accesses to memory", command, 180 * share, variables)
 
@@ -199,18 +199,28 @@ def run(step: Step, deadline: float) -> Outcome:
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
-    said = log.read_text(errors="replace").splitlines()
-    failures = [line for line in said if re.match("(FAILED|ERROR) ", line)]
-    return told(Outcome(step.name, result, time.monotonic() - began, summary(said), failures))
+    said = log.read_text(errors="replace").splitlines()[1:]
+    return told(Outcome(step.name, result, time.monotonic() - began, summary(said), failures(said)))
 
 
 def summary(said: list[str]) -> str:
     """What the output of a step comes to: what pytest counts, the file that was written, or the last line."""
-    lines = [line.strip() for line in said[1:] if line.strip()]
+    lines = [line.strip() for line in said if line.strip()]
     for pattern in (r"\d+ (passed|failed|skipped|error).* in [\d.]+s", r"^written: .*", r"^Would install .*"):
         if found := [line.strip("= ") for line in lines if re.search(pattern, line)]:
             return found[-1][:200]
+    words = [word for line in lines for word in re.findall(r"(?:^\[gw|::).* (PASSED|FAILED|ERROR)\b", line)]
+    if words:  # pytest did not come to its end
+        return f"{words.count('PASSED')} passed, {len(words) - words.count('PASSED')} failed until then"
     return lines[-1][:200] if lines else ""
+
+
+def failures(said: list[str]) -> list[str]:
+    """The tests that failed, as pytest lists them at its end or, where it did not come to that, as they came."""
+    listed = [line for line in said if re.match("(FAILED|ERROR) ", line)]
+    return listed or [
+        line.strip() for line in said if re.search(r"^\[gw.* (FAILED|ERROR) |::.* (FAILED|ERROR)\b", line)
+    ]
 
 
 def told(outcome: Outcome) -> Outcome:

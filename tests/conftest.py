@@ -1,5 +1,7 @@
 """What all tests share: how hypothesis runs, and the fixtures that repeat a test for every mode and backend."""
 
+import os
+
 import pytest
 import torch
 from hypothesis import settings
@@ -7,6 +9,7 @@ from hypothesis import settings
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
 # parallel code ask for threads themselves.
 torch.set_num_threads(1)
+os.environ["TGRAPH_CPUS"] = "64"  # so that they get them on any machine
 
 settings.register_profile("tgraph", deadline=None, print_blob=True)
 settings.load_profile("tgraph")

@@ -1,5 +1,6 @@
 """`tgraph doctor`: every backend, every device, and the way to what is missing."""
 
+import os
 import platform
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from tgraph import doctor, kernels
+from tgraph import doctor, kernels, native
 from tgraph.cli import app
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
@@ -48,6 +49,19 @@ def test_it_tells_versions_devices_backends_and_the_cache(monkeypatch, tmp_path)
     assert list(report["backends, best first"]) == list(kernels.BACKENDS)
     assert report["backends, best first"]["portable"] == ", ".join(report["devices"])
     assert report["cache"] == {"folder": f"{tmp_path} (TGRAPH_CACHE names another)", "size": "2.5 kB in 1 files"}
+
+
+@pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+def test_it_tells_what_limits_the_threads(monkeypatch):
+    monkeypatch.setenv("TGRAPH_CPUS", "1")
+    title = "threads of the compiled kernels"
+    limited = sections()[title]
+    assert limited["used"] == "1"
+    assert limited["TGRAPH_CPUS"].startswith("1,")
+    monkeypatch.delenv("TGRAPH_CPUS")
+    found = sections()[title]
+    assert found["TGRAPH_CPUS"] == "not set" and found["processors"].startswith(f"{os.cpu_count()}, of which")
+    assert found["used"] == str(native.load().thread_count())
 
 
 def test_a_cache_that_is_not_there_is_empty(monkeypatch, tmp_path):

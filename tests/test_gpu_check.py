@@ -30,6 +30,10 @@ def test_what_a_step_says_is_summed_up():
     outcome = run("print('FAILED tests/a.py::b - no\\nERROR tests/c.py\\n1 failed in 2.0s'); exit(1)")
     assert outcome.result == "failed" and outcome.failures == ["FAILED tests/a.py::b - no", "ERROR tests/c.py"]
     assert run("print('last line')").summary == "last line"
+    outcome = run("print('[gw1] [ 1%] PASSED tests/a.py::b\\n[gw0] [ 2%] FAILED tests/a.py::c'); exit(1)")
+    assert outcome.summary == "1 passed, 1 failed until then"
+    assert outcome.failures == ["[gw0] [ 2%] FAILED tests/a.py::c"]
+    assert run("print('tests/a.py::b PASSED [ 1%]')").summary == "1 passed, 0 failed until then"
 
 
 def test_a_step_that_takes_too_long_is_ended_with_its_processes(results):

@@ -139,6 +139,16 @@ def test_nothing_but_the_command_imports_the_command():
 
 def test_what_is_heavy_is_imported_when_it_is_needed():
     """torch's compiler alone is 75 MB and a second."""
-    heavy = ("torch._dynamo", "sympy", "cuda.core", "pandas", "matplotlib", "scipy", "networkx", "pyarrow")
+    heavy = (
+        "torch._dynamo",
+        "sympy",
+        "cuda.core",
+        "pandas",
+        "matplotlib",
+        "scipy",
+        "networkx",
+        "pyarrow",
+        "torch_geometric",
+    )
     code = f"import sys, tgraph; print(*(name for name in {heavy!r} if name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == []

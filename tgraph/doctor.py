@@ -11,7 +11,7 @@ from types import ModuleType
 import torch
 
 import tgraph as tg
-from tgraph import cache, kernels, report
+from tgraph import cache, kernels, native, report
 from tgraph.errors import TGraphError
 from tgraph.kernels import layouts
 from tgraph.kernels.call import Call
@@ -25,6 +25,7 @@ def examine() -> str:
     sections = {
         "versions": versions(),
         "devices": ((device, model(device)) for device in devices()),
+        "threads of the compiled kernels": threads(),
         "backends, best first": ((backend.name, served(backend)) for backend in kernels.BACKENDS.values()),
         "cache": cached(),
     }
@@ -66,6 +67,20 @@ def model(device: str) -> str:
         return "served by torch alone"
     facts = torch.cuda.get_device_properties(device)
     return f"{facts.name}, {report.scaled(facts.total_memory)}B, compute capability {facts.major}.{facts.minor}"
+
+
+def threads() -> Iterator[tuple[str, str]]:
+    """How many threads the compiled kernels use, and what limits them."""
+    module = native.load()
+    if module is None:
+        yield "used", "none, as the kernels are not installed"
+        return
+    found = module.cpus()
+    yield "used", str(module.thread_count())
+    yield "torch uses", f"{torch.get_num_threads()} (torch.set_num_threads, OMP_NUM_THREADS)"
+    yield "processors", f"{found['online']}, of which the process may run on {found['affinity']}"
+    yield "quota of control groups", f"{found['quota']:g} processors" if found["quota"] else "none"
+    yield "TGRAPH_CPUS", f"{found['demanded']}, which counts in place of both" if found["demanded"] else "not set"
 
 
 def served(backend: ModuleType) -> str:

@@ -213,9 +213,7 @@ def _run_loop(
     kept = keeper is not None or watch is not None
     begun = result.values.clone() if kept and not hasattr(loop, "frontier") else None
 
-    def unsettled() -> Frontier:
-        return fused.unsettled(loop, graph, active, begun, result.values)
-
+    unsettled = partial(fused.unsettled, loop, graph, active, begun, result.values)
     safe = None if watch is None else lambda: watch.rounds(result.values, unsettled())
     for count in fused.advance(loop, None if most is None else most - result.iterations, safe):
         result.iterations += count
@@ -322,7 +320,7 @@ def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: 
 
 
 def _fewest(*bounds: int | None) -> int | None:
-    return min((bound for bound in bounds if bound is not None), default=None)
+    return min([bound for bound in bounds if bound is not None], default=None)
 
 
 def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:

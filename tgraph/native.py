@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-import torch  # noqa: F401  before the kernels: both then share the OpenMP runtime, and its threads, that torch ships
+import torch  # noqa: F401  before the kernels, which ask it how many threads to use
 
 from tgraph import beside
 

@@ -77,7 +77,8 @@ class Watch:
         """(least, greatest) value that the active vertices send, None where they send none."""
         sent = values if active.is_everything else values.index_select(0, active.ids)
         if sent.numel() <= FEW:
-            numbers = [number for number in sent.flatten().tolist() if number != self._identity]
+            numbers = (sent if sent.dim() == 1 else sent.flatten()).tolist()
+            numbers = [number for number in numbers if number != self._identity]
             return (min(numbers), max(numbers)) if numbers else None
         sent = sent[sent != self._identity]
         if not len(sent):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import torch
@@ -114,11 +114,7 @@ class Relaxation(Program):
     @property
     def reduction(self) -> Reduction:
         """The reduction of that name. Raises ArgumentError unless it is min or max."""
-        check_edge_operation(self.edge)
-        reduction = reduction_of(self.reduce)
-        if reduction.name not in ("min", "max"):
-            raise ArgumentError(f"reduce: a Relaxation is a 'min' or a 'max', not {self.reduce!r}; write a Program")
-        return reduction
+        return _checked_reduction(self.reduce, self.edge)
 
     @torch.no_grad()  # improvements overwrite values that a gradient would need
     def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
@@ -203,6 +199,15 @@ class Relaxation(Program):
             return self.weight, self.weight
         smallest, largest = torch.aminmax(self.weight.detach())
         return smallest.item(), largest.item()
+
+
+@cache
+def _checked_reduction(reduce: str, edge: str) -> Reduction:
+    check_edge_operation(edge)
+    reduction = reduction_of(reduce)
+    if reduction.name not in ("min", "max"):
+        raise ArgumentError(f"reduce: a Relaxation is a 'min' or a 'max', not {reduce!r}; write a Program")
+    return reduction
 
 
 def check_dtype(graph: Graph, values: Tensor, weights: Tensor | float | None, edge: str) -> None:

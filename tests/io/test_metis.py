@@ -93,3 +93,9 @@ def test_real_graphs(path):
     graph = tgraph.read(path)
     assert (graph.num_vertices, graph.num_edges) == (int(header[0]), int(header[1]))
     assert (graph.weights is not None) == (header[2:] == [b"1"])
+
+
+def test_a_byte_order_mark_is_no_number(tmp_path):
+    path = tmp_path / "some.graph"
+    path.write_bytes(b"2 1\n\xef\xbb\xbf 2\n1\n")
+    assert_fault(path, 2, "is not an integer")

@@ -22,9 +22,8 @@ def edges(num_sources, num_targets, size, dtype=torch.int64):
 
 
 def arcs_of(num_sources, num_targets, size=40):
-    return Arcs.unchecked(
-        *sort_by_target(*edges(num_sources, num_targets, size), num_sources, num_targets), num_sources
-    )
+    arcs = sort_by_target(*edges(num_sources, num_targets, size), num_sources, num_targets)
+    return Arcs.unchecked(*arcs, num_sources)
 
 
 @pytest.mark.parametrize("sizes", SIZES)

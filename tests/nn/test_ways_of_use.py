@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from nn_samples import CONVS, agree, built, close, edges, features, layers
+from nn_samples import agree, built, close, edges, features, layers
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 
 import tgraph as tg
@@ -193,19 +193,6 @@ def test_sparse_features_that_are_sent_as_they_are():
     for layer in (tg.nn.SAGEConv(6, 4, aggr="max"), tg.nn.GINConv(torch.nn.Linear(6, 4))):
         with pytest.raises(ArgumentError, match=r"x: .* use x.to_dense\(\)"):
             layer(features(n, 6).float().to_sparse(), edge_index)
-
-
-@pytest.mark.parametrize("name", CONVS)
-def test_torchscript_is_refused(name):
-    edge_index, n = edges("random")
-    arguments = (torch.nn.Linear(6, 4),) if name == "GINConv" else (6, 4)
-    accelerated = torch.nn.Sequential(getattr(theirs, name)(*arguments))
-    tg.nn.accelerate(accelerated)
-    for layer in (getattr(tg.nn, name)(*arguments), accelerated):
-        with pytest.raises(ArgumentError, match=f"{name}: torch.jit.script knows no operators of ours; use"):
-            torch.jit.script(layer)
-    with pytest.raises(ArgumentError, match=r"edge_index: torch.jit.trace .*; use torch.compile"):
-        torch.jit.trace(getattr(tg.nn, name)(*arguments), (features(n, 6).float(), edge_index))
 
 
 def test_classes_that_change_messages_are_refused():

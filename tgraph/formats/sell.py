@@ -112,14 +112,14 @@ class SELL(Uncompressed):
         """See `Layout.affine_step`. float32 is added in float64 as it is read, not converted before."""
         edge, sent = ("mul" if coefficients.weighted else "copy"), heard[:, None]
         fits = self.slices.weights is None or self.slices.weights.dtype == heard.dtype
-        if heard.dtype != torch.float32 or not fits or native.refuses(self.slices, sent, edge) is not None:
+        if heard.dtype != torch.float32 or not fits or native.refuses(self.slices, sent, "sum", edge) is not None:
             return super().affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
         received = native.pull(self.slices, sent, "sum", edge, 0.0, torch.float64)[:, 0]
         return stepped(coefficients, received, before, alpha, beta, wanted)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         slices, identity = self.slices._replace(weights=weights), reduction.identity(data.dtype)
-        if native.refuses(slices, data, edge) is None:
+        if native.refuses(slices, data, reduction.name, edge) is None:
             return native.pull(slices, data, reduction.name, edge, identity)
         if cuda.refuses(slices, data, edge) is None:
             return cuda.pull(slices, data, reduction.name, edge, identity)

@@ -11,7 +11,7 @@ from tgraph import csr, devices, native, validate
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.kernels.messages import across, column
-from tgraph.kernels.native.arcs import PULL, Rows, pull
+from tgraph.kernels.native.arcs import Rows, pull, refuses_pair
 from tgraph.kernels.portable.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
 from tgraph.kernels.segments import reduce_segments
@@ -102,7 +102,7 @@ def reduce_rows(
     offsets begin anywhere; without weights.
     """
     offset = offset.to(torch.int64)
-    if devices.kind(data) == "cpu" and native.load() is not None and _is_compiled(data.dtype, edge):
+    if devices.kind(data) == "cpu" and _is_compiled(data.dtype, reduction, edge):
         per_head = None if weights is None else weights[:, None]
         number = reduction.identity(data.dtype)
         return pull(Rows(offset, neighbors), data, reduction.name, edge, per_head, identity=number)
@@ -167,8 +167,8 @@ def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tens
     return taken(offset, arcs[positions], dst, weights)
 
 
-def _is_compiled(dtype: torch.dtype, edge: str) -> bool:
-    return dtype in PULL and (edge == "copy" or dtype.itemsize > 1)
+def _is_compiled(dtype: torch.dtype, reduction: Reduction, edge: str) -> bool:
+    return native.load() is not None and refuses_pair(dtype, reduction.name, edge) is None
 
 
 def _reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:

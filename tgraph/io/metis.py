@@ -118,6 +118,8 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
                     numbers.append(csv.read_csv(text, options, convert_options=convert).column("v").to_numpy())
                 except pa.ArrowInvalid as fault:
                     raise _not_a_number(path, header, str(fault)) from fault
+                if len(numbers[-1]) != counts[-1].sum():  # pyarrow passes over a byte order mark, a word of its own
+                    raise _not_a_number(path, header, "a byte order mark where a number is expected")
     per_line = np.concatenate(counts)
     while len(per_line) > header.n and not per_line[header.n :].any():
         per_line = per_line[: header.n]

@@ -34,9 +34,9 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
 
     Opening verifies the header and looks at both ends of `offset`. Each tensor is verified as a whole when it is first
-    used, which costs one pass over it (about a second for 5 GB that the system has in memory, else the time that the
-    disk takes to read them), and raises FileFormatError, naming tensor and position, where a bit differs. `verify`
-    does so for all at once, `verify=False` never. `graph.validate()` checks what the entries say. Labels are
+    used, which costs one pass over it (2 to 10 GB a second of what the system has in memory, else as fast as
+    the disk is), and raises FileFormatError, naming tensor and position, where a bit differs. `verify` does so for all
+    at once, `verify=False` never. `graph.validate()` checks what the entries say. Labels are
     decoded at once, and so are verified the tensors of a layout, which looks at its own. A partitioned file is read
     into memory, always verified. Files of earlier versions have no checksums.
 

@@ -227,9 +227,8 @@ def sort_by_target(
     neighbors = torch.empty(size, dtype=torch.int32, device="cpu")
     position = torch.empty(size, dtype=torch.int64, device="cpu")
     ends = (source.contiguous(), target.contiguous())
-    arcs = cast(Any, kernels).sort_by_target(
-        *ends, num_sources, loops, replace and loops > 0, offset, neighbors, position
-    )
+    replace = replace and loops > 0
+    arcs = cast(Any, kernels).sort_by_target(*ends, num_sources, loops, replace, offset, neighbors, position)
     if arcs < 0:
         check_ends(source, target, num_sources, num_targets)
     return (offset, neighbors, position) if arcs == size else (offset, neighbors[:arcs], position[:arcs])

@@ -66,8 +66,11 @@ class Call:
 
     @property
     def _is_recorded(self) -> bool:
-        tensors = (self.data, self.weights, *self.others)
-        return torch.is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
+        if not torch.is_grad_enabled():
+            return False
+        if self.data.requires_grad or (isinstance(self.weights, Tensor) and self.weights.requires_grad):
+            return True
+        return any(tensor.requires_grad for tensor in self.others)
 
 
 def not_plain(call: Call) -> str | None:

@@ -108,7 +108,7 @@ def columns_of(data: Tensor) -> Tensor:
     if data.dim() == 1:
         return data.unsqueeze(1)
     return (
-        data if data.dim() == 2 else data.reshape(len(data), math.prod(data.shape[1:]))
+        data if data.dim() == 2 else data.reshape(data.shape[0], math.prod(data.shape[1:]))
     )  # flatten refuses data without rows and columns
 
 
@@ -123,7 +123,7 @@ def _heads(data: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     leading = next((i for i, (have, want) in enumerate(zip(given, shape, strict=True)) if have != want), len(shape))
     if any(size != 1 for size in given[leading:]):
         weights, leading = weights.expand(-1, *shape), len(shape)
-    return data.expand(-1, *shape), weights.reshape(len(weights), math.prod(shape[:leading]))
+    return data.expand(-1, *shape), weights.reshape(weights.shape[0], math.prod(shape[:leading]))
 
 
 def shaped(data: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor | None]:

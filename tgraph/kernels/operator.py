@@ -33,7 +33,7 @@ from tgraph.kernels import choose, find
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import register
 from tgraph.kernels.messages import sent_dtype, shaped
-from tgraph.kernels.reductions import reduction_of
+from tgraph.kernels.reductions import Reduction, reduction_of
 from tgraph.kernels.segments import add_at, take
 from tgraph.rows import Selection
 from tgraph.subgraph import Mode, Subgraph
@@ -132,9 +132,9 @@ def _subgraph(mode: Mode, held: Sequence[Any], backend: str) -> Subgraph:
     return Subgraph(graph, Frontier(graph, mask=heard), mode, rows, selection, False, backend)
 
 
-def _serving(backend: str, operation: str, data: Tensor) -> Any:
+def _serving(backend: str, operation: str, data: Tensor, reduction: Reduction | None = None, edge: str = "copy") -> Any:
     """The function for an operation that not every backend offers."""
-    call = Call(operation, data)
+    call = Call(operation, data, reduction, edge)
     choice = find(backend, call)
     return (choose("auto", call) if choice.backend is None else choice).run
 
@@ -168,8 +168,9 @@ def _pull_fake(data: Tensor, weights: Tensor | None, back_weights: Tensor | None
 
 def _push(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:
     *arcs, reduce, edge, backend = rest
-    run = _serving(backend, "push_rows", data)
-    return run(_subgraph("push", arcs, backend), data, reduction_of(reduce), edge, weights)
+    reduction = reduction_of(reduce)
+    run = _serving(backend, "push_rows", data, reduction, edge)
+    return run(_subgraph("push", arcs, backend), data, reduction, edge, weights)
 
 
 def _push_fake(data: Tensor, weights: Tensor | None, *rest: Any) -> Tensor:

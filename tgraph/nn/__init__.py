@@ -1,21 +1,27 @@
 """Layers of graph neural networks, drop-in for their namesakes in PyTorch Geometric: the same arguments, names of
 parameters and numbers, on our operators. PyTorch Geometric is not needed to use them.
 
-What of PyTorch Geometric asks for layers of its own class, `to_hetero` and its explainers, takes these after
-`accelerate`."""
+Where it is installed they derive from its layers (`namesakes.py`), and so what asks for these, `to_hetero` and the
+explainers among others, takes ours. It is imported with the first layer that is asked for.
+"""
 
-from tgraph.nn.accelerated import Acceleration, accelerate, restore
-from tgraph.nn.advice import advise
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from tgraph.nn.edge_index import forget
-from tgraph.nn.findings import Advice
-from tgraph.nn.gat_conv import GATConv
-from tgraph.nn.gatv2_conv import GATv2Conv
-from tgraph.nn.gcn_conv import GCNConv
-from tgraph.nn.gin_conv import GINConv
-from tgraph.nn.layer import MessagePassing
 from tgraph.nn.linear import Linear
-from tgraph.nn.sage_conv import SAGEConv
-from tgraph.nn.transformer_conv import TransformerConv
+
+if TYPE_CHECKING:
+    from tgraph.nn.accelerated import Acceleration, accelerate, restore
+    from tgraph.nn.advice import advise
+    from tgraph.nn.findings import Advice
+    from tgraph.nn.gat_conv import GATConv
+    from tgraph.nn.gatv2_conv import GATv2Conv
+    from tgraph.nn.gcn_conv import GCNConv
+    from tgraph.nn.gin_conv import GINConv
+    from tgraph.nn.layer import MessagePassing
+    from tgraph.nn.sage_conv import SAGEConv
+    from tgraph.nn.transformer_conv import TransformerConv
 
 __all__ = [
     "Acceleration",
@@ -33,3 +39,31 @@ __all__ = [
     "forget",
     "restore",
 ]
+
+# The modules of what is imported at first use.
+_HOMES = {
+    "Acceleration": "accelerated",
+    "Advice": "findings",
+    "GATConv": "gat_conv",
+    "GATv2Conv": "gatv2_conv",
+    "GCNConv": "gcn_conv",
+    "GINConv": "gin_conv",
+    "MessagePassing": "layer",
+    "SAGEConv": "sage_conv",
+    "TransformerConv": "transformer_conv",
+    "accelerate": "accelerated",
+    "advise": "advice",
+    "restore": "accelerated",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

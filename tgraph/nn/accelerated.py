@@ -1,7 +1,7 @@
 """`accelerate` has a model made of PyTorch Geometric's layers run on ours, and `restore` has it run as before.
 
 A layer that is replaced stays the same object, with the same parameters, buffers, hooks and place in the model: its
-class changes, to one that is both PyTorch Geometric's and ours, and computes as ours does.
+class changes to one derived from ours, which derive from PyTorch Geometric's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 
 from tgraph.nn import gat_conv, gatv2_conv, gcn_conv, gin_conv, sage_conv, transformer_conv
 from tgraph.nn.attending import AttentionLayer
-from tgraph.nn.layer import REDUCE, MessagePassing
+from tgraph.nn.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_theirs
 
 # Where PyTorch Geometric has the layers that are replaced, and ours.
 LAYERS: dict[str, tuple[str, type[MessagePassing]]] = {
@@ -47,8 +47,9 @@ def accelerate(model: torch.nn.Module) -> Acceleration:
     """Replace PyTorch Geometric's layers in a model by ours, in place, where we have them.
 
     model : any module. Its parameters stay the same objects, so that optimizers go on as they are; so do its
-    state_dict, repr and training mode. A layer that is being explained, or whose messages are hooked, computes as
-    PyTorch Geometric has it for as long.
+    state_dict, repr and training mode. A layer that is being explained, or whose messages are hooked, or that is given
+    a `message` or `aggregate` of its own afterwards, computes as PyTorch Geometric has it for as long; one that has its
+    own already stays as it is.
 
     Returns what was replaced, and what was not and why.
     """
@@ -92,6 +93,10 @@ def _obstacle(module: torch.nn.Module) -> str | None:
         return f"aggr={aggr!r} is not one of {', '.join(map(repr, REDUCE))}"
     if issubclass(LAYERS[name][1], AttentionLayer) and REDUCE[aggr] != "sum":
         return f"aggr={aggr!r}, and attention of ours only sums"
+    if "forward" in vars(module) or not all(is_theirs(getattr(type(module), step)) for step in (*MESSAGES, "forward")):
+        return f"{name} was given a forward, or a step of it, that is not PyTorch Geometric's"
+    if (step := changed_step(module)) is not None:
+        return f"its {step} was replaced, or is hooked"
     return None
 
 
@@ -108,30 +113,9 @@ def _theirs(name: str) -> type:
 
 @functools.cache
 def _both(name: str) -> type:
-    """The class of a layer that is PyTorch Geometric's and computes as ours."""
-    ours: Any = LAYERS[name][1]
-    theirs: Any = _theirs(name)
-
-    @functools.wraps(ours.forward)
-    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return (theirs if _is_observed(self) else ours).forward(self, *args, **kwargs)
-
-    def keep_templates(self: Any, raise_on_error: bool = False) -> None:
-        """A copy would make the code that PyTorch Geometric generates for its class the original of this one, which
-        explanations go back to."""
-
-    own = {"forward": forward, "_set_jittable_templates": keep_templates}
-    return type(name, (ours, theirs), {**own, "__module__": __name__, "__doc__": ours.__doc__})
-
-
-HOOKS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
-
-
-def _is_observed(layer: Any) -> bool:
-    """True where somebody looks at the messages, which ours never writes out."""
-    return bool(layer.explain) or any(
-        getattr(layer, f"_{of}_forward_pre_hooks") or getattr(layer, f"_{of}_forward_hooks") for of in HOOKS
-    )
+    """The class of the layers that were replaced: ours, as one to be told from those that were made so."""
+    ours = LAYERS[name][1]
+    return type(name, (ours,), {"__module__": __name__, "__doc__": ours.__doc__})
 
 
 def __getattr__(name: str) -> type:

@@ -57,7 +57,7 @@ def edges_attended(
     if edge_attr is None and adjacency.values is not None and adjacency.values.dim() > 1:
         edge_attr = adjacency.values
     if edge_attr is not None:
-        if len(edge_attr) != adjacency.num_edges:
+        if edge_attr.shape[0] != adjacency.num_edges:
             raise ArgumentError(f"edge_attr: expected [{adjacency.num_edges}, ...], got {list(edge_attr.shape)}")
         edge_attr = edge_attr[:, None] if edge_attr.dim() == 1 else edge_attr
     if not add_self_loops:

@@ -14,12 +14,15 @@ from tgraph.nn.edge_index import Sizes
 from tgraph.nn.large import linear_map, plus
 from tgraph.nn.layer import Pair, plain_weight
 from tgraph.nn.linear import Linear, glorot, zeros
+from tgraph.nn.namesakes import namesake
 from tgraph.primitives import attention
 
 FEW = 1 << 15  # numbers
 
+Namesake: Any = namesake("GATConv")
 
-class GATConv(AttentionLayer):
+
+class GATConv(AttentionLayer, Namesake):
     """x'_i = the sum of alpha_ij W x_j over the neighbours j of i, for each head, as PyTorch Geometric's GATConv.
 
     alpha_ij is the softmax over j of leaky_relu(a_s W x_j + a_t W x_i + a_e W_e e_ij).
@@ -107,6 +110,8 @@ class GATConv(AttentionLayer):
 
         Raises ArgumentError for arguments that do not fit.
         """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, edge_attr, size, return_attention_weights)
         first, second = (x, x) if isinstance(x, Tensor) else x
         if first.dim() != 2:
             raise ArgumentError(f"x: expected [n, in_channels], got {list(first.shape)}")
@@ -121,7 +126,8 @@ class GATConv(AttentionLayer):
         value, *scores = in_one_dtype(value, source_score, over.with_sink(target_score), self._edge_score(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(value)}
-        out = self._finished(over.without_sink(attention.gat(arcs, value, *scores, **options)), second)
+        received = over.without_sink(attention.gat(arcs, value, *scores, **options))
+        out = self._finished(received, value, second)
         if not return_attention_weights:
             return out
         alpha = attention.gat_weights(arcs, *scores, **options)
@@ -155,10 +161,15 @@ class GATConv(AttentionLayer):
             return None
         if isinstance(self.lin_edge.weight, UninitializedParameter):
             self.lin_edge(edge_attr[:0])
-        return edge_attr @ self._folded(self.att_edge, self.lin_edge.weight).t()
+        weight = plain_weight(self.lin_edge)
+        if weight is None:
+            return (self._by_head(self.lin_edge(edge_attr)) * self.att_edge).sum(-1)
+        return edge_attr @ self._folded(self.att_edge, weight).t()
 
-    def _finished(self, out: Tensor, x: Tensor | None) -> Tensor:
+    def _finished(self, out: Tensor, value: Tensor, x: Tensor | None) -> Tensor:
         out = self._joined(out)
         if self.res is not None and x is not None:
             out = plus(out, self.res(x))
+        else:
+            out = self._as_many_as(value, out)
         return out if self.bias is None else plus(out, self.bias)

@@ -14,10 +14,13 @@ from tgraph.nn.attending import AttentionLayer, edges_attended, edges_with_weigh
 from tgraph.nn.large import plus
 from tgraph.nn.layer import Pair
 from tgraph.nn.linear import Linear, glorot, zeros
+from tgraph.nn.namesakes import namesake
 from tgraph.primitives import attention
 
+Namesake: Any = namesake("GATv2Conv")
 
-class GATv2Conv(AttentionLayer):
+
+class GATv2Conv(AttentionLayer, Namesake):
     """x'_i = the sum of alpha_ij W_l x_j over the neighbours j of i, for each head, as PyTorch Geometric's GATv2Conv.
 
     alpha_ij is the softmax over j of a leaky_relu(W_l x_j + W_r x_i + W_e e_ij), W_l and W_r with a bias each.
@@ -95,6 +98,8 @@ class GATv2Conv(AttentionLayer):
 
         Raises ArgumentError for arguments that do not fit.
         """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, edge_attr, return_attention_weights)
         first, second = (x, x) if isinstance(x, Tensor) else x
         if first.dim() != 2 or second is None:
             raise ArgumentError("x: expected [n, in_channels], of sources and of targets")
@@ -106,7 +111,9 @@ class GATv2Conv(AttentionLayer):
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(left)}
         out = self._joined(over.without_sink(attention.gatv2(arcs, *inputs, **options)))
-        if self.res is not None:
+        if self.res is None:
+            out = self._as_many_as(left, out)
+        else:
             out = plus(out, self.res(second))
         out = out if self.bias is None else plus(out, self.bias)
         if not return_attention_weights:

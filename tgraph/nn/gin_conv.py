@@ -14,9 +14,12 @@ from tgraph.nn.aggregation import aggregate
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
 from tgraph.nn.linear import reset
+from tgraph.nn.namesakes import namesake
+
+Namesake: Any = namesake("GINConv")
 
 
-class GINConv(MessagePassing):
+class GINConv(MessagePassing, Namesake):
     """x'_i = nn((1 + eps) x_i + the sum of x_j over the neighbours j of i), as PyTorch Geometric's GINConv.
 
     nn : a module that maps [n, in_channels] to [n, out_channels]; it is reset when the layer is made.
@@ -53,6 +56,8 @@ class GINConv(MessagePassing):
 
         Raises ArgumentError for arguments that do not fit.
         """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, size)
         first, second = (x, x) if isinstance(x, Tensor) else x
         adjacency = self._adjacency(edge_index, (first, second), size)
         sent = vertices_first(first, self.node_dim)

@@ -17,7 +17,7 @@ DTYPES = (torch.float32, torch.float64)
 
 def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b, as torch.nn.functional.linear: x [..., in], weight [out, in], bias [out]."""
-    large = x.dim() == 2 and is_large(x, len(x) * max(weight.shape), weight, bias)
+    large = x.dim() == 2 and is_large(x, x.shape[0] * max(weight.shape), weight, bias)
     return _LinearMap.apply(x, weight, bias) if large else F.linear(x, weight, bias)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import copy
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,19 +15,31 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
 from tgraph.nn.large import is_large, plus
+from tgraph.nn.namesakes import namesake
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
 # What layers of PyTorch Geometric are made of, and those derived from them change.
-MESSAGES = ("propagate", "message", "aggregate", "message_and_aggregate", "update", "edge_update")
+MESSAGES = ("propagate", "message", "aggregate", "message_and_aggregate", "update", "edge_update", "edge_updater")
+
+# What it reduces messages by, and where it keeps the hooks on each step.
+AGGREGATIONS = {"sum": "SumAggregation", "mean": "MeanAggregation", "min": "MinAggregation", "max": "MaxAggregation"}
+HOOKS = tuple(
+    f"_{step}_forward{kind}_hooks"
+    for step in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
+    for kind in ("_pre", "")
+)
 
 Pair = tuple[Tensor, Tensor | None]
 
-_INSTEAD = "use torch.compile, or PyTorch Geometric's layer, which tgraph.nn.restore gives back"
+_INSTEAD = "use torch.compile, or PyTorch Geometric's layer"
+
+Namesake: Any = namesake("MessagePassing")
+HAS_NAMESAKES = Namesake is not torch.nn.Module
 
 
-class MessagePassing(torch.nn.Module):
-    """Base of the layers.
+class MessagePassing(Namesake):
+    """Base of the layers; where PyTorch Geometric is installed, one of its layers, too.
 
     aggr : how messages are reduced, "sum" or "add", "mean", "min" or "max".
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
@@ -46,13 +59,16 @@ class MessagePassing(torch.nn.Module):
         node_dim: int = -2,
         decomposed_layers: int = 1,
     ):
-        super().__init__()
         if not isinstance(aggr, str) or aggr not in REDUCE:
             raise ArgumentError(f"aggr: {aggr!r} is not one of {', '.join(map(repr, REDUCE))}")
         if aggr_kwargs:
             raise ArgumentError(f"aggr_kwargs: aggr={aggr!r} takes none, got {sorted(aggr_kwargs)}")
         if flow not in FLOWS:
             raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
+        if HAS_NAMESAKES:  # not that of the layer's own namesake, which would make all parameters
+            Namesake.__init__(self, aggr, flow=flow, node_dim=node_dim, decomposed_layers=decomposed_layers)
+            return
+        torch.nn.Module.__init__(self)
         self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -82,9 +98,41 @@ class MessagePassing(torch.nn.Module):
             prepare(edge_index, self.flow == "target_to_source")
         return adjacency_of(edge_index, (given[0], given[1]), self.flow)
 
-    def __prepare_scriptable__(self) -> NoReturn:
-        """What torch.jit.script asks for."""
-        raise ArgumentError(f"{type(self).__name__}: torch.jit.script knows no operators of ours; {_INSTEAD}")
+    def _is_observed(self) -> bool:
+        """True where the layer is to compute as PyTorch Geometric has it: somebody looks at its single messages, which
+        ours never writes out, or changed what is done with them, or traces it for TorchScript."""
+        if not HAS_NAMESAKES:
+            return False
+        state = self.__dict__
+        if state["_explain"] or torch.jit.is_tracing():
+            return True
+        for hooks in HOOKS:
+            if state[hooks]:
+                return True
+        return changed_step(self) is not None
+
+    def _as_many_as(self, first: Tensor, received: Tensor) -> Tensor:
+        """What targets received, with rows of zeros up to the number of the sources where these are more, if messages
+        go from target to source: so PyTorch Geometric counts the results of a pair."""
+        missing = first.shape[self.node_dim] - received.shape[self.node_dim]
+        if self.flow == "source_to_target" or missing <= 0:
+            return received
+        shape = list(received.shape)
+        shape[self.node_dim] = missing
+        return torch.cat((received, received.new_zeros(shape)), self.node_dim)
+
+    def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
+        """PyTorch Geometric generates code for each class, which only its own need; ours have what these have."""
+
+    def __prepare_scriptable__(self) -> Any:
+        """What torch.jit.script takes in place of the layer: PyTorch Geometric's, of the same parameters."""
+        namesakes = [base for base in type(self).__mro__ if base.__module__.startswith("torch_geometric.")]
+        if not namesakes:
+            raise ArgumentError(f"{type(self).__name__}: torch.jit.script knows no operators of ours; {_INSTEAD}")
+        twin = copy.copy(self)
+        twin.__class__ = namesakes[0]
+        twin._set_jittable_templates()
+        return twin
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
@@ -100,12 +148,47 @@ def vertices_back(x: Tensor, node_dim: int) -> Tensor:
     return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(0, node_dim)
 
 
-def plain_weight(lin: torch.nn.Module | None) -> Tensor | None:
+def changed_step(layer: Any) -> str | None:
+    """Which step of PyTorch Geometric's message passing was replaced in a `layer` by assignment, None if none was."""
+    state = layer.__dict__
+    for name in MESSAGES:
+        if name in state and not is_theirs(state[name]):
+            return name
+    reduction = state["_modules"].get("aggr_module")
+    aggr = state["aggr"]
+    expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
+    kind = type(reduction)
+    if kind.__name__ != expected or not is_theirs(kind) or _is_hooked(reduction):
+        return "aggr_module"
+    return None
+
+
+def is_theirs(definition: Any) -> bool:
+    """True of functions and classes of PyTorch Geometric: explainers assign its own `propagate` to a layer."""
+    return str(getattr(definition, "__module__", None)).startswith("torch_geometric.")
+
+
+def _is_hooked(module: Any) -> bool:
+    """True where hooks look at what goes through a module, or at its gradients."""
+    return bool(
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
+        or torch.nn.modules.module._has_any_global_hook()
+    )
+
+
+LINEAR = ("torch.nn.modules.linear", "torch_geometric.nn.dense.linear", "tgraph.nn.linear")
+
+
+def plain_weight(lin: Any) -> Tensor | None:
     """The weight of a linear map that may be used without calling it; None where others look on, or it is no such map,
-    or has no weight yet."""
-    weight = getattr(lin, "weight", None)
-    if lin is None or type(lin).__name__ != "Linear" or lin._forward_hooks or lin._forward_pre_hooks:
+    or has no weight yet. Others call their classes Linear, too, and do more."""
+    kind = type(lin)
+    if kind.__name__ != "Linear" or kind.__module__ not in LINEAR or "forward" in lin.__dict__ or _is_hooked(lin):
         return None
+    weight = lin.weight
     return weight if isinstance(weight, Tensor) and not isinstance(weight, UninitializedParameter) else None
 
 

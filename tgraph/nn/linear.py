@@ -96,6 +96,12 @@ class Linear(torch.nn.Module):
             self._materialize(weight.shape[-1])
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
+    def __prepare_scriptable__(self) -> torch.nn.Module:
+        """What torch.jit.script takes in place of this: torch's, of the same parameters."""
+        twin = torch.nn.Linear(self.in_channels, self.out_channels, bias=False, device="meta")
+        twin._parameters.update(self._parameters)
+        return twin.train(self.training)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, bias={self.bias is not None})"
 

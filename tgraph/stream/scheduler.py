@@ -246,8 +246,8 @@ class Pipeline:
         if buffer.ready is not None:
             torch.accelerator.current_stream(self.device).wait_event(buffer.ready)
         start = time.perf_counter()
-        # Where blocks are waited for, to load them faster is worth more than to compute faster. The threads of a kernel
-        # go on spinning behind it, on the core that the loader and the driver of the disk need.
+        # Where blocks are waited for, to load them faster is worth more than to compute faster: the
+        # loader and the driver of the disk need a core.
         with native.one_thread_less() if late else nullcontext():
             work(self.source.views(block, buffer.memory))
         if self.device.type != "cpu":

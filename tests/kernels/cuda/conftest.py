@@ -5,10 +5,17 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from built import forget_old
 from host import Host
 from pull_samples import SMALL
 
 from tgraph.kernels.cuda import bins, joining, loop, runtime
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recent_only():
+    """Nothing is kept for ever that was compiled for a test."""
+    forget_old()
 
 
 @pytest.fixture(scope="session")

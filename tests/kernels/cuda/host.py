@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import subprocess
 import tempfile
@@ -12,8 +11,10 @@ from pathlib import Path
 
 import dry
 import torch
+from built import built, digest, version_of
 from torch import Tensor
 
+from tgraph.kernels.cuda import compiler
 from tgraph.kernels.cuda.runtime import SOURCES, Argument, Kernel
 
 HERE = Path(__file__).parent
@@ -40,14 +41,12 @@ else:
 
 
 class Host:
-    """A launcher for CPU tensors. Every kernel is compiled at its first launch; `prepare` compiles many at once, which
-    is several times faster. `seed` draws the order of blocks and threads."""
+    """A launcher for CPU tensors. Every kernel is compiled at its first launch, and kept for later runs; `prepare`
+    compiles many at once, which is several times faster. `seed` draws the order of blocks and threads."""
 
     def __init__(self, seed: int = 0):
         self.seed = seed
         self._functions: dict[Kernel, ctypes._CFuncPtr] = {}
-        self._kept = tempfile.TemporaryDirectory(prefix="shim-")  # which goes when the launcher does
-        self._folder = Path(self._kept.name)
 
     def prepare(self, kernels: Iterable[Kernel]) -> None:
         wanted = [kernel for kernel in dict.fromkeys(kernels) if kernel not in self._functions]
@@ -77,18 +76,29 @@ class Host:
                 "dim3(gx, gy), dim3(bx, by), seed);\n}"
             )
         text = "\n".join(lines)
-        path = self._folder / hashlib.sha256(text.encode()).hexdigest()[:16]
-        path.with_suffix(".cpp").write_text(text)
+        library = ctypes.CDLL(str(built(f"shim/{made_from(text, source)}.so", lambda path: build(text, source, path))))
+        for i, kernel in enumerate(kernels):
+            self._functions[kernel] = getattr(library, f"kernel_{i}")
+
+
+def made_from(text: str, source: str) -> str:
+    """The digest of all that the library of a text that includes a source depends on."""
+    ours = sorted({*compiler._files(SOURCES / source), *HERE.glob("*.hpp")})
+    return digest((text, FLAGS, LINKED, version_of("g++"), *(path.read_text() for path in ours)))
+
+
+def build(text: str, source: str, path: Path) -> None:
+    """Compile a text that includes a source to a library."""
+    with tempfile.TemporaryDirectory(prefix="shim-") as folder:
+        main = Path(folder) / "main.cpp"
+        main.write_text(text)
         for command in (
-            ["g++", *FLAGS, f"-I{SOURCES}", f"-I{HERE}", "-c", f"{path}.cpp", "-o", f"{path}.o"],
-            ["g++", *LINKED, "-shared", f"{path}.o", "-o", f"{path}.so"],
+            ["g++", *FLAGS, f"-I{SOURCES}", f"-I{HERE}", "-c", f"{main}", "-o", f"{main}.o"],
+            ["g++", *LINKED, "-shared", f"{main}.o", "-o", str(path)],
         ):
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 raise RuntimeError(f"g++ rejects {source}:\n{done.stderr[:4000]}")
-        library = ctypes.CDLL(f"{path}.so")
-        for i, kernel in enumerate(kernels):
-            self._functions[kernel] = getattr(library, f"kernel_{i}")
 
 
 def pair(size: Size) -> tuple[int, int]:

@@ -48,8 +48,8 @@ T __shfl_down_sync(unsigned mask, T value, unsigned by, int width = 32, Place at
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned by, int width = 32, Place at = Place::current()) {
-    const unsigned first = shim::lane() / width * width;
-    return shim::shuffle({"__shfl_up_sync", at}, mask, value, shim::lane() >= first + by ? shim::lane() - by : shim::lane());
+    const unsigned lane = shim::lane(), first = lane / width * width;
+    return shim::shuffle({"__shfl_up_sync", at}, mask, value, lane >= first + by ? lane - by : lane);
 }
 
 inline unsigned __ballot_sync(

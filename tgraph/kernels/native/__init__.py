@@ -64,7 +64,7 @@ name = "native"
 
 def refuses(call: Call) -> str | None:
     """Why a call is not served: the reason that holds for all operations, then that of the operation itself."""
-    if call.data.device.type != "cpu":
+    if not call.data.is_cpu:
         return f"it computes on the CPU, the data is on {call.data.device}"
     if torch.compiler.is_compiling():
         return "torch.compile cannot look into it"
@@ -83,7 +83,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "sum_edges": edges.refuses,
     "edge_softmax": edges.refuses,
     "edge_softmax_gradient": edges.refuses,
-    "push_rows": aggregation.refuses_adjoints,
+    "push_rows": aggregation.refuses_push_rows,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,
     "pull_won": aggregation.refuses_adjoints,

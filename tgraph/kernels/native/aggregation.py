@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native import arcs as kernels
-from tgraph.kernels.native.arcs import NARROW, PULL, Arcs
+from tgraph.kernels.native.arcs import NARROW, PULL, Arcs, refuses_pair
 from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import Reduction
 from tgraph.subgraph import Received, Subgraph
@@ -19,6 +19,7 @@ PLAIN = (Tensor, torch.nn.Parameter)
 
 # Integers that the kernels do not hold are compared, not added, and that as these.
 HELD_AS = {torch.bool: torch.uint8, torch.int8: torch.int32, torch.int16: torch.int32}
+KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
 
 
 def refuses(call: Call) -> str | None:
@@ -36,7 +37,8 @@ def refuses(call: Call) -> str | None:
         return f"{reduction.name!r} of weighted messages is not compiled"
     if per_arc and not dtype.is_floating_point and (reduction.name == "mean" or dtype.itemsize < 4):
         return f"{reduction.name!r} of weighted messages of {dtype} is not compiled"
-    return None
+    edge, name = call.edge if per_arc else "copy", KERNEL.get(reduction.name, reduction.name)
+    return refuses_pair(HELD_AS.get(dtype, dtype), name, edge)
 
 
 def _message_dtype(call: Call, per_arc: bool) -> torch.dtype:
@@ -71,8 +73,6 @@ def aggregate(
 
 
 # ---- without gradients ----------------------------------------------------------------------------------------------
-
-KERNEL = {"mean": "sum", "any": "max", "all": "min"}  # what the kernels reduce by, where the name is another
 
 
 def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Tensor:
@@ -126,6 +126,12 @@ def refuses_adjoints(call: Call) -> str | None:
     if call.data.dtype not in (torch.float32, torch.float64, *NARROW):
         return f"it has no kernel for gradients of {call.data.dtype}"
     return "the data has no columns" if not call.data.shape[1] else None
+
+
+def refuses_push_rows(call: Call) -> str | None:
+    """The same for what rows send, of which not every pair of reduction and edge operation is compiled."""
+    reduction, held = cast(Reduction, call.reduction), torch.promote_types(call.data.dtype, torch.float32)
+    return refuses_adjoints(call) or refuses_pair(held, KERNEL.get(reduction.name, reduction.name), call.edge)
 
 
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:

@@ -36,6 +36,26 @@ PUSH = {
 }
 NARROW = (torch.float16, torch.bfloat16)
 
+# The pairs of reduction and edge operation that are compiled, as in `semiring.hpp`: each takes seconds to compile for
+# each dtype. 16-bit floating numbers have the second ones only, bytes no weights; integers are added in 64 bits.
+PAIRS = {
+    *((reduce, edge) for reduce in ("min", "max") for edge in ("copy", "mul", "add")),
+    ("sum", "copy"),
+    ("sum", "mul"),
+    ("prod", "copy"),
+}
+NARROW_PAIRS = {(reduce, edge) for reduce in ("sum", "min", "max") for edge in ("copy", "mul")}
+
+
+def refuses_pair(dtype: torch.dtype, reduce: str, edge: str) -> str | None:
+    """Why messages of a dtype are not reduced by compiled kernels, None where they are. `reduce` : "sum", "prod", "min"
+    or "max"."""
+    if dtype not in PULL or (dtype == torch.uint8 and edge != "copy"):
+        return f"it has no kernel for messages of {dtype}"
+    if (reduce, edge) not in (NARROW_PAIRS if dtype in NARROW else PAIRS):
+        return f"reduce={reduce!r} with edge={edge!r} is not compiled for {dtype}"
+    return None
+
 
 class Rows:
     """Rows of a CSR structure as the kernels take them: nothing is gathered.
@@ -142,6 +162,11 @@ def pull(
 ) -> Tensor:
     """What every row receives, [k, columns], or [k, *shape] of as many. `total` float64 adds float32 data, with float32
     weights, in float64."""
+    mixes = reduce == "sum" and edge in ("copy", "mul")  # kernels that convert what they read
+    if total == torch.float64 and not mixes:
+        data = data.double()
+    if weights is not None and not mixes:
+        weights = weights.to(data.dtype)
     name = PULL[data.dtype]
     if total == torch.float64 and data.dtype == torch.float32:
         name = "pull_float32_in_float64"

@@ -1,6 +1,6 @@
 // Shortest paths in the order of buckets: vertices whose distance lies in [k * delta, (k + 1) * delta) are relaxed
 // before those of later buckets (delta-stepping: Meyer and Sanders, J. Algorithms 2003). Each thread keeps its own
-// buckets and, while the next one is small, goes on in the same bucket without meeting the others (bucket fusion:
+// buckets and, while the next one is small, goes on in the same bucket without waiting for the others (bucket fusion:
 // Zhang, Brahmakshatriya, Chen, Dhulipala, Kamil, Amarasinghe, Shun, "Optimizing ordered graph algorithms with
 // GraphIt", 2020).
 //
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -36,29 +37,21 @@ public:
         for (int64_t i = 0; i < count; ++i)
             if (const V value = values_[ids[i]]; value < highest<V>())
                 put(static_cast<int32_t>(ids[i]), value, workers_[0]);
-        if (open_next(first_open())) fill_frontier(Team{0, 1});
+        if (open_next(first_open())) fill_frontier();
     }
 
     int64_t active() const override { return frontier_size_; }
 
     State advance(int64_t max_rounds, double seconds) override {
         const double start = seconds_now();
-        int64_t done = 0;
-        if (max_rounds > 0 && frontier_size_)
-            run_team(threads_, [&](const Team& team) {
-                for (bool more = true; more;) {
-                    const double began = seconds_now();
-                    relax_frontier(workers_[team.rank]);
-                    team.barrier();
-                    if (team.rank == 0) finish_round(began);
-                    team.barrier();
-                    fill_frontier(team);
-                    if (team.rank == 0)
-                        go_on_ = frontier_size_ && ++done < max_rounds && seconds_now() - start < seconds;
-                    team.barrier();
-                    more = go_on_;
-                }
-            });
+        for (int64_t done = 0; frontier_size_ && done < max_rounds && (!done || seconds_now() - start < seconds); ++done) {
+            const double began = seconds_now();
+            const int64_t count = (frontier_size_ + chunk - 1) / chunk;
+            Chunks chunks(count);
+            run_team(threads_for(count), [&](int rank) { relax_frontier(chunks, workers_[rank]); });
+            finish_round(began);
+            fill_frontier();
+        }
         return frontier_size_ ? State::paused : State::done;
     }
 
@@ -74,24 +67,31 @@ private:
     struct alignas(64) Worker {
         std::vector<std::vector<int32_t>> bins;  // bucket b is bins[b % window] while current_ <= b < current_ + window
         std::vector<int32_t> far, taken;
-        int64_t next = none, least_far = none, place = 0, active = 0, arcs = 0, changed = 0;
+        int64_t least_far = none, place = 0, active = 0, arcs = 0, changed = 0;
     };
+
+    // There may be fewer threads by now than when the relaxation began, so that any worker may hold what nobody is there
+    // to go on with: whoever looks for the next bucket looks at all of them.
+    int threads_for(int64_t chunks) const {
+        return static_cast<int>(std::clamp<int64_t>(chunks, 1, std::min(threads_, thread_count())));
+    }
 
     int64_t bucket_of(V value) const {
         const double bucket = (static_cast<double>(value) - static_cast<double>(base_)) * per_delta_;
         return std::max(current_, bucket < 1e18 ? static_cast<int64_t>(bucket) : int64_t{1} << 60);
     }
 
-    void relax_frontier(Worker& worker) {
-        for (int64_t first; (first = cursor_.fetch_add(chunk, std::memory_order_relaxed)) < frontier_size_;)
+    void relax_frontier(Chunks& chunks, Worker& worker) {
+        chunks.each([&](int64_t number) {
+            const int64_t first = number * chunk;
             relax_all(frontier_.data() + first, std::min(chunk, frontier_size_ - first), worker);
+        });
         std::vector<int32_t>& bin = worker.bins[current_ % window];
         while (!bin.empty() && bin.size() < fused) {
             std::swap(bin, worker.taken);
             relax_all(worker.taken.data(), static_cast<int64_t>(worker.taken.size()), worker);
             worker.taken.clear();
         }
-        worker.next = first_bin(worker);
     }
 
     int64_t first_bin(const Worker& worker) const {
@@ -141,14 +141,12 @@ private:
 
     void finish_round(double began) {
         Round round{false, 0, 0, 0, 0};
-        int64_t next = none;
         for (Worker& worker : workers_) {
-            next = std::min(next, worker.next);
             round.active += std::exchange(worker.active, 0);
             round.arcs += std::exchange(worker.arcs, 0);
             round.changed += std::exchange(worker.changed, 0);
         }
-        open_next(next);
+        open_next(first_open());
         round.milliseconds = (seconds_now() - began) * 1e3;
         rounds.push_back(round);
     }
@@ -192,16 +190,15 @@ private:
             frontier_size_ += static_cast<int64_t>(worker.bins[bucket % window].size());
         }
         frontier_.resize(std::max<std::size_t>(frontier_.size(), frontier_size_));
-        cursor_.store(0, std::memory_order_relaxed);
     }
 
-    void fill_frontier(const Team& team) {
+    void fill_frontier() {
         if (!frontier_size_) return;
-        for (std::size_t i = team.rank; i < workers_.size(); i += team.size) {
+        for_each_chunk(std::ssize(workers_), threads_for(frontier_size_ / items_per_part), [&](int64_t i) {
             std::vector<int32_t>& bin = workers_[i].bins[current_ % window];
             std::copy(bin.begin(), bin.end(), frontier_.begin() + workers_[i].place);
             bin.clear();
-        }
+        });
     }
 
     ArcRows<Weights> out_;
@@ -213,8 +210,6 @@ private:
     std::vector<Worker> workers_;
     std::vector<int32_t> frontier_;
     int64_t frontier_size_ = 0, current_ = 0;
-    std::atomic<int64_t> cursor_{0};
-    bool go_on_ = true;
 };
 
 }  // namespace tgraph

@@ -86,6 +86,7 @@ public:
             of.pieces_[i - phase.pieces.begin] = of.reduce_piece(of.plan_.pieces[i]);
         }
         void chunk(const DagPlan::Phase& phase, int64_t number) { of.take(phase, number); }
+        void settle() const {}
     };
     Worker worker() { return {*this}; }
 

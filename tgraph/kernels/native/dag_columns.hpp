@@ -60,9 +60,26 @@ TGRAPH_INLINE void reduce_blocks(A* out, int64_t width, const RowList<T, A>& inp
 }
 
 template <class Reduce, class Edge, class T, class A>
-TGRAPH_MULTIVERSION void reduce_lists(A* out, int64_t width, const RowList<T, A>& inputs, const RowList<A, A>& others,
-                                      A identity) {
+TGRAPH_MULTIVERSION_NARROW void reduce_lists(A* out, int64_t width, const RowList<T, A>& inputs,
+                                             const RowList<A, A>& others, A identity) {
     reduce_blocks<Reduce, Edge, 256 / sizeof(A)>(out, width, inputs, others, identity);
+}
+
+// The kernels of a pair of reduction and edge operation, so that what walks the rows is compiled once.
+template <class T, class A>
+struct DagKernels {
+    void (*reduce)(A* out, int64_t width, const RowList<T, A>& inputs, const RowList<A, A>& others, A identity);
+    void (*join)(A* sums, const A* others, int64_t columns);
+    bool weighted, multiplies;
+};
+
+template <class Reduce, class Edge, class T, class A>
+DagKernels<T, A> dag_kernels() {
+    return {&reduce_lists<Reduce, Edge, T, A>,
+            [](A* sums, const A* others, int64_t columns) {
+                for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], others[f]);
+            },
+            Edge::weighted, std::is_same_v<Edge, Times>};
 }
 
 // What a DAG is evaluated on: T as stored, computed in A.
@@ -76,11 +93,11 @@ struct DagData {
     DagWeights<A> weights;
 };
 
-template <class Reduce, class Edge, class T, class A>
+template <class T, class A>
 class DagColumns {
 public:
-    DagColumns(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& with)
-        : rows_(rows), plan_(plan), with_(with), virtual_(rows.num_virtual() * with.columns),
+    DagColumns(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& with, DagKernels<T, A> kernels)
+        : rows_(rows), plan_(plan), with_(with), kernels_(kernels), virtual_(rows.num_virtual() * with.columns),
           pieces_(plan.most_pieces * with.columns),
           streams_(rows.num_vertices * with.columns * static_cast<int64_t>(sizeof(T)) >= streamed_bytes) {
         const int64_t fitting = ring_bytes / (with.columns * static_cast<int64_t>(sizeof(A)));
@@ -100,11 +117,13 @@ public:
             const int64_t most = 2 * DagPlan::longest;
             inputs_.resize(is_narrow<T> ? most : 0);
             others_.resize(most);
-            factors_.resize(Edge::weighted ? 2 * most : 0);
+            factors_.resize(of.kernels_.weighted ? 2 * most : 0);
             room_.resize(of.ring_ * of.with_.columns);
             scaled_.resize(of.with_.left ? of.with_.columns : 0);
         }
-        ~Worker() { fence_streams(); }
+
+        // On its own thread, before others read what it wrote.
+        void settle() const { fence_streams(); }
 
         void piece(const DagPlan::Phase& phase, int64_t i) {
             const DagPiece& piece = of_.plan_.pieces[i];
@@ -149,7 +168,7 @@ public:
                     reduce(other.data());
                     part = other.data();
                 }
-                for (int64_t f = 0; f < width; ++f) sums[f] = Reduce::apply(sums[f], part[f]);
+                of_.kernels_.join(sums, part, width);
             }
         }
 
@@ -190,22 +209,22 @@ public:
 
         TGRAPH_INLINE void set_factor(int64_t slot, int64_t i, int64_t row, int64_t child, int64_t node) {
             const DagData<T, A>& with = of_.with_;
-            if constexpr (std::is_same_v<Edge, Times>) {
+            if (of_.kernels_.multiplies) {
                 const bool is_input = node < of_.rows_.num_vertices;
                 A factor = is_input && with.right ? with.right[node] : A{1};
                 const bool weighs = with.weights.of_outputs ? row >= of_.rows_.num_virtual() : is_input;
                 if (with.weights.values && weighs) factor = times(factor, with.weights.values[i]);
                 factors_[slot] = child < 0 ? minus(factor) : factor;
-            } else if constexpr (Edge::weighted) {
+            } else if (of_.kernels_.weighted) {
                 factors_[slot] = with.weights.values[i];  // 0 where there is none
             }
         }
 
         void reduce(A* sums) const {
-            const RowList<A, A> others{others_.data(), factors_.data() + (Edge::weighted ? DagPlan::longest : 0),
+            const RowList<A, A> others{others_.data(), factors_.data() + (of_.kernels_.weighted ? DagPlan::longest : 0),
                                        num_others_};
             const RowList<T, A> inputs{inputs_.data(), factors_.data(), num_inputs_};
-            reduce_lists<Reduce, Edge>(sums, of_.with_.columns, inputs, others, of_.with_.identity);
+            of_.kernels_.reduce(sums, of_.with_.columns, inputs, others, of_.with_.identity);
         }
 
         void write(T* to, A* sums, int64_t output) {
@@ -253,6 +272,7 @@ private:
     const DagRows& rows_;
     const DagPlan& plan_;
     DagData<T, A> with_;
+    const DagKernels<T, A> kernels_;
     Scratch<A> virtual_;
     Scratch<A> pieces_;
     bool streams_, scales_late_ = false;

@@ -64,8 +64,8 @@ void evaluate_as(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& 
         }
     if constexpr (std::is_same_v<Reduce, Plus> && !Edge::weighted)
         if (is_signed || with.right)
-            return DagColumns<Reduce, Times, T, A>(rows, plan, with).run();
-    DagColumns<Reduce, Edge, T, A>(rows, plan, with).run();
+            return DagColumns<T, A>(rows, plan, with, dag_kernels<Reduce, Times, T, A>()).run();
+    DagColumns<T, A>(rows, plan, with, dag_kernels<Reduce, Edge, T, A>()).run();
 }
 
 // Calls evaluate_as for the operations that there are.

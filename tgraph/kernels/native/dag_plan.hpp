@@ -5,8 +5,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -167,32 +167,29 @@ private:
     }
 };
 
-// Runs the phases one after the other by one team. Phases of little work are left to its first member, with no meeting
-// of the others between them. `evaluator` gives workers, which reduce pieces and chunks; `columns` scales the work.
+// Runs the phases one after the other, those of little work on the calling thread alone. `evaluator` gives workers, one
+// for each member of the team, which reduce pieces and chunks; `columns` scales the work.
 template <class Evaluator>
 void run_phases(const DagPlan& plan, int64_t columns, Evaluator& evaluator) {
     int64_t most = 0;
     for (const auto& phase : plan.phases) most = std::max(most, phase.work);
-    std::vector<std::atomic<int64_t>> next_piece(plan.phases.size()), next_chunk(plan.phases.size());
-    run_team(part_count(most * columns), [&](const Team& team) {
-        auto worker = evaluator.worker();
-        bool alone = false;  // the first member has gone on by itself
-        for (std::size_t p = 0; p < plan.phases.size(); ++p) {
-            const DagPlan::Phase& phase = plan.phases[p];
-            const bool small = part_count(phase.work * columns) == 1;
-            if (alone && !small) team.barrier();
-            alone = small;
-            if (small && team.rank) continue;
-            const int64_t num_pieces = phase.pieces.end - phase.pieces.begin;
-            for (int64_t i; (i = next_piece[p].fetch_add(1, std::memory_order_relaxed)) < num_pieces;)
-                if (plan.pieces[phase.pieces.begin + i].ready) worker.piece(phase, phase.pieces.begin + i);
-            if (num_pieces && !small) team.barrier();
-            const int64_t num_chunks = phase.chunks.end - phase.chunks.begin;
-            for (int64_t i; (i = next_chunk[p].fetch_add(1, std::memory_order_relaxed)) < num_chunks;)
-                worker.chunk(phase, phase.chunks.begin + i);
-            if (!small) team.barrier();
-        }
-    });
+    using Worker = decltype(evaluator.worker());
+    std::vector<std::optional<Worker>> workers(part_count(most * columns));
+    const auto worker = [&](int rank) -> Worker& {
+        if (!workers[rank]) workers[rank].emplace(evaluator.worker());
+        return *workers[rank];
+    };
+    for (const DagPlan::Phase& phase : plan.phases) {
+        const int threads = std::min(part_count(phase.work * columns), static_cast<int>(workers.size()));
+        for_each_chunk(phase.pieces.end - phase.pieces.begin, threads, [&](int64_t i, int rank) {
+            if (plan.pieces[phase.pieces.begin + i].ready) worker(rank).piece(phase, phase.pieces.begin + i);
+        });
+        Chunks chunks(phase.chunks.end - phase.chunks.begin);
+        run_team(threads, [&](int rank) {
+            chunks.each([&](int64_t i) { worker(rank).chunk(phase, phase.chunks.begin + i); });
+            if (workers[rank]) workers[rank]->settle();
+        });
+    }
 }
 
 }  // namespace tgraph

@@ -4,7 +4,6 @@
 // same heads as vector i + period does, whatever the number of heads: maxima and sums are kept by phase, i % period.
 #pragma once
 
-#include <atomic>
 #include <numeric>
 
 #include "edges.hpp"
@@ -179,14 +178,11 @@ void each_softmax(const EdgeRows<Neighbor>& rows, int64_t heads, Visit visit) {
     std::vector<SoftmaxRow<A>> numbers;
     numbers.reserve(threads);  // no copies, which would not keep the memory that is set aside
     for (int thread = 0; thread < threads; ++thread) numbers.emplace_back(heads, most);
-    std::atomic<int64_t> next{0};
-    run_team(threads, [&](const Team& team) {
-        for (int64_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks.size();) {
-            const Range within = chunks[chunk];
-            for (int64_t row = within.begin; row < within.end; ++row)
-                if (rows.offset[row] < rows.offset[row + 1])
-                    visit(numbers[team.rank], Range{rows.offset[row], rows.offset[row + 1]});
-        }
+    for_each_chunk(chunks.size(), threads, [&](int64_t chunk, int rank) {
+        const Range within = chunks[chunk];
+        for (int64_t row = within.begin; row < within.end; ++row)
+            if (rows.offset[row] < rows.offset[row + 1])
+                visit(numbers[rank], Range{rows.offset[row], rows.offset[row + 1]});
     });
 }
 

@@ -10,6 +10,7 @@
 #include "attention_lanes.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "semiring.hpp"
 
 namespace tgraph {
 
@@ -40,22 +41,10 @@ struct EdgeRows {
 
 // ---- both ends ------------------------------------------------------------------------------------------------------
 
-struct Plus {
-    template <class T>
-    TGRAPH_INLINE static T apply(T a, T b) {
-        return a + b;
-    }
-};
 struct Minus {
     template <class T>
     TGRAPH_INLINE static T apply(T a, T b) {
         return a - b;
-    }
-};
-struct Times {
-    template <class T>
-    TGRAPH_INLINE static T apply(T a, T b) {
-        return a * b;
     }
 };
 struct Over {

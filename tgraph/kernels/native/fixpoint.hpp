@@ -102,7 +102,9 @@ private:
     static constexpr int64_t ahead = 16;
     static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
 
-    int threads_for(int64_t arcs) const { return arcs < arcs_for_threads ? 1 : static_cast<int>(found_.size()); }
+    int threads_for(int64_t arcs) const {
+        return arcs < arcs_for_threads ? 1 : std::min(static_cast<int>(found_.size()), thread_count());
+    }
 
     // ---- push
 
@@ -128,18 +130,15 @@ private:
         before_[0] = 0;
         for (int64_t i = 0; i < size_; ++i) before_[i + 1] = before_[i] + out_.degree(queue_.data()[i]);
         const int64_t chunks = (arcs_ + grain - 1) / grain;
-        std::atomic<int64_t> next_chunk{0};
-        run_team(threads_for(arcs_), [&](const Team& team) {
-            Found& found = found_[team.rank];
-            for (int64_t chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
-                const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
-                const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
-                const std::size_t held = found.ids.size();
-                found.ids.resize(held + (arcs.end - arcs.begin) + 1);
-                const int64_t size = found.size;
-                push_arcs<true>(arcs, first, found.ids.data() + held, found);
-                found.ids.resize(held + (found.size - size));
-            }
+        for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
+            Found& found = found_[rank];
+            const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
+            const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
+            const std::size_t held = found.ids.size();
+            found.ids.resize(held + (arcs.end - arcs.begin) + 1);
+            const int64_t size = found.size;
+            push_arcs<true>(arcs, first, found.ids.data() + held, found);
+            found.ids.resize(held + (found.size - size));
         });
         size_ = arcs_ = 0;
         for (Found& found : found_) {
@@ -239,18 +238,14 @@ private:
         const bool bounded = single && bounded_ && find_bound(bound);
         if (!uniform_) keep_old();
         const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
-        const int threads = threads_for(in_.offset[n_] + n_);
-        std::atomic<int64_t> next_chunk{0};
-        run_team(threads, [&](const Team& team) {
-            Found& found = found_[team.rank];
-            for (int64_t chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < chunks.size();) {
-                const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
-                if (uniform_)
-                    everything_ ? pull_level<true>(rows, found) : pull_level<false>(rows, found);
-                else
-                    everything_ ? pull_rows<true>(rows, bounded, bound, found)
-                                : pull_rows<false>(rows, bounded, bound, found);
-            }
+        for_each_chunk(chunks.size(), threads_for(in_.offset[n_] + n_), [&](int64_t chunk, int rank) {
+            Found& found = found_[rank];
+            const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
+            if (uniform_)
+                everything_ ? pull_level<true>(rows, found) : pull_level<false>(rows, found);
+            else
+                everything_ ? pull_rows<true>(rows, bounded, bound, found)
+                            : pull_rows<false>(rows, bounded, bound, found);
         });
         size_ = arcs_ = 0;
         for (Found& found : found_) size_ += std::exchange(found.size, 0), arcs_ += std::exchange(found.arcs, 0);

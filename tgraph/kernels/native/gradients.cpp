@@ -115,6 +115,15 @@ struct Winners {
     }
 };
 
+// The edge operations of a min or max that has a gradient.
+template <class Visit>
+void with_winning_edge(std::string_view edge, Visit visit) {
+    if (edge == "copy") return visit(Copy{});
+    if (edge == "add") return visit(Plus{});
+    if (edge == "mul") return visit(Times{});
+    throw std::invalid_argument("edge: expected 'copy', 'add' or 'mul'");
+}
+
 // Which message each receiver of a min or max got, by column. In a pull the rows receive, in a push the neighbours.
 template <class A, class Neighbor>
 void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, bool pulls,
@@ -135,8 +144,7 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     const Winners<A> found{data.data(), weights.is_valid() ? weights.data() : nullptr, best.data(), columns, heads,
                            sender.data(), arc.data()};
     const RowChunks chunks{selection.offset, k, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
-    with_edge<A>(edge, [&](auto operation) {
-        using Edge = decltype(operation);
+    with_winning_edge(edge, [&]<class Edge>(Edge) {
         if (!pulls) {  // several rows may send to one neighbour: one thread takes them in order
             std::fill_n(found.sender, size, int64_t{-1});
             std::fill_n(found.arc, size, int64_t{-1});

@@ -14,17 +14,18 @@ namespace {
 template <class Make>
 int64_t count_rows(const int64_t* offset, int64_t num_vertices, int threads, const Make& make) {
     const RowChunks chunks{offset, num_vertices, 1 << 12};  // small, as the work of an arc varies
-    std::atomic<int64_t> next{0}, total{0};
-    run_team(threads, [&](const Team& team) {
-        auto counter = make(team.rank);
-        for (int64_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks.size();) {
+    std::atomic<int64_t> total{0};
+    Chunks left(chunks.size());
+    run_team(threads, [&](int rank) {
+        auto counter = make(rank);
+        left.each([&](int64_t chunk) {
             const Range range = chunks[chunk];
             for (int64_t u = range.begin; u < range.end; ++u) {
                 if constexpr (requires { counter.prefetch(u); })
                     if (u + 1 < range.end) counter.prefetch(u + 1);
                 counter.visit(u);
             }
-        }
+        });
         counter.finish();
         total.fetch_add(counter.total, std::memory_order_relaxed);
     });

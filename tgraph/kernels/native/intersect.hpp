@@ -177,19 +177,16 @@ private:
 
     // As compare_with_hub by words, where `weight` is that of the arc from u to v.
     int64_t tally_words(int64_t v, int64_t words, int64_t weight) {
-        int64_t count = 0;
         const uint64_t* hub = hubs_[v];
-        for (int64_t k = 0; k < words; ++k) {
-            uint64_t common = marks_[k] & hub[k];
-            const int64_t size = std::popcount(common);
-            count += size;
-            at_v_ += size;
-            if constexpr (tally == Tally::arcs) {
-                count += std::popcount(marks_[k] & twice_hubs_[v][k]);
-                at_v_ += std::popcount(twice_marks_[k] & hub[k]);
-            }
-            for (; common; common &= common - 1) at_hub_[64 * k + std::countr_zero(common)] += weight;
+        int64_t count = count_common(marks_, hub, words);
+        at_v_ += count;
+        if constexpr (tally == Tally::arcs) {
+            count += count_common(marks_, twice_hubs_[v], words);
+            at_v_ += count_common(twice_marks_, hub, words);
         }
+        for (int64_t k = 0; k < words; ++k)
+            for (uint64_t common = marks_[k] & hub[k]; common; common &= common - 1)
+                at_hub_[64 * k + std::countr_zero(common)] += weight;
         return count;
     }
 

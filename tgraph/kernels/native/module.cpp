@@ -1,8 +1,29 @@
 // The extension module tgraph._native: one bind_* function per file of kernels.
-#include <utility>
+#include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
-#include "parallel.hpp"
+#include "cpus.hpp"
+#include "team.hpp"
+
+namespace {
+
+void check_signals() {
+    const nanobind::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
+nanobind::dict cpus() {
+    const tgraph::Cpus found = tgraph::find_cpus();
+    nanobind::dict facts;
+    facts["online"] = found.online;
+    facts["affinity"] = found.affinity;
+    facts["quota"] = found.quota;
+    facts["demanded"] = found.demanded;
+    facts["usable"] = found.usable;
+    return facts;
+}
+
+}  // namespace
 
 namespace tgraph {
 
@@ -12,10 +33,13 @@ void bind_edge_index(nb::module_& module);
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
-    module.def("thread_count", &tgraph::thread_count, "Threads that the kernels use at most.");
-    module.def(
-        "limit_threads", [](int count) { return std::exchange(tgraph::thread_limit, count); },
-        "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
+    tgraph::set_interruption_hook(&check_signals);
+    module.def("thread_count", &tgraph::thread_count, "Threads that kernels called from this thread use at most.");
+    module.def("cpus", &cpus, "Looks again at how many processors the process may have.");
+    module.def("cpu_quota", &tgraph::cpu_quota, nanobind::arg("root"),
+               "Processors' worth of time by the control groups whose files lie below a folder; 0 for no limit.");
+    module.def("limit_threads", &tgraph::limit_threads, nanobind::arg("count"),
+               "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     tgraph::bind_csr(module);
     tgraph::bind_edge_index(module);
     tgraph::bind_pages(module);

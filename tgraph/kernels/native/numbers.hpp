@@ -34,17 +34,18 @@ struct VectorOf {
 template <class A, int lanes>
 using Vector = typename VectorOf<A, lanes>::type;
 
-
-// Moves exponent and fraction to their place; the factor 2^112 then mends the bias of the exponent, also for numbers
-// below the normal ones. Infinity and NaN keep an exponent of ones.
-inline constexpr float half_bias = 0x1p112f;
-inline constexpr uint32_t half_infinity = 0x7c00u << 13;
+// Exponent and fraction are moved to their place, and 112 is added to the exponent, whose bias is another. Numbers below
+// the normal ones, m * 2^-24, get the exponent of 2^-14 and lose that number again. No float on the way is below the
+// normal ones, which a processor may be told to take for 0. Infinity and NaN keep an exponent of ones.
+inline constexpr uint32_t half_bias = 112u << 23, half_normal = 1u << 23, half_infinity = 0x7c00u << 13;
+inline constexpr float least_half = 0x1p-14f;  // of the normal ones
 
 TGRAPH_INLINE float widen(BFloat16 narrow) { return std::bit_cast<float>(uint32_t{narrow.bits} << 16); }
 
 TGRAPH_INLINE float widen(Float16 narrow) {
     const uint32_t sign = (narrow.bits & 0x8000u) << 16, rest = (narrow.bits & 0x7fffu) << 13;
-    const auto bits = std::bit_cast<uint32_t>(std::bit_cast<float>(rest) * half_bias);
+    const auto small = std::bit_cast<uint32_t>(std::bit_cast<float>(rest + half_bias + half_normal) - least_half);
+    const uint32_t bits = rest < half_normal ? small : rest + half_bias;
     return std::bit_cast<float>(sign | bits | (rest >= half_infinity ? 0x7f800000u : 0u));
 }
 
@@ -98,7 +99,10 @@ TGRAPH_INLINE Vector<A, lanes> load(const T* from) {
             return reinterpret_cast<Vector<float, lanes>>(wide << 16);
         } else {
             const Bits sign = (wide & 0x8000u) << 16, rest = (wide & 0x7fffu) << 13;
-            const Bits bits = reinterpret_cast<Bits>(reinterpret_cast<Vector<float, lanes>>(rest) * half_bias);
+            const Bits moved = rest + half_bias;
+            const Bits small =
+                reinterpret_cast<Bits>(reinterpret_cast<Vector<float, lanes>>(moved + half_normal) - least_half);
+            const Bits bits = rest < half_normal ? small : moved;
             const Bits infinite = reinterpret_cast<Bits>(rest >= half_infinity) & 0x7f800000u;
             return reinterpret_cast<Vector<float, lanes>>(sign | bits | infinite);
         }

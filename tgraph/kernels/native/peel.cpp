@@ -1,12 +1,14 @@
 // Core numbers by peeling: the vertices of least degree are removed, level after level.
 //
-// All threads peel one level at the same time, each the vertices that it found at the level and those that it brought
-// down to it (PKC: Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW 2017). An arc is
+// All threads peel one level at the same time: blocks of vertices found at the level, each with those that it brings down
+// to it (after PKC: Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW 2017). An arc is
 // walked once from each end, and a level looks at the vertices left, which have a degree of at least the level: O(m).
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
+#include <vector>
 
 #include "memory.hpp"
 #include "parallel.hpp"
@@ -24,50 +26,87 @@ template <class Neighbor>
 class Peeling {
 public:
     Peeling(const Sides<Neighbor>& sides, Degree<Neighbor>* degree, int threads)
-        : sides_(sides), degree_(degree), threads_(threads), chunks_{sides.offset(), sides.num_vertices},
-          left_(sides.num_vertices * threads), queue_(sides.num_vertices * threads) {}
+        : sides_(sides), degree_(degree), threads_(threads), left_(sides.num_vertices), queue_(sides.num_vertices),
+          brought_down_(threads) {}
 
     // Leaves the core number of each vertex in its degree.
-    void run() {
-        if (threads_ == 1)
-            run_team(1, [&](const Team& team) { peel<false>(team); });
-        else
-            run_team(threads_, [&](const Team& team) { peel<true>(team); });
-    }
+    void run() { threads_ == 1 ? peel<false>() : peel<true>(); }
 
 private:
+    // Vertices next to each other in `left_`: some of them left, and in the same place of `queue_` those found.
+    struct Block {
+        int64_t begin, left, found;
+    };
+
     const Sides<Neighbor>& sides_;
     Degree<Neighbor>* degree_;
     int threads_;
-    RowChunks chunks_;
-    Scratch<Neighbor> left_, queue_;  // room for all vertices in each thread; little of it is ever touched
-    std::atomic<int64_t> next_chunk_{0}, peeled_{0};
+    Scratch<Neighbor> left_, queue_;
+    std::vector<Block> blocks_;
+    std::vector<std::vector<Neighbor>> brought_down_;  // by each member of the team
 
     template <bool shared>
-    void peel(const Team& team) {
-        Neighbor* left = left_.data() + team.rank * sides_.num_vertices;
-        Neighbor* queue = queue_.data() + team.rank * sides_.num_vertices;
-        int64_t count = take_vertices(left);
-        team.barrier();  // all degrees are known
-        for (Degree<Neighbor> level = 0; peeled_.load(std::memory_order_relaxed) < sides_.num_vertices; ++level) {
-            const int64_t found = split(left, count, queue, level);
-            team.barrier();  // what is brought down to the level from now on is not found a second time
-            peeled_.fetch_add(remove<shared>(queue, found, level), std::memory_order_relaxed);
-            team.barrier();
+    void peel() {
+        const RowChunks chunks{sides_.offset(), sides_.num_vertices};
+        for_each_chunk(chunks.size(), threads_, [&](int64_t chunk) {
+            const Range range = chunks[chunk];
+            for (int64_t v = range.begin; v < range.end; ++v) {
+                degree_[v] = distinct_neighbors(v);
+                left_.data()[v] = static_cast<Neighbor>(v);
+            }
+        });
+        cut_blocks(sides_.num_vertices);
+        for (Degree<Neighbor> level = 0; !blocks_.empty(); ++level) {
+            poll_interruption();
+            split_blocks(level);
+            // What is brought down to the level from now on is not found a second time.
+            remove_blocks<shared>(level);
+            drop_peeled();
         }
     }
 
-    // Writes vertices that no other thread has to `left`, and their degrees; returns how many.
-    int64_t take_vertices(Neighbor* left) {
+    void cut_blocks(int64_t count) {
+        const int64_t size = std::clamp<int64_t>(count / (16 * threads_), 1 << 6, 1 << 12);
+        blocks_.clear();
+        for (int64_t begin = 0; begin < count; begin += size)
+            blocks_.push_back({begin, std::min(size, count - begin), 0});
+    }
+
+    int64_t sum(int64_t Block::* part) const {
+        int64_t total = 0;
+        for (const Block& block : blocks_) total += block.*part;
+        return total;
+    }
+
+    void split_blocks(Degree<Neighbor> level) {
+        constexpr int64_t worth_sharing = worth_a_thread(1 << 13);
+        for_each_chunk(std::ssize(blocks_), sum(&Block::left) < worth_sharing ? 1 : threads_, [&](int64_t i) {
+            Block& block = blocks_[i];
+            block.found = split(left_.data() + block.begin, block.left, queue_.data() + block.begin, level);
+        });
+    }
+
+    template <bool shared>
+    void remove_blocks(Degree<Neighbor> level) {
+        constexpr int64_t worth_sharing = worth_a_thread(1 << 8);
+        const int64_t found = sum(&Block::found);
+        if (found == 0) return;
+        for_each_chunk(std::ssize(blocks_), found < worth_sharing ? 1 : threads_, [&](int64_t i, int rank) {
+            const Neighbor* queue = queue_.data() + blocks_[i].begin;
+            remove<shared>({queue, queue + blocks_[i].found}, brought_down_[rank], level);
+        });
+    }
+
+    // Once less than half of the vertices looked at are left, the blocks are filled anew.
+    void drop_peeled() {
+        const int64_t left = sum(&Block::left), last = blocks_.back().begin;
+        if (2 * left > last) return;
         int64_t count = 0;
-        for (int64_t chunk; (chunk = next_chunk_.fetch_add(1, std::memory_order_relaxed)) < chunks_.size();) {
-            const Range range = chunks_[chunk];
-            for (int64_t v = range.begin; v < range.end; ++v) {
-                degree_[v] = distinct_neighbors(v);
-                left[count++] = static_cast<Neighbor>(v);
-            }
+        for (const Block& block : blocks_) {
+            std::copy_n(left_.data() + block.begin, block.left, left_.data() + count);
+            count += block.left;
         }
-        return count;
+        cut_blocks(count);
     }
 
     Degree<Neighbor> distinct_neighbors(int64_t v) const {
@@ -95,21 +134,34 @@ private:
         return moved;
     }
 
-    // Removes the vertices in the queue and those that come to their level; returns how many these are.
+    // Removes the vertices in the queue and those that come to their level by that.
     template <bool shared>
-    int64_t remove(Neighbor* queue, int64_t count, Degree<Neighbor> level) {
-        for (int64_t i = 0; i < count; ++i) {
-            if (i + 8 < count) sides_.prefetch_offset(queue[i + 8]);
-            if (i + 4 < count) sides_.prefetch_row(queue[i + 4]);
-            for (int side = 0; side < sides_.count; ++side) {
-                const Row<Neighbor> row = sides_.row(side, queue[i]);
-                for (const Neighbor* u = row.begin; u != row.end; ++u) {
-                    if (u != row.begin && *u == *(u - 1)) continue;
-                    if (lower<shared>(degree_[*u], level)) queue[count++] = *u;
-                }
+    void remove(Row<Neighbor> queue, std::vector<Neighbor>& brought_down, Degree<Neighbor> level) {
+        brought_down.clear();
+        for (const Neighbor* v = queue.begin; v != queue.end; ++v) {
+            fetch_later(queue.begin, v - queue.begin, queue.end - queue.begin);
+            remove_vertex<shared>(*v, brought_down, level);
+        }
+        for (std::size_t i = 0; i < brought_down.size(); ++i) {
+            fetch_later(brought_down.data(), i, brought_down.size());
+            remove_vertex<shared>(brought_down[i], brought_down, level);
+        }
+    }
+
+    TGRAPH_INLINE void fetch_later(const Neighbor* queue, int64_t i, int64_t count) const {
+        if (i + 8 < count) sides_.prefetch_offset(queue[i + 8]);
+        if (i + 4 < count) sides_.prefetch_row(queue[i + 4]);
+    }
+
+    template <bool shared>
+    void remove_vertex(Neighbor v, std::vector<Neighbor>& brought_down, Degree<Neighbor> level) {
+        for (int side = 0; side < sides_.count; ++side) {
+            const Row<Neighbor> row = sides_.row(side, v);
+            for (const Neighbor* u = row.begin; u != row.end; ++u) {
+                if (u != row.begin && *u == *(u - 1)) continue;
+                if (lower<shared>(degree_[*u], level)) brought_down.push_back(*u);
             }
         }
-        return count;
     }
 
     // Lowers a degree above the level by one; true where it comes to the level by that.

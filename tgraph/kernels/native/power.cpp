@@ -11,8 +11,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <atomic>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -66,24 +64,15 @@ public:
     }
 
     Sums run() {
-        const auto next = std::make_unique<std::atomic<int64_t>[]>(blocks_.size());
-        run_team(part_count(work_before(csr_.num_rows)), [&](const Team& team) {
-            if (in_place_ && vectors_.rescale != 1) {
-                const Range part = part_of(csr_.num_rows, team.rank, team.size);
-                for (int64_t row = part.begin; row < part.end; ++row) sent_[row] *= vectors_.rescale;
-                team.barrier();
-            }
-            for (std::size_t i = blocks_.size(); i-- > 0;) {
-                const Block& block = blocks_[i];
-                for (int64_t chunk; (chunk = next[i].fetch_add(1, std::memory_order_relaxed)) < block.num_chunks;)
-                    take(block, chunk);
-                team.barrier();
-                if (team.rank == 0) finish_long_rows(block);
-                if (!in_place_) continue;
-                send(block, team);
-                team.barrier();
-            }
-        });
+        if (in_place_ && vectors_.rescale != 1)
+            each_row_of({0, csr_.num_rows}, [&](int64_t row) { sent_[row] *= vectors_.rescale; });
+        const int threads = part_count(work_before(csr_.num_rows));
+        for (std::size_t i = blocks_.size(); i-- > 0;) {
+            const Block& block = blocks_[i];
+            for_each_chunk(block.num_chunks, threads, [&](int64_t chunk) { take(block, chunk); });
+            finish_long_rows(block);
+            if (in_place_) send(block);
+        }
         Sums sums;
         for (const Chunk& chunk : chunks_) sums += chunk.sums;
         return sums;
@@ -158,12 +147,21 @@ private:
         }
     }
 
-    // Replaces what the rows of a block send.
-    void send(const Block& block, const Team& team) {
-        const Range part = part_of(block.rows.end - block.rows.begin, team.rank, team.size);
+    // Replaces what the rows of a block send, but for the long ones, which have been sent.
+    void send(const Block& block) {
         const Value *scale = vectors_.scale, *values = vectors_.values;
-        for (int64_t row = block.rows.begin + part.begin; row < block.rows.begin + part.end; ++row)
+        each_row_of(block.rows, [&](int64_t row) {
             if (!is_long(row)) sent_[row] = scale ? scale[row] * values[row] : values[row];
+        });
+    }
+
+    template <class Visit>
+    void each_row_of(Range rows, const Visit& visit) const {
+        const int parts = part_count(rows.end - rows.begin);
+        for_each_part(parts, [&](int part) {
+            const Range some = part_of(rows.end - rows.begin, part, parts);
+            for (int64_t row = rows.begin + some.begin; row < rows.begin + some.end; ++row) visit(row);
+        });
     }
 
     WeightedRows<Neighbor, Weight> csr_;

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "columns.hpp"
 #include "numbers.hpp"
 #include "selection.hpp"
 #include "semiring.hpp"
@@ -40,10 +41,12 @@ struct PullData {
 };
 
 // One column. Four sums at once, for the additions to overlap; short rows end in the last loop.
-template <class Reduce, class Edge, class T, class A, class W, class Neighbor>
+template <class Reduce, class Edge, class T, class A, class W>
 struct PullColumn {
-    const Selection<Neighbor>& selection;
+    const Selection<int32_t>& selection;
     const PullData<T, A, W>& with;
+
+    static void join(A* sum, const A* other, int64_t) { *sum = Reduce::apply(*sum, *other); }
 
     A message(int64_t stored, int64_t arc) const {
         const A sent = static_cast<A>(with.data[selection.neighbors[stored]]);
@@ -83,86 +86,13 @@ struct PullColumn {
     }
 };
 
-// Adds to `lanes` * `vectors` sums, which stay in registers, the messages that begin at the positions `at`.
-template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
-TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
-    using Lanes = Vector<A, lanes>;
-    Lanes sum[vectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v) sum[v] = load<A, lanes>(sums + v * lanes);
-    for (int64_t i = 0; i < count; ++i) {
-        Lanes weight{};
-        if constexpr (Edge::weighted) weight = weights[i] - Lanes{};
-#pragma GCC unroll 8
-        for (int v = 0; v < vectors; ++v)
-            sum[v] = Reduce::apply(sum[v], Edge::apply(load<A, lanes>(data + at[i] + v * lanes), weight));
-    }
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * lanes) = sum[v];
-}
-
-inline constexpr int block_columns = 64;
-
-// Asks for a row of data before it is read, or for its beginning if it is long.
-template <class T>
-TGRAPH_INLINE void fetch_columns(const T* row, int64_t columns) {
-    const auto bytes = std::min<int64_t>(columns * static_cast<int64_t>(sizeof(T)), 1024);
-    for (int64_t line = 0; line < bytes; line += 64) fetch_ahead(reinterpret_cast<const char*>(row) + line);
-}
-
-template <class Reduce, class Edge, int columns, class T, class A>
-TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
-    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2's width; what is wider gains no more here
-    reduce_block<Reduce, Edge, lanes, columns / lanes>(sums, data, at, weights, count);
-}
-
-// A block of `width` columns, a power of two.
-template <class Reduce, class Edge, class T, class A>
-TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const T* data, const int64_t* at, const A* weights,
-                                int64_t count) {
-    switch (width) {
-        case 64: return reduce_block_of<Reduce, Edge, 64>(sums, data, at, weights, count);
-        case 32: return reduce_block_of<Reduce, Edge, 32>(sums, data, at, weights, count);
-        case 16: return reduce_block_of<Reduce, Edge, 16>(sums, data, at, weights, count);
-        case 8: return reduce_block_of<Reduce, Edge, 8>(sums, data, at, weights, count);
-        case 4: return reduce_block_of<Reduce, Edge, 4>(sums, data, at, weights, count);
-        case 2: return reduce_block_of<Reduce, Edge, 2>(sums, data, at, weights, count);
-        default: return reduce_block_of<Reduce, Edge, 1>(sums, data, at, weights, count);
-    }
-}
-
-// The greatest power of two that is at most `columns`, and at most a block.
-TGRAPH_INLINE int64_t block_below(int64_t columns) {
-    int64_t width = block_columns;
-    while (width > columns) width /= 2;
-    return width;
-}
-
-// Adds to the sums of some adjacent columns. The rest that does not fill a block is the end of one that overlaps the
-// block before: it starts from a copy of the sums, and both find the same for the columns that they share.
-template <class Reduce, class Edge, class T, class A>
-TGRAPH_MULTIVERSION void reduce_columns(A* sums, const T* data, int64_t columns, const int64_t* at, const A* weights,
-                                        int64_t count) {
-    const int64_t width = block_below(columns), rest = columns % width;
-    int64_t last = rest ? 1 : 0;
-    while (last < rest) last *= 2;
-    A copy[block_columns];
-    const int64_t begin = columns - last;
-    for (int64_t f = 0; f < last; ++f) copy[f] = sums[begin + f];
-    for (int64_t f = 0; f < columns; f += width) {
-        const bool whole = f + width <= columns;
-        reduce_width<Reduce, Edge>(whole ? width : last, whole ? sums + f : copy, data + (whole ? f : begin), at,
-                                   weights, count);
-    }
-    for (int64_t f = 0; f < last; ++f) sums[begin + f] = copy[f];
-}
-
 // Many columns: the arcs of a row are listed in batches, with their rows of data on their way from memory, and reduced
 // block of columns after block.
-template <class Reduce, class Edge, class T, class A, class W, class Neighbor>
+template <class T, class A, class W, class Neighbor>
 struct PullColumns {
     const Selection<Neighbor>& selection;
     const PullData<T, A, W>& with;
+    const ColumnKernels<T, A, W> kernels;
 
     static constexpr int64_t batch = 128;
     static constexpr int64_t lookahead = 24;
@@ -198,35 +128,26 @@ struct PullColumns {
         }
     }
 
-    void reduce_batch(Batch& arcs, A* sums) const {
-        if constexpr (Edge::weighted) {
-            const int64_t span = with.columns / with.heads;
-            if (span == 1 && with.heads > 1) return reduce_pairs(arcs, sums);
-            for (int64_t head = 0; head < with.heads; ++head) {
-                for (int64_t j = 0; j < arcs.size; ++j)
-                    arcs.weight[j] = static_cast<A>(widen(with.weights[arcs.arc[j] * with.heads + head]));
-                reduce_columns<Reduce, Edge>(sums + head * span, with.data + head * span, span, arcs.at.data(),
-                                             arcs.weight.data(), arcs.size);
-            }
-        } else {
-            reduce_columns<Reduce, Edge>(sums, with.data, with.columns, arcs.at.data(), arcs.weight.data(), arcs.size);
-        }
-    }
+    void join(A* sums, const A* others, int64_t columns) const { kernels.join(sums, others, columns); }
 
-    // Each column has a weight of its own.
-    void reduce_pairs(const Batch& arcs, A* sums) const {
-        for (int64_t j = 0; j < arcs.size; ++j) {
-            const T* data = with.data + arcs.at[j];
-            const W* weights = with.weights + arcs.arc[j] * with.columns;
-            for (int64_t f = 0; f < with.columns; ++f)
-                sums[f] = Reduce::apply(
-                    sums[f], Edge::apply(static_cast<A>(widen(data[f])), static_cast<A>(widen(weights[f]))));
+    void reduce_batch(Batch& arcs, A* sums) const {
+        const int64_t span = with.columns / with.heads;
+        if (!kernels.weighted)
+            return kernels.reduce(sums, with.data, with.columns, arcs.at.data(), nullptr, arcs.size);
+        if (span == 1 && with.heads > 1)
+            return kernels.reduce_pairs(sums, with.data, with.columns, arcs.at.data(), with.weights, arcs.arc.data(),
+                                        arcs.size);
+        for (int64_t head = 0; head < with.heads; ++head) {
+            for (int64_t j = 0; j < arcs.size; ++j)
+                arcs.weight[j] = static_cast<A>(widen(with.weights[arcs.arc[j] * with.heads + head]));
+            kernels.reduce(sums + head * span, with.data + head * span, span, arcs.at.data(), arcs.weight.data(),
+                           arcs.size);
         }
     }
 };
 
 // Reduces rows too long for one thread piece by piece, and the pieces in their order.
-template <class Reduce, class Kernel, class A>
+template <class Kernel, class A>
 void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& kernel, A*) {
     const int64_t columns = kernel.with.columns;
     const auto size = static_cast<int64_t>(pieces.size());
@@ -237,8 +158,7 @@ void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& 
     for (int64_t i = 0, next; i < size; i = next) {
         A* sum = sums.data() + i * columns;
         for (next = i + 1; next < size && pieces[next].row == pieces[i].row; ++next) {
-            const A* other = sums.data() + next * columns;
-            for (int64_t f = 0; f < columns; ++f) sum[f] = Reduce::apply(sum[f], other[f]);
+            kernel.join(sum, sums.data() + next * columns, columns);
             heard[i] += heard[next];
         }
         kernel.with.write(pieces[i].row, sum, heard[i]);
@@ -246,7 +166,7 @@ void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& 
 }
 
 // Reduces every row. How the work is cut depends on the graph and the columns alone, never on the threads.
-template <class Reduce, class A, class Kernel>
+template <class A, class Kernel>
 void reduce_rows(const Kernel& kernel) {
     const auto& selection = kernel.selection;
     const int64_t columns = kernel.with.columns;
@@ -265,22 +185,20 @@ void reduce_rows(const Kernel& kernel) {
         }
     });
     const std::vector<Piece> pieces = cut_long_rows(selection, chunks, longest);
-    if (!pieces.empty()) reduce_pieces<Reduce>(pieces, threads, kernel, static_cast<A*>(nullptr));
+    if (!pieces.empty()) reduce_pieces(pieces, threads, kernel, static_cast<A*>(nullptr));
 }
 
+// One column has kernels of its own for numbers that are computed with as they are stored, and for vertices that 32
+// bits can name.
 template <class T, class A, class W, class Neighbor>
 void pull_rows(const Selection<Neighbor>& selection, const PullData<T, A, W>& with, std::string_view reduce,
                std::string_view edge) {
-    with_reduction<A>(reduce, [&](auto reduction) {
-        with_edge<A>(edge, [&](auto operation) {
-            using Reduce = decltype(reduction);
-            using Edge = decltype(operation);
-            if constexpr (!is_narrow<T>)
-                if (with.columns == 1)
-                    return reduce_rows<Reduce, A>(PullColumn<Reduce, Edge, T, A, W, Neighbor>{selection, with});
-            reduce_rows<Reduce, A>(PullColumns<Reduce, Edge, T, A, W, Neighbor>{selection, with});
-        });
-    });
+    if constexpr (!is_narrow<T> && sizeof(Neighbor) == sizeof(int32_t))
+        if (with.columns == 1)
+            return with_pair<T, A, W>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {
+                reduce_rows<A>(PullColumn<Reduce, Edge, T, A, W>{selection, with});
+            });
+    reduce_rows<A>(PullColumns<T, A, W, Neighbor>{selection, with, column_kernels<T, A, W>(reduce, edge)});
 }
 
 inline void check_columns(int64_t columns, int64_t heads) {

@@ -87,13 +87,11 @@ int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     Reached<Neighbor> reached{sparse ? table.data() : nullptr, sparse ? receivers.data() : nullptr};
     EveryVertex all;
     if (!sparse) std::fill_n(with.out, n * columns, identity);
-    with_reduction<A>(reduce, [&](auto reduction) {
-        with_edge<A>(edge, [&](auto operation) {
-            if (sparse)
-                push_arcs<decltype(reduction), decltype(operation)>(*selection, with, reached);
-            else
-                push_arcs<decltype(reduction), decltype(operation)>(*selection, with, all);
-        });
+    with_pair<A, A, A>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {
+        if (sparse)
+            push_arcs<Reduce, Edge>(*selection, with, reached);
+        else
+            push_arcs<Reduce, Edge>(*selection, with, all);
     });
     return sparse ? reached.size : n;
 }

@@ -8,26 +8,11 @@
 #include <limits>
 #include <type_traits>
 
+#include "semiring.hpp"
+
 namespace tgraph {
 
 enum class Edge { copy, add, mul, min, max };
-
-// Integers wrap round as they do in torch; signed overflow would be undefined.
-template <class V>
-V plus(V a, V b) {
-    if constexpr (std::is_integral_v<V>)
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
-    else
-        return a + b;
-}
-
-template <class V>
-V times(V a, V b) {
-    if constexpr (std::is_integral_v<V>)
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
-    else
-        return a * b;
-}
 
 template <class V>
 constexpr V highest() {

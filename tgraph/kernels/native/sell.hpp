@@ -45,6 +45,8 @@ void gather_values(const T* data, const int32_t* at, int64_t count, T* out) {
     gather_each(data, at, count, out);
 }
 
+// ---- one column -----------------------------------------------------------------------------------------------------
+
 // Adds to the sum of each lane the messages of `count` arcs of its row, from arc `begin` on, as far as the row reaches.
 // What is sent lies in rows of `lanes`, the weights in rows of `height`.
 template <class Reduce, class Edge, int lanes, class T, class A>
@@ -75,22 +77,54 @@ TGRAPH_MULTIVERSION void reduce_lanes(A* sums, const T* sent, const T* weights, 
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * each) = sum[v];
 }
 
-// One column.
+// Adds to a sum the messages to one row, whose entries stand `height` apart.
 template <class Reduce, class Edge, class T, class A>
+void reduce_entries(A* sum, const T* data, const int32_t* at, const T* weights, int64_t height, int64_t length) {
+    for (int64_t entry = 0; entry < length * height; entry += height) {
+        A message = static_cast<A>(widen(data[at[entry]]));
+        if constexpr (Edge::weighted) message = Edge::apply(message, static_cast<A>(widen(weights[entry])));
+        *sum = Reduce::apply(*sum, message);
+    }
+}
+
+// The two by the names of reduction and edge operation, the first for all lanes and for half of them.
+template <class T, class A>
+struct SliceKernels {
+    using Lanes = void (*)(A* sums, const T* sent, const T* weights, int64_t height, const int32_t* length,
+                           int64_t begin, int64_t count);
+    Lanes all, half;
+    void (*entries)(A* sum, const T* data, const int32_t* at, const T* weights, int64_t height, int64_t length);
+    bool weighted;
+};
+
+template <class T, class A>
+SliceKernels<T, A> slice_kernels(std::string_view reduce, std::string_view edge) {
+    SliceKernels<T, A> found{};
+    with_pair<T, A, T>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {
+        found = {&reduce_lanes<Reduce, Edge, most_lanes, T, A>, &reduce_lanes<Reduce, Edge, most_lanes / 2, T, A>,
+                 &reduce_entries<Reduce, Edge, T, A>, Edge::weighted};
+    });
+    return found;
+}
+
+template <class T, class A>
 struct SliceColumn {
     const Slices& slices;
     const PullData<T, A, T>& with;
+    const SliceKernels<T, A> kernels;
 
     // Reduces the rows in places of one slice, at most most_lanes of them.
     void reduce(Range places, A*) const {
         const int64_t count = places.end - places.begin;
-        if (count == most_lanes) return reduce_vectors<most_lanes>(places.begin);
-        if (count == most_lanes / 2) return reduce_vectors<most_lanes / 2>(places.begin);
+        if (count == most_lanes) return reduce_vectors<most_lanes>(places.begin, kernels.all);
+        if (count == most_lanes / 2) return reduce_vectors<most_lanes / 2>(places.begin, kernels.half);
         for (int64_t place = places.begin; place < places.end; ++place) reduce_row(place);
     }
 
+    const T* weights(int64_t entry) const { return kernels.weighted ? with.weights + entry : nullptr; }
+
     template <int lanes>
-    void reduce_vectors(int64_t place) const {
+    void reduce_vectors(int64_t place, typename SliceKernels<T, A>::Lanes reduce_lanes) const {
         constexpr int64_t batch = 2048 / lanes;
         alignas(64) T sent[batch * lanes + 16];
         A sums[lanes];
@@ -104,29 +138,28 @@ struct SliceColumn {
                 gather_values(with.data, at, count * lanes, sent);
             else
                 for (int64_t i = 0; i < count; ++i) gather_values(with.data, at + i * height, lanes, sent + i * lanes);
-            const T* weights = Edge::weighted ? with.weights + entry : nullptr;
-            reduce_lanes<Reduce, Edge, lanes>(sums, sent, weights, height, length, j, count);
+            reduce_lanes(sums, sent, weights(entry), height, length, j, count);
         }
         for (int lane = 0; lane < lanes; ++lane) with.write(slices.row(place + lane), sums + lane, 0);
     }
 
     void reduce_row(int64_t place) const {
         A sum = with.identity;
-        int64_t entry = slices.first(place);
-        for (int64_t j = 0; j < slices.length[place]; ++j, entry += slices.height) {
-            A message = static_cast<A>(widen(with.data[slices.neighbors[entry]]));
-            if constexpr (Edge::weighted) message = Edge::apply(message, static_cast<A>(widen(with.weights[entry])));
-            sum = Reduce::apply(sum, message);
-        }
+        const int64_t entry = slices.first(place);
+        kernels.entries(&sum, with.data, slices.neighbors + entry, weights(entry), slices.height,
+                        slices.length[place]);
         with.write(slices.row(place), &sum, 0);
     }
 };
 
-// Many columns: row after row, as in a CSR structure.
-template <class Reduce, class Edge, class T, class A>
+// ---- many columns ---------------------------------------------------------------------------------------------------
+
+// Row after row, as in a CSR structure.
+template <class T, class A>
 struct SliceColumns {
     const Slices& slices;
     const PullData<T, A, T>& with;
+    const ColumnKernels<T, A> kernels;
 
     static constexpr int64_t batch = 128;
     static constexpr int64_t lookahead = 16;  // arcs
@@ -159,12 +192,14 @@ struct SliceColumns {
                 const int64_t j = begin + i, entry = first + j * height;
                 if (j + lookahead < length) fetch_sender(entry + lookahead * height);
                 at[i] = slices.neighbors[entry] * with.columns;
-                if constexpr (Edge::weighted) weight[i] = static_cast<A>(widen(with.weights[entry]));
+                if (kernels.weighted) weight[i] = static_cast<A>(widen(with.weights[entry]));
             }
-            reduce_columns<Reduce, Edge>(sums, with.data, with.columns, at.data(), weight.data(), count);
+            kernels.reduce(sums, with.data, with.columns, at.data(), weight.data(), count);
         }
     }
 };
+
+// ---- all rows -------------------------------------------------------------------------------------------------------
 
 // Reduces every row. How the work is cut depends on the slices and the columns alone, never on the threads.
 template <class A, class Kernel>
@@ -212,16 +247,10 @@ void pull_slices(In<int64_t> offset, In<int32_t> neighbors, In<int32_t> length, 
                                  identity,
                                  false,
                                  reinterpret_cast<Result*>(out.data())};
-    with_reduction<A>(reduce, [&](auto reduction) {
-        with_edge<A>(edge, [&](auto operation) {
-            using Reduce = decltype(reduction);
-            using Edge = decltype(operation);
-            if (columns == 1)
-                reduce_slices<A>(SliceColumn<Reduce, Edge, T, A>{slices, with});
-            else
-                reduce_slices<A>(SliceColumns<Reduce, Edge, T, A>{slices, with});
-        });
-    });
+    if (columns == 1)
+        reduce_slices<A>(SliceColumn<T, A>{slices, with, slice_kernels<T, A>(reduce, edge)});
+    else
+        reduce_slices<A>(SliceColumns<T, A>{slices, with, column_kernels<T, A>(reduce, edge)});
 }
 
 template <class T, class A>

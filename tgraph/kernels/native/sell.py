@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph import native
-from tgraph.kernels.native.arcs import PULL, flat, number_of
+from tgraph.kernels.native.arcs import PULL, flat, number_of, refuses_pair
 
 
 class Slices(NamedTuple):
@@ -27,13 +27,13 @@ class Slices(NamedTuple):
     height: int
 
 
-def refuses(slices: Slices, data: Tensor, edge: str) -> str | None:
+def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:
     """Why a pull of data [n, columns] is not served, None where it is."""
     if data.device.type != "cpu" or native.load() is None:
         return "its kernels are not installed, or the data is elsewhere"
-    if data.dtype not in PULL or (edge != "copy" and data.dtype == torch.uint8):
-        return f"it has no kernel for messages of {data.dtype}"
-    return "it reads int32 neighbors" if slices.neighbors.dtype != torch.int32 else None
+    if slices.neighbors.dtype != torch.int32:
+        return "it reads int32 neighbors"
+    return refuses_pair(data.dtype, reduce, edge)
 
 
 def pull(

@@ -94,29 +94,31 @@ struct Copy {
     }
 };
 
-// Calls visit(Reduce{}) for a reduction by its name. Narrow integers are compared but never added: sums are int64.
-template <class A, class Visit>
-void with_reduction(std::string_view name, Visit visit) {
-    if (name == "min") return visit(Lesser{});
-    if (name == "max") return visit(Greater{});
+// Calls visit(Reduce{}, Edge{}) for a pair of names, of messages of T with weights of W that are reduced in A. Every
+// pair takes seconds to compile, for each kind of number: those that algorithms and layers are made of are here, and
+// `native/arcs.py` names the same ones. Integers are added in 64 bits only, bytes have no weights.
+template <class T, class A, class W, class Visit>
+void with_pair(std::string_view reduce, std::string_view edge, Visit visit) {
+    constexpr bool narrow = is_narrow<T>, mixed = !(narrow || std::is_same_v<T, A>) || !std::is_same_v<T, W>;
     if constexpr (std::is_floating_point_v<A> || sizeof(A) == sizeof(int64_t)) {
-        if (name == "sum") return visit(Plus{});
-        if (name == "prod") return visit(Times{});
+        if (reduce == "sum" && edge == "copy") return visit(Plus{}, Copy{});
+        if (reduce == "sum" && edge == "mul") return visit(Plus{}, Times{});
+        if constexpr (!narrow && !mixed)
+            if (reduce == "prod" && edge == "copy") return visit(Times{}, Copy{});
     }
-    throw std::invalid_argument("reduce: no such reduction");
-}
-
-// Calls visit(Edge{}) for an edge operation by its name.
-template <class A, class Visit>
-void with_edge(std::string_view name, Visit visit) {
-    if (name == "copy") return visit(Copy{});
-    if constexpr (sizeof(A) > 1) {
-        if (name == "add") return visit(Plus{});
-        if (name == "mul") return visit(Times{});
-        if (name == "min") return visit(Lesser{});
-        if (name == "max") return visit(Greater{});
+    if constexpr (!mixed) {
+        const auto with_edge = [&](auto reduction) {
+            if (edge == "copy") return visit(reduction, Copy{});
+            if constexpr (sizeof(A) > 1)
+                if (edge == "mul") return visit(reduction, Times{});
+            if constexpr (sizeof(A) > 1 && !narrow)
+                if (edge == "add") return visit(reduction, Plus{});
+            throw std::invalid_argument("edge: no such operation is compiled");
+        };
+        if (reduce == "min") return with_edge(Lesser{});
+        if (reduce == "max") return with_edge(Greater{});
     }
-    throw std::invalid_argument("edge: no such operation");
+    throw std::invalid_argument("reduce, edge: no such pair is compiled");
 }
 
 }  // namespace tgraph

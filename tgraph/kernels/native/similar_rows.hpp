@@ -6,7 +6,6 @@
 // the work is linear in the ones of the matrix.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -59,13 +58,13 @@ public:
     std::vector<RowEdge<Index>> search(const Scope& scope, uint64_t round) const {
         const RowChunks chunks{rows_.offset, rows_.size};
         std::vector<std::vector<RowEdge<Index>>> found(chunks.size());
-        std::atomic<int64_t> next{0};
-        run_team(rows_.offset[rows_.size] < items_per_part ? 1 : thread_count(), [&](const Team&) {
+        Chunks left(chunks.size());
+        run_team(rows_.offset[rows_.size] < items_per_part ? 1 : thread_count(), [&](int) {
             Search<Scope> search(*this, scope);
-            for (int64_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks.size();) {
+            left.each([&](int64_t chunk) {
                 const Range range = chunks[chunk];
                 for (int64_t row = range.begin; row < range.end; ++row) search.run(row, round, found[chunk]);
-            }
+            });
         });
         std::vector<RowEdge<Index>> all;
         for (auto& part : found) {

@@ -101,7 +101,7 @@ struct Sweep {
 };
 
 // Runs a sweep with at most so many threads. Small levels are done by one thread, since the others would take longer to
-// wake than to help; big ones by a team, which adds first and then writes, with a barrier after each.
+// wake than to help; big ones by a team, which adds first and then writes.
 template <class Kind, class Neighbor, class Item>
 class Sweeper {
 public:
@@ -111,11 +111,11 @@ public:
         push_arcs_ = sweep_.push.offset == sweep_.pull.offset ? pull_arcs_ : count_arcs(sweep_.push);
     }
 
-    void run() {
-        int64_t number = 0;
-        for (; number < num_levels_ && (threads_ == 1 || !is_big(number, threads_)); ++number) do_alone(number);
-        if (number < num_levels_)
-            run_team(threads_, [this, number](const Team& team) { do_together(team, number); });
+    void run() const {
+        for (int64_t number = 0; number < num_levels_; ++number) {
+            poll_interruption();
+            threads_ == 1 || !is_big(number, threads_) ? do_alone(number) : do_big(number);
+        }
     }
 
 private:
@@ -151,7 +151,7 @@ private:
         return number > 0 && std::min(push_work(number, members), pull_work(number)) >= big;
     }
 
-    void do_alone(int64_t number) {
+    void do_alone(int64_t number) const {
         if (number > 0 && pushes(number, 1))
             sweep_.push_rows(sweep_.levels[number - 1], 0, sweep_.num_vertices);
         else if (number > 0)
@@ -159,55 +159,35 @@ private:
         sweep_.write(sweep_.levels[number]);
     }
 
-    // All levels from the given one on. Every member sees for itself which of them are big.
-    void do_together(const Team& team, int64_t first) {
-        bool apart = false;  // the first member has done levels that the others have not seen
-        int parity = 0;
-        for (int64_t number = first; number < num_levels_; ++number) {
-            if (!is_big(number, team.size)) {
-                if (team.rank == 0) do_alone(number);
-                apart = true;
-                continue;
-            }
-            if (apart) team.barrier();
-            do_big(team, number, parity);
-            apart = false;
-            parity ^= 1;
-        }
-    }
-
-    // `parity` alternates from one big level to the next: a counter is set back while the other one is in use.
-    void do_big(const Team& team, int64_t number, int parity) {
-        const Range level = sweep_.levels[number], part = part_of(level.end - level.begin, team.rank, team.size);
-        if (pushes(number, team.size))
-            sweep_.push_rows(sweep_.levels[number - 1], border(team.rank, team.size), border(team.rank + 1, team.size));
-        else
-            pull_chunks(level, taken_[parity]);
-        team.barrier();
-        if (team.rank == 0) taken_[1 - parity].store(0, std::memory_order_relaxed);
-        sweep_.write(Range{level.begin + part.begin, level.begin + part.end});
-        team.barrier();
-    }
-
-    // The first vertex that a member of the team pushes to: each gets a range with as many arcs as the others'.
-    int64_t border(int rank, int size) const {
-        const int64_t *offset = sweep_.pull.offset, *end = offset + sweep_.num_vertices;
-        if (rank == size) return sweep_.num_vertices;
-        return std::lower_bound(offset, end, part_of(*end, rank, size).begin) - offset;
-    }
-
-    // Takes rows, chunk after chunk, as long as there are any.
-    void pull_chunks(Range level, std::atomic<int64_t>& taken) const {
+    void do_big(int64_t number) const {
+        const Range level = sweep_.levels[number];
         const int64_t size = level.end - level.begin;
-        for (int64_t begin; (begin = taken.fetch_add(rows_per_chunk, std::memory_order_relaxed)) < size;)
-            sweep_.pull_rows(Range{level.begin + begin, level.begin + std::min(begin + rows_per_chunk, size)});
+        if (pushes(number, threads_))
+            for_each_part(threads_, [&](int part) {
+                sweep_.push_rows(sweep_.levels[number - 1], border(part), border(part + 1));
+            });
+        else
+            for_each_chunk((size + rows_per_chunk - 1) / rows_per_chunk, threads_, [&](int64_t chunk) {
+                const int64_t begin = chunk * rows_per_chunk;
+                sweep_.pull_rows({level.begin + begin, level.begin + std::min(begin + rows_per_chunk, size)});
+            });
+        for_each_part(threads_, [&](int part) {
+            const Range some = part_of(size, part, threads_);
+            sweep_.write({level.begin + some.begin, level.begin + some.end});
+        });
+    }
+
+    // The first vertex that a part of a push adds to: each is a range with as many arcs as the others'.
+    int64_t border(int part) const {
+        const int64_t *offset = sweep_.pull.offset, *end = offset + sweep_.num_vertices;
+        if (part == threads_) return sweep_.num_vertices;
+        return std::lower_bound(offset, end, part_of(*end, part, threads_).begin) - offset;
     }
 
     const Sweep<Kind, Neighbor, Item> sweep_;
     const int threads_;
     const int64_t num_levels_;
     std::vector<int64_t> pull_arcs_, push_arcs_;
-    std::atomic<int64_t> taken_[2]{};
 };
 
 // Several searches over the same graph, laid side by side: item c * n + v is vertex v in search number c.

@@ -11,12 +11,13 @@ namespace {
 
 template <class T>
 struct TileSums {
-    Bitmap tiles;
+    TileBits tiles;
     const int32_t* columns;  // of each tile, 8
     const int64_t* start;    // of the weights of each tile
     const T *weights, *data;
     int64_t width_of_data, num_rows;
     T* out;
+    ColumnKernels<T, T> kernels;
 };
 
 template <class Edge, class T>
@@ -46,7 +47,7 @@ private:
     void add_row(const TileSums<T>& with, int64_t window, int64_t row, T* sums) {
         int64_t size = 0;
         const auto flush = [&] {
-            reduce_columns<Plus, Edge>(sums, with.data, with.width_of_data, at_.data(), weight_.data(), size);
+            with.kernels.reduce(sums, with.data, with.width_of_data, at_.data(), weight_.data(), size);
             size = 0;
         };
         for (int64_t tile = with.tiles.offset[window]; tile < with.tiles.offset[window + 1]; ++tile) {
@@ -73,7 +74,7 @@ void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, I
                In<T> data, int64_t columns, Out<T> out) {
     check_columns(columns, 1);
     const auto num_rows = static_cast<int64_t>(out.shape(0)) / columns;
-    const Bitmap tiles = checked_tiles(offset, bitmap, 0, num_rows);
+    const TileBits tiles = checked_tiles(offset, bitmap, 0, num_rows);
     if (columns_of.shape(0) != bitmap.shape(0) * 4) throw std::invalid_argument("columns: expected 8 for each tile");
     if (out.shape(0) != data.shape(0) || num_rows * columns != static_cast<int64_t>(out.shape(0)))
         throw std::invalid_argument("data and out: expected [n, columns]");
@@ -83,7 +84,8 @@ void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, I
          start.data()[num_tiles] != static_cast<int64_t>(weights.shape(0))))
         throw std::invalid_argument("start: expected where the weights of each tile begin");
     const TileSums<T> with{tiles,          columns_of.data(), start.is_valid() ? start.data() : nullptr,
-                           weights.is_valid() ? weights.data() : nullptr, data.data(), columns, num_rows, out.data()};
+                           weights.is_valid() ? weights.data() : nullptr, data.data(), columns, num_rows, out.data(),
+                           column_kernels<T, T>("sum", weights.is_valid() ? "mul" : "copy")};
     const auto add = [&]<class Edge>(Edge) {
         each_window<WindowSums<Edge, T>>(0, tiles.num_windows, num_tiles * height * columns,
                                          [&](WindowSums<Edge, T>& sums, int64_t window) { sums.add(with, window); });

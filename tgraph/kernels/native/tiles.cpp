@@ -132,14 +132,14 @@ struct NoScratch {};
 // The arcs of each row from window `first` on, as many rows as there are places for them.
 void count_tile_rows(In<int64_t> offset, In<int64_t> bitmap, int64_t first, Out<int64_t> degree) {
     const auto num_rows = static_cast<int64_t>(degree.shape(0));
-    const Bitmap tiles = checked_tiles(offset, bitmap, first, num_rows);
+    const TileBits tiles = checked_tiles(offset, bitmap, first, num_rows);
     const int64_t last = first + (num_rows + height - 1) / height;
     int64_t* const to = degree.data();
     const int64_t work = (tiles.offset[last] - tiles.offset[first]) * height;
     each_window<NoScratch>(first, last, work, [&](NoScratch&, int64_t window) {
         std::array<int64_t, height> counts{};
         for (int64_t tile = tiles.offset[window]; tile < tiles.offset[window + 1]; ++tile)
-            for (int64_t r = 0; r < height; ++r) counts[r] += std::popcount(tiles.row(tile, r));
+            tiles.count_rows(tile, counts.data());
         const int64_t row = (window - first) * height;
         std::copy_n(counts.data(), std::min(height, num_rows - row), to + row);
     });
@@ -150,7 +150,7 @@ template <class I>
 void list_tile_rows(In<int64_t> offset, In<I> columns, In<int64_t> bitmap, In<int64_t> start, int64_t first,
                     In<int64_t> row_offset, Out<I> neighbors, Out<int64_t> positions) {
     const auto num_rows = static_cast<int64_t>(row_offset.shape(0)) - 1;
-    const Bitmap tiles = checked_tiles(offset, bitmap, first, num_rows);
+    const TileBits tiles = checked_tiles(offset, bitmap, first, num_rows);
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
     if (columns.shape(0) != bitmap.shape(0) * 4) throw std::invalid_argument("columns: expected 8 for each tile");
     if (positions.is_valid() && (positions.shape(0) != neighbors.shape(0) || !start.is_valid() ||
@@ -163,7 +163,7 @@ void list_tile_rows(In<int64_t> offset, In<I> columns, In<int64_t> bitmap, In<in
             int64_t arc = std::max<int64_t>(row_offset.data()[row], 0);
             for (int64_t tile = tiles.offset[window]; tile < tiles.offset[window + 1]; ++tile) {
                 uint32_t bits = tiles.row(tile, row - begin);
-                if (bits == 0 || arc + std::popcount(bits) > num_arcs) continue;
+                if (bits == 0 || arc + count_bits(bits) > num_arcs) continue;
                 int64_t at = positions.is_valid() ? start.data()[tile] + tiles.count_before(tile, row - begin) : 0;
                 for (; bits != 0; bits &= bits - 1, ++arc) {
                     neighbors.data()[arc] = columns.data()[tile * width + std::countr_zero(bits)];

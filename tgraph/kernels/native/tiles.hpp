@@ -26,8 +26,19 @@ void each_window(int64_t first, int64_t last, int64_t work, Body&& body) {
     });
 }
 
+// How many bits each byte has, in its place: all eight at once, for processors without an instruction for it.
+inline uint64_t count_in_bytes(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    return (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+}
+
+inline int64_t count_bits(uint64_t word) {
+    return static_cast<int64_t>(count_in_bytes(word) * 0x0101010101010101 >> 56);
+}
+
 // The tiles of window w are offset[w] to offset[w + 1].
-struct Bitmap {
+struct TileBits {
     const int64_t* offset;
     const uint64_t* words;
     int64_t num_windows;
@@ -36,11 +47,19 @@ struct Bitmap {
 
     int64_t count_before(int64_t tile, int64_t r) const {
         const uint64_t below = (uint64_t{1} << r % 8 * 8) - 1;
-        return (r < 8 ? 0 : std::popcount(words[tile * 2])) + std::popcount(words[tile * 2 + r / 8] & below);
+        return (r < 8 ? 0 : count_bits(words[tile * 2])) + count_bits(words[tile * 2 + r / 8] & below);
+    }
+
+    // Adds to counts [16] the bits of each row of a tile.
+    void count_rows(int64_t tile, int64_t* counts) const {
+        for (int64_t half = 0; half < 2; ++half) {
+            const uint64_t sums = count_in_bytes(words[tile * 2 + half]);
+            for (int64_t r = 0; r < 8; ++r) counts[half * 8 + r] += sums >> r * 8 & 0xff;
+        }
     }
 };
 
-inline Bitmap checked_tiles(const In<int64_t>& offset, const In<int64_t>& bitmap, int64_t first, int64_t num_rows) {
+inline TileBits checked_tiles(const In<int64_t>& offset, const In<int64_t>& bitmap, int64_t first, int64_t num_rows) {
     const auto windows = static_cast<int64_t>(offset.shape(0)) - 1;
     if (windows < 0 || offset.data()[0] != 0 || static_cast<int64_t>(bitmap.shape(0)) != 2 * offset.data()[windows] ||
         !std::is_sorted(offset.data(), offset.data() + windows + 1))

@@ -134,16 +134,14 @@ private:
 
     template <class Choose>
     int64_t each_vertex(const Choose& choose) {
-        std::atomic<int64_t> next_chunk{0}, changed{0};
-        run_team(threads_, [&](const Team& team) {
-            Ballot<Label> ballot(slots_.data() + team.rank * slots_per_thread_);
+        std::atomic<int64_t> changed{0};
+        for_each_chunk(chunks_.size(), threads_, [&](int64_t chunk, int rank) {
+            Ballot<Label> ballot(slots_.data() + rank * slots_per_thread_);
+            const Range range = chunks_[chunk];
             int64_t arcs = 0;
-            for (int64_t chunk; (chunk = next_chunk.fetch_add(1, std::memory_order_relaxed)) < chunks_.size();) {
-                const Range range = chunks_[chunk];
-                for (int64_t v = range.begin; v < range.end; ++v) {
-                    next_[v] = choose(v, ballot);
-                    if (next_[v] != now_[v]) arcs += sides_.degree(v);
-                }
+            for (int64_t v = range.begin; v < range.end; ++v) {
+                next_[v] = choose(v, ballot);
+                if (next_[v] != now_[v]) arcs += sides_.degree(v);
             }
             changed.fetch_add(arcs, std::memory_order_relaxed);
         });

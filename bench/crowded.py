@@ -1,0 +1,344 @@
+"""Two threads and one, on cores that others use as well.
+
+    python -m bench.crowded [--scale 18] [--side 1000] [--turns 15] [--only bfs,...] [--settings idle,...] [--quick]
+
+Calls with two threads and with one take turns, in settings of their own:
+
+    idle          nobody else computes, as far as it is up to us
+    loops N       N processes that compute for ever, free to run on any core
+    pinned N      the same on one core
+    twice         another process makes the same call over and over, with two threads
+    quota         a control group, by version 1 or 2, gives the process one processor's worth of time
+
+Told of each: milliseconds with two threads and with one, medians; their ratio, which should not exceed 1.15; and beside
+one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. GCN and GCN of PyG
+are epochs of training on planetoid-cora. Results go to bench/results/crowded.json and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import tgraph as tg
+from bench.graphs import Missing, real
+from bench.machine import describe_machine
+from bench.report import table
+from tgraph.stream import write_partitioned
+
+RESULTS = Path(__file__).parent / "results"
+MOST_OF_ONE_THREAD, MOST_OF_IDLE = 1.15, 2.2
+SETTINGS = ("idle", "loops 1", "loops 2", "loops 4", "pinned 1", "pinned 2", "pinned 4", "twice", "quota")
+
+Call = Callable[[], Any]
+
+# Ends by itself when the process that started it is gone.
+LOOP = """
+import os, sys
+parent, core = int(sys.argv[1]), sys.argv[2]
+if core:
+    os.sched_setaffinity(0, {int(core)})
+while os.getppid() == parent:
+    for _ in range(100_000):
+        pass
+"""
+
+
+def main() -> None:
+    options = parsed()
+    if options.repeat_for is not None:
+        repeat(options)
+        return
+    if options.group is not None:
+        Path(options.group).write_text(str(os.getpid()))
+    settings = options.settings.split(",")
+    rows = list(measured(options, [setting for setting in settings if setting != "quota"]))
+    if options.group is not None:
+        print(json.dumps(rows))
+        return
+    if "quota" in settings:
+        rows += under_quota(options)
+    results = {"machine": describe_machine(), "rows": rows}
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "crowded.json").write_text(json.dumps(results, indent=1))
+    (RESULTS / "crowded.md").write_text(markdown(rows))
+    print(markdown(rows))
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scale", type=int, default=18)
+    parser.add_argument("--side", type=int, default=1000)
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--settings", default=",".join(SETTINGS))
+    parser.add_argument("--quick", action="store_true", help="small graphs, few turns")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--repeat-for", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--group", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.quick:
+        options.scale, options.side, options.turns = 14, 200, 5
+    return options
+
+
+# ---- What is called
+
+
+def calls(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Call]]:
+    """(name, call) for each that is asked for, made when its turn comes."""
+    wanted = options.only.split(",") if options.only else []
+    graphs: dict[str, tg.Graph] = {}
+
+    def graph(kind: str) -> tg.Graph:
+        if kind not in graphs:
+            rmat = kind == "rmat"
+            made = tg.generators.rmat(options.scale, weighted=True) if rmat else None
+            graphs[kind] = made or tg.generators.grid2d(options.side, options.side, weighted=True)
+        return graphs[kind]
+
+    for kind in ("rmat", "grid"):
+        for name, make in ALGORITHMS.items():
+            if not wanted or name in wanted or f"{name} {kind}" in wanted:
+                yield f"{name} {kind}", make(graph(kind), folder)
+    for name, epoch in EPOCHS.items():
+        if not wanted or name in wanted:
+            try:
+                yield name, epoch(options.data)
+            except (Missing, ImportError):
+                continue
+
+
+def hub(graph: tg.Graph) -> int:
+    return int(graph.out_degree.argmax())
+
+
+def pagerank(graph: tg.Graph, _: Path) -> Call:
+    return lambda: tg.algorithms.pagerank(graph, tol=None, max_iterations=10)
+
+
+def betweenness(graph: tg.Graph, _: Path) -> Call:
+    sources = graph.out_degree.topk(2).indices
+    return lambda: tg.algorithms.betweenness(graph, sources)
+
+
+def aggregate(graph: tg.Graph, _: Path) -> Call:
+    data = torch.rand(graph.num_vertices, 64)
+    return lambda: tg.aggregate(graph, data, "sum")
+
+
+def gatv2(graph: tg.Graph, _: Path) -> Call:
+    """A layer forward and backward, 2 heads of 8."""
+    layer, x = tg.nn.GATv2Conv(16, 8, heads=2), torch.rand(graph.num_vertices, 16, requires_grad=True)
+    edge_index = edges_of(graph)
+    return lambda: layer(x, edge_index).sum().backward()
+
+
+def edges_of(graph: tg.Graph) -> torch.Tensor:
+    sources = torch.arange(graph.num_vertices).repeat_interleave(graph.offset.diff())
+    return torch.stack((sources, graph.neighbors.long()))
+
+
+def streamed(graph: tg.Graph, folder: Path) -> Call:
+    """BFS on a file of 16 blocks, a quarter of which fits the memory it is given."""
+    file = folder / f"{graph.num_vertices}.tg"
+    write_partitioned(graph, file, 16)
+    held = tg.open(file, memory=max(file.stat().st_size // 4, 1 << 20))
+    return lambda: tg.algorithms.bfs(held, hub(graph))
+
+
+ALGORITHMS: dict[str, Callable[[tg.Graph, Path], Call]] = {
+    "bfs": lambda graph, _: lambda: tg.algorithms.bfs(graph, hub(graph)),
+    "sssp": lambda graph, _: lambda: tg.algorithms.sssp(graph, hub(graph)),
+    "pagerank": pagerank,
+    "components": lambda graph, _: lambda: tg.algorithms.wcc(graph),
+    "betweenness": betweenness,
+    "aggregate": aggregate,
+    "gatv2": gatv2,
+    "streamed": streamed,
+}
+
+
+def epoch_of(layer: Callable[..., torch.nn.Module], data: Path) -> Call:
+    """A step of training of two layers of 16 channels on planetoid-cora."""
+    graph = real("planetoid-cora", data)
+    n = graph.num_vertices
+    edge_index = edges_of(graph)
+    x, labels = torch.rand(n, 1433), torch.randint(7, (n,))
+    first, second = layer(1433, 16), layer(16, 7)
+    optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.01)
+
+    def epoch() -> None:
+        optimizer.zero_grad()
+        out = second(torch.relu(first(x, edge_index)), edge_index)
+        torch.nn.functional.cross_entropy(out, labels).backward()
+        optimizer.step()
+
+    return epoch
+
+
+def pyg_epoch(data: Path) -> Call:
+    from torch_geometric.nn import GCNConv
+
+    return epoch_of(GCNConv, data)
+
+
+EPOCHS: dict[str, Callable[[Path], Call]] = {
+    "GCN": lambda data: epoch_of(tg.nn.GCNConv, data),
+    "GCN of PyG": pyg_epoch,
+}
+
+
+# ---- Settings
+
+
+@contextmanager
+def crowd(setting: str, name: str, options: argparse.Namespace) -> Iterator[None]:
+    """What else computes during a call."""
+    kind, _, count = setting.partition(" ")
+    if kind == "twice":
+        with same_call(name, options):
+            yield
+    else:
+        with loops(int(count or 0), kind == "pinned"):
+            yield
+
+
+@contextmanager
+def loops(count: int, pinned: bool) -> Iterator[None]:
+    """Processes that compute until the end of the block, or of this process."""
+    core = str(max(os.sched_getaffinity(0))) if pinned else ""
+    running = [subprocess.Popen([sys.executable, "-c", LOOP, str(os.getpid()), core]) for _ in range(count)]
+    try:
+        time.sleep(0.3 if count else 0)
+        yield
+    finally:
+        stop(running)
+
+
+def stop(running: list[subprocess.Popen]) -> None:
+    for process in running:
+        process.kill()
+    for process in running:
+        process.wait()
+
+
+@contextmanager
+def same_call(name: str, options: argparse.Namespace) -> Iterator[None]:
+    """Another process that makes a call over and over."""
+    command = [sys.executable, "-m", "bench.crowded", "--only", name, "--repeat-for", str(os.getpid())]
+    command += ["--scale", str(options.scale), "--side", str(options.side), "--data", str(options.data)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        if process.stdout.readline().strip() != "begun":
+            raise RuntimeError(f"the other process could not make the call {name}")
+        yield
+    finally:
+        stop([process])
+
+
+def repeat(options: argparse.Namespace) -> None:
+    """What that process does, until the first one is gone."""
+    torch.set_num_threads(2)
+    with tempfile.TemporaryDirectory() as folder:
+        _, call = next(calls(options, Path(folder)))
+        call()
+        print("begun", flush=True)
+        while os.getppid() == options.repeat_for:
+            call()
+
+
+def under_quota(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measured by a process in a control group of one processor; nothing where none can be made."""
+    with group_of_one_cpu() as group:
+        if group is None:
+            return []
+        command = [sys.executable, "-m", "bench.crowded", "--group", str(group), "--settings", "idle"]
+        command += ["--turns", str(options.turns)]
+        command += ["--scale", str(options.scale), "--side", str(options.side), "--data", str(options.data)]
+        done = subprocess.run([*command, "--only", options.only], stdout=subprocess.PIPE, text=True, check=True)
+        return [row | {"setting": "quota"} for row in json.loads(done.stdout)]
+
+
+@contextmanager
+def group_of_one_cpu() -> Iterator[Path | None]:
+    """The file of a control group that takes processes."""
+    root, name = Path("/sys/fs/cgroup"), f"tgraph-bench-{os.getpid()}"
+    for parent, limits in (
+        (root / "cpu", {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "100000"}),
+        (root, {"cpu.max": "100000 100000"}),
+    ):
+        group = parent / name
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            for file, text in limits.items():
+                (group / file).write_text(text)
+            yield group / "cgroup.procs"
+            return
+        except OSError:
+            continue
+        finally:
+            group.rmdir()
+    yield None
+
+
+# ---- Measuring
+
+
+def measured(options: argparse.Namespace, settings: list[str]) -> Iterator[dict[str, Any]]:
+    """A row for each call in each setting."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, call in calls(options, Path(folder)):
+            for setting in settings:
+                with crowd(setting, name, options):
+                    row = {"setting": setting, "call": name} | in_turns(call, options.turns)
+                print("{setting:9} {call:20} {two:9.2f} {one:9.2f} {ratio:6.2f}".format(**row), file=sys.stderr)
+                yield row
+
+
+def in_turns(call: Call, turns: int) -> dict[str, float]:
+    """Median milliseconds with two threads and with one; who comes first changes from turn to turn."""
+    times: dict[int, list[float]] = {1: [], 2: []}
+    for turn in range(turns + 1):
+        for threads in (1, 2) if turn % 2 else (2, 1):
+            torch.set_num_threads(threads)
+            start = time.perf_counter()
+            call()
+            times[threads].append((time.perf_counter() - start) * 1e3)
+    one, two = (statistics.median(times[threads][1:]) for threads in (1, 2))
+    return {"one": one, "two": two, "ratio": two / one}
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    idle = {row["call"]: row["two"] for row in rows if row["setting"] == "idle"}
+    lines = []
+    for row in sorted(rows, key=lambda row: SETTINGS.index(row["setting"])):
+        slower = row["two"] / idle[row["call"]] if row["call"] in idle else None
+        over = row["ratio"] > MOST_OF_ONE_THREAD and row["setting"] != "idle"
+        beyond = slower is not None and slower > MOST_OF_IDLE and row["setting"] in ("loops 1", "pinned 1")
+        lines.append([
+            row["setting"], row["call"], f"{row['two']:.2f}", f"{row['one']:.2f}",
+            f"{row['ratio']:.2f}{' !' if over else ''}",
+            "" if slower is None else f"{slower:.2f}{' !' if beyond else ''}",
+        ])  # fmt: skip
+    return table(["setting", "call", "two threads, ms", "one thread, ms", "two over one", "two over idle"], lines)
+
+
+if __name__ == "__main__":
+    main()

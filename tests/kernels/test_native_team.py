@@ -1,0 +1,318 @@
+"""The threads of the compiled kernels: forks, many callers at once, memory that runs out, interruptions, processors."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+import tgraph as tg
+from tests.kernels.native_samples import on_threads
+from tgraph import native
+
+kernels = native.load()
+pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this")
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def run_script(script, **environment):
+    """What a script prints in a process of its own, which must end well and within a minute."""
+    answer = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        timeout=120,
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.split()
+
+
+@on_linux
+def test_a_child_of_a_fork_has_threads_of_its_own():
+    script = """
+import os, torch, tgraph as tg
+torch.set_num_threads(2)
+graph = tg.generators.rmat(16)
+before = tg.algorithms.bfs(graph, 0)
+child = os.fork()
+if child == 0:
+    import signal
+    signal.alarm(30)  # ends a child that waits for threads that are not there
+    os._exit(0 if torch.equal(tg.algorithms.bfs(graph, 0), before) else 1)
+print(os.waitpid(child, 0)[1], torch.equal(tg.algorithms.bfs(graph, 0), before))
+"""
+    assert run_script(script) == ["0", "True"]
+
+
+@on_linux
+def test_forks_while_other_threads_call_kernels():
+    script = """
+import os, signal, threading, torch
+from tgraph import native
+kernels = native.load()
+torch.set_num_threads(3)
+label = torch.arange(200_000)
+offset, neighbors = torch.arange(200_001), (torch.arange(200_000) - 1).clamp(min=0)
+stop = threading.Event()
+def join():
+    own = label.clone()
+    return kernels.join(offset, neighbors, None, 1, own) and not own.any()
+def work():
+    while not stop.is_set():
+        assert join()
+threads = [threading.Thread(target=work) for _ in range(3)]
+[thread.start() for thread in threads]
+ends = []
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        os._exit(0 if join() else 1)
+    ends.append(os.waitpid(child, 0)[1])
+stop.set()
+[thread.join() for thread in threads]
+print(any(ends))
+"""
+    assert run_script(script) == ["False"]
+
+
+def test_many_callers_at_once_with_changing_numbers_of_threads():
+    src, dst = torch.randint(5000, (2, 200_000), generator=torch.Generator().manual_seed(0)).unbind()
+    graph = tg.Graph.from_edges(src, dst, torch.rand(200_000), num_vertices=5000)
+    data = torch.rand(5000, 3)
+    expected = tg.aggregate(graph, data, "sum"), tg.algorithms.sssp(graph, 1)
+
+    def call(i):
+        kernels.limit_threads(1 + i % 5)
+        try:
+            return tg.aggregate(graph, data, "sum"), tg.algorithms.sssp(graph, 1)
+        finally:
+            kernels.limit_threads(2**31 - 1)
+
+    torch.set_num_threads(4)
+    with ThreadPoolExecutor(6) as pool:
+        for found in pool.map(call, range(120)):
+            assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_a_process_ends_while_its_threads_compute():
+    """A call that would never end: pairs of vertices exchange their labels for ever."""
+    script = """
+import threading, torch
+from tgraph import native
+kernels = native.load()
+torch.set_num_threads(3)
+n = 400_000
+offset, neighbors, labels = torch.arange(n + 1), torch.arange(n) ^ 1, torch.arange(n)
+vote = lambda rounds: kernels.vote(offset, neighbors, None, None, labels.clone(), labels.clone(), rounds)
+threading.Thread(target=vote, args=(1 << 62,), daemon=True).start()
+vote(10)
+print("ended")
+"""
+    assert run_script(script) == ["ended"]
+
+
+def test_the_main_thread_sets_the_number_of_threads_for_all():
+    asked, answers, found = threading.Semaphore(0), threading.Semaphore(0), []
+
+    def ask():
+        for _ in range(3):
+            asked.acquire()
+            found.append(kernels.thread_count())
+            answers.release()
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    for count in (2, 1, 3):
+        torch.set_num_threads(count)
+        asked.release()
+        answers.acquire()
+    thread.join()
+    assert found == [2, 1, 3]
+
+
+# ---- Memory
+
+
+@on_linux
+def test_memory_that_runs_out_in_a_thread_is_an_error_of_the_caller():
+    """Two chunks of sources fill their buckets at once, each with as much as is left."""
+    script = """
+import resource, threading, torch
+from tgraph import native
+kernels = native.load()
+torch.set_num_threads(2)
+hubs, leaves = 128, 1 << 16
+n = hubs + hubs * leaves
+offset = torch.full((n + 1,), hubs * leaves)
+offset[: hubs + 1] = torch.arange(hubs + 1) * leaves
+neighbors = torch.arange(hubs, n, dtype=torch.int32)
+weights = torch.ones(len(neighbors))
+def relaxation():
+    values = torch.full((n,), float("inf"), dtype=torch.float64)
+    values[:hubs] = 0
+    return values, kernels.Relaxation(
+        offset, neighbors, weights, 0.0, None, False, values, 1, -1, True, 1, 0,
+        torch.arange(hubs), 8.0)
+def call():
+    values, first = relaxation()
+    first.advance(1, 1.0)  # the threads are there from now on
+    values, second = relaxation()
+    pages = int(open("/proc/self/statm").read().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (8 << 20),) * 2)
+    try:
+        second.advance(1 << 30, 100.0)
+        print("no error")
+    except MemoryError:
+        print("MemoryError")
+caller = threading.Thread(target=call)  # whose stack need not grow
+caller.start()
+caller.join()
+"""
+    assert run_script(script) == ["MemoryError"]
+
+
+@on_linux
+def test_cores_need_no_more_memory_with_more_threads():
+    script = """
+import resource, torch
+from tgraph import native
+kernels = native.load()
+n, degree = 1 << 21, 2
+offset = torch.arange(n + 1) * degree
+around = torch.arange(n)
+neighbors = torch.stack(((around - 1) % n, (around + 1) % n), 1).sort(1).values.flatten().int()
+torch.set_num_threads(64)
+core = torch.empty(n, dtype=torch.int64)
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (256 << 20),) * 2)
+kernels.peel(offset, neighbors, None, None, core)
+torch.set_num_threads(1)
+print(bool((core == degree).all()))
+"""
+    assert run_script(script) == ["True"]
+
+
+# ---- Interruptions
+
+
+class Interrupted(Exception):
+    """Raised by the handler of a signal."""
+
+
+@pytest.fixture
+def soon_interrupted():
+    """A signal comes shortly after the call, and its handler raises."""
+
+    def handle(*_):
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, handle)
+    yield lambda: signal.setitimer(signal.ITIMER_REAL, 0.05)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def dense():
+    """10 million arcs, each either way, between few vertices."""
+    src, dst = torch.randint(1 << 13, (2, 5_000_000), generator=torch.Generator().manual_seed(0)).unbind()
+    return tg.Graph.from_edges(src, dst, num_vertices=1 << 13, directed=False)
+
+
+@on_linux
+@pytest.mark.parametrize("threads", [1, 2])
+class TestInterruptions:
+    """A kernel that was not interrupted would have written its results, or would never end."""
+
+    def test_triangles(self, dense, soon_interrupted, threads):
+        torch.set_num_threads(threads)
+        found = torch.full((dense.num_vertices,), -1)
+        soon_interrupted()
+        with pytest.raises(Interrupted):
+            kernels.count_triangles(dense.offset, dense.neighbors, found, True)
+        assert (found == -1).all()
+
+    def test_cores(self, soon_interrupted, threads):
+        torch.set_num_threads(threads)
+        n = 1 << 22
+        around = torch.arange(n)
+        steps = torch.tensor([-3, -2, -1, 1, 2, 3])
+        neighbors = ((around[:, None] + steps) % n).sort(1).values.flatten().int()
+        core = torch.full((n,), -1)
+        soon_interrupted()
+        with pytest.raises(Interrupted):
+            while True:
+                core.fill_(-1)
+                kernels.peel(torch.arange(n + 1) * 6, neighbors, None, None, core)
+        assert (core == -1).all()
+
+    def test_label_propagation(self, soon_interrupted, threads):
+        """Two vertices exchange their labels for ever."""
+        torch.set_num_threads(threads)
+        offset, neighbors = torch.arange(3), torch.tensor([1, 0], dtype=torch.int32)
+        labels = torch.tensor([0, 1], dtype=torch.int32)
+        soon_interrupted()
+        with pytest.raises(Interrupted):
+            kernels.vote(offset, neighbors, None, None, labels, labels.clone(), 1 << 62)
+
+    def test_sweeps(self, dense, soon_interrupted, threads):
+        torch.set_num_threads(threads)
+        n, searches = dense.num_vertices, 400
+        depth = (torch.arange(n * searches) % n >= n // 2).to(torch.int32)
+        order, level_offset = torch.empty(n * searches, dtype=torch.int64), torch.empty(3, dtype=torch.int64)
+        kernels.group_levels(depth, order, level_offset)
+        sums, values = torch.zeros(2, n * searches, dtype=torch.float64).unbind()
+        arcs = dense.offset, dense.neighbors
+        soon_interrupted()
+        with pytest.raises(Interrupted):
+            kernels.sweep(*arcs, *arcs, order, level_offset, False, torch.ones_like(sums), sums, values)
+        assert not values.view(searches, n).all(1).all()
+
+
+# ---- Bucketed shortest paths
+
+
+def test_buckets_are_emptied_whoever_is_there():
+    """The number of threads changes between slices of a relaxation."""
+    graph = tg.generators.grid2d(150, 150, weighted=True)
+    offset, neighbors, weights = graph.offset, graph.neighbors, graph.weights
+
+    def distances(counts):
+        values = torch.full((graph.num_vertices,), float("inf"), dtype=torch.float64)
+        values[7] = 0
+        torch.set_num_threads(max(counts))
+        relaxation = kernels.Relaxation(
+            offset, neighbors, weights, 0.0, None, False, values, 1, -1, True, 1, 0, torch.tensor([7]), 200.0
+        )
+        state, rounds = 1, 0
+        while state == 1:
+            torch.set_num_threads(counts[rounds % len(counts)])
+            state = relaxation.advance(1, 10.0)
+            rounds += 1
+        assert rounds > 5
+        return values
+
+    alone = distances([1])
+    assert alone.isfinite().all()
+    for counts in ([3, 1], [4, 2, 1, 3], [2, 4]):
+        assert torch.equal(distances(counts), alone)
+
+
+def test_large_buckets_give_the_same_with_any_number_of_threads():
+    graph = tg.generators.rmat(14, weighted=True)
+    one, *others = on_threads(lambda: tg.algorithms.sssp(graph, int(graph.out_degree.argmax())))
+    assert all(torch.equal(one, other) for other in others)

@@ -1,0 +1,98 @@
+"""A plugin of pytest, for the tests of PyTorch Geometric: every layer of theirs that has a namesake here is that.
+
+    TGRAPH_LAYERS=plain|accelerated PYTHONPATH=tests/nn pytest -p in_pyg FOLDER
+
+plain : the names of PyTorch Geometric's layers mean ours, in each of its modules, `models.basic_gnn` among them, which
+imports them by name. accelerated : `tgraph.nn.accelerate` is called on each of its layers as soon as it is made.
+The summary says how often layers of ours computed, and in how many tests; a run in which none did fails.
+"""
+
+import functools
+import os
+import pkgutil
+import sys
+from collections import Counter
+
+import pytest
+import torch_geometric.nn
+
+import tgraph as tg
+from tgraph.nn.layer import MessagePassing
+
+NAMES = ("GATConv", "GATv2Conv", "GCNConv", "GINConv", "SAGEConv", "TransformerConv")
+OTHERS = (
+    "torch_geometric.explain",
+    "torch_geometric.utils",
+    "torch_geometric.contrib.nn",
+    "torch_geometric.contrib.explain",
+)
+
+computed: Counter[str] = Counter()
+running = ""
+
+
+def pytest_configure():
+    way = os.environ.get("TGRAPH_LAYERS", "plain")
+    {"plain": replace_names, "accelerated": accelerate_each}[way]()
+    count_calls()
+
+
+def replace_names():
+    for package in ("torch_geometric.nn", *OTHERS):
+        __import__(package)
+        for module in pkgutil.walk_packages(sys.modules[package].__path__, f"{package}."):
+            try:
+                __import__(module.name)
+            except Exception:  # of what it needs besides, and we have not; its tests do without it, too
+                continue
+    theirs = {getattr(torch_geometric.nn, name): getattr(tg.nn, name) for name in NAMES}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "torch_geometric":
+            for key, value in list(vars(module).items()):
+                if isinstance(value, type) and value in theirs:
+                    setattr(module, key, theirs[value])
+
+
+def accelerate_each():
+    for name in NAMES:
+        accelerate_when_made(getattr(torch_geometric.nn, name))
+
+
+def accelerate_when_made(layer):
+    init = layer.__init__
+
+    @functools.wraps(init)
+    def made(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        if type(self) is layer:
+            tg.nn.accelerate(self)
+
+    layer.__init__ = made
+
+
+def count_calls():
+    """Whatever of ours computes asks for its adjacency."""
+    find = MessagePassing._adjacency
+
+    @functools.wraps(find)
+    def counted(self, *args, **kwargs):
+        computed[running] += 1
+        return find(self, *args, **kwargs)
+
+    MessagePassing._adjacency = counted
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    global running
+    running = item.nodeid
+    return (yield)
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"layers of TGraph computed {computed.total()} times, in {len(computed)} tests")
+
+
+def pytest_sessionfinish(session):
+    if not computed and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
