@@ -1,7 +1,7 @@
 """Aggregations and GNN layers beside PyG, torch-scatter and torch.sparse, forward and backward, in time and memory.
 
-    python -m bench.gnn [--parts sums,layers,memory,graphs] [--vertices 200000] [--edges 4000000] [--widths 64,128]
-                        [--repeat 5] [--data ../shared/data] [--graphs cora,...]
+    python -m bench.gnn [--parts sums,layers,memory,graphs,batches,examples] [--vertices 200000] [--edges 4000000]
+                        [--widths 64,128] [--repeat 5] [--data ../shared/data] [--graphs cora,...]
 
 sums   : sum and max over the in-arcs of a power-law graph, beside torch's product of a sparse matrix (int32 indices),
          index_add and torch-scatter; forward alone, and with the backward.
@@ -10,6 +10,7 @@ layers : GCNConv, SAGEConv (mean, max), GATConv, GATv2Conv and TransformerConv (
 memory : what a layer takes at its peak beyond what was there before, forward and backward, each in a process of its
          own; ours on a graph of twice as many edges, too: it should grow with the vertices, not the edges.
 graphs : the layers on real graphs, beside PyG.
+batches, examples : models on mini-batches, and those of PyG's examples; see `bench.gnn_batches`.
 
 Systems take turns, and all results are checked against each other. A system that is not installed is left out. The
 bound of a forward aggregation is the time in which the same rows could be gathered, measured in the same run: see
@@ -34,6 +35,7 @@ from torch import Tensor
 
 import tgraph as tg
 from bench import measure
+from bench.gnn_batches import run_batches, run_examples
 from bench.graphs import Missing, real
 from bench.machine import describe_machine
 from bench.memory import launch, peak
@@ -324,8 +326,9 @@ def main() -> None:
 
 def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     """The parts that are asked for."""
+    whole = {"sums", "layers", "memory"} & set(options.parts.split(","))
     name = f"power law, {options.vertices:,} vertices, {options.edges:,} edges"
-    for width in map(int, options.widths.split(",")):
+    for width in map(int, options.widths.split(",")) if whole else ():
         problem = power_law(options.vertices, options.edges, width)
         if "sums" in options.parts:
             bound = f"{name}: gathering {width} columns takes {gather_bound(problem):.0f} ms"
@@ -334,6 +337,10 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str
             yield name, run_layers(problem, options.repeat)
         if "memory" in options.parts:
             yield f"{name}: peak memory", run_memory(options.vertices, options.edges, width)
+    if "batches" in options.parts:
+        yield "mini-batches, one thread, a new edge_index at each step", run_batches()
+    if "examples" in options.parts:
+        yield "training steps of examples, one thread", run_examples()
     if "graphs" in options.parts:
         for each in options.graphs.split(","):
             try:
@@ -355,7 +362,7 @@ def problem_of(graph: tg.Graph, width: int = 64) -> Problem:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default="sums,layers,memory,graphs")
+    parser.add_argument("--parts", default="sums,layers,memory,graphs,batches,examples")
     parser.add_argument("--vertices", type=int, default=200_000)
     parser.add_argument("--edges", type=int, default=4_000_000)
     parser.add_argument("--widths", default="64,128")

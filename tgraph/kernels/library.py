@@ -116,13 +116,14 @@ def is_plain(*tensors: Tensor | None) -> bool:
 
 
 _PLAIN = (Tensor, torch.nn.Parameter)
-_SEVERAL = torch._C._parse_dispatch_key("VmapMode")  # of a backward pass of several gradients at once
+_SEVERAL: Any = torch._C._parse_dispatch_key("VmapMode")  # of a backward pass of several gradients at once
 
 
 def applied(function: type[torch.autograd.Function]) -> Callable[..., Any]:
     """How an autograd function is called where no transform of torch.func is active: without a search for what those
     left behind."""
-    return super(torch.autograd.Function, function).apply
+    inherited: Any = super(torch.autograd.Function, function)
+    return inherited.apply
 
 
 def transformed() -> bool:

@@ -279,7 +279,7 @@ class GraphAdjacency(Adjacency):
         return Arcs(self.rows.offset, self.rows.neighbors, self.position if of_edges else None, self.num_sources)
 
     @property
-    def rows(self) -> Graph:  # type: ignore[override]
+    def rows(self) -> Graph:
         return self.graph if self.reverse else self.graph.transpose_detached()
 
     @property

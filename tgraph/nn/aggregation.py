@@ -30,12 +30,8 @@ def aggregate(
         raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
-    if data.dim() == 2 and reduce in ("sum", "mean") and not torch.compiler.is_compiling():
-        arcs = None if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout else adjacency.arcs(of_edges=False)
-        if arcs is not None and eager.serves(arcs, data, None if weights is None else weights.values):
-            back = weights.transposed(adjacency) if weights is not None and records(data) else None
-            pair = None if weights is None else (weights.values, back)
-            return eager.aggregate(arcs, data, reduce == "mean", pair)
+    if reduce in ("sum", "mean") and (received := _at_once(adjacency, data, reduce == "mean", weights)) is not None:
+        return received
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
     if graph is not None and weights is None and reduce in ("sum", "mean"):
         return operators.aggregate(graph, data, reduce)
@@ -68,6 +64,18 @@ def aggregate(
             fill = received.masked_fill if received.requires_grad or transformed() else received.masked_fill_
             received = fill(adjacency.unreached, 0)
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
+
+
+def _at_once(adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights | None) -> Tensor | None:
+    """The sum or mean by `kernels.eager`, None where that does not serve it."""
+    if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
+        return None
+    arcs, values = adjacency.arcs(of_edges=False), None if weights is None else weights.values
+    if not eager.serves(arcs, data, values):
+        return None
+    if weights is None or values is None:
+        return eager.aggregate(arcs, data, mean)
+    return eager.aggregate(arcs, data, mean, (values, weights.transposed(adjacency) if records(data) else None))
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:

@@ -17,6 +17,8 @@ from tgraph.nn.linear import Linear, glorot, zeros
 from tgraph.nn.namesakes import namesake
 from tgraph.primitives import attention
 
+FEW = 1 << 15  # numbers
+
 Namesake: Any = namesake("GATConv")
 
 
@@ -140,7 +142,10 @@ class GATConv(AttentionLayer, Namesake):
         return self._by_head(self.lin_src(first)), None if second is None else self._by_head(self.lin_dst(second))
 
     def _score(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, att: Tensor) -> Tensor:
-        """a W x of each vertex, [n, heads]: by a W, if x has no more columns than W x, which need not be read then."""
+        """a W x of each vertex, [n, heads]: by a W, if x has no more columns than W x, which need not be read then; but
+        that takes longer where vertices are few."""
+        if not torch.compiler.is_compiling() and transformed.numel() < FEW:
+            return (transformed * att).sum(-1)
         weight = None if torch.is_autocast_enabled(x.device.type) else plain_weight(lin)
         if weight is None or x.layout != torch.strided or x.shape[1] > self.heads * self.out_channels:
             return (transformed * att).sum(-1)

@@ -1,0 +1,89 @@
+"""Layers on mini-batches: nothing of one outlives it, and what is computed without torch's dispatcher is the same as
+with it."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tgraph import native, nn
+from tgraph.nn.edge_index import adjacency_of
+from tgraph.nn.loops import find_loops
+
+LAYERS = {
+    "GCN": lambda: nn.GCNConv(6, 4),
+    "SAGE": lambda: nn.SAGEConv(6, 4),
+    "GIN": lambda: nn.GINConv(torch.nn.Linear(6, 4), eps=0.3),
+    "GIN, trained": lambda: nn.GINConv(torch.nn.Linear(6, 4), train_eps=True),
+    "GAT": lambda: nn.GATConv(6, 4, heads=2),
+    "GATv2": lambda: nn.GATv2Conv(6, 4, heads=2),
+    "Transformer": lambda: nn.TransformerConv(6, 4, heads=2),
+}
+
+
+class Observed(TorchDispatchMode):
+    """Sees every operator, and the names of ours."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.namespace == "tgraph":
+            self.names.add(func._schema.name)
+        return func(*args, **(kwargs or {}))
+
+
+def batch():
+    made = torch.Generator().manual_seed(3)
+    x = torch.randn(30, 6, generator=made, dtype=torch.float64)
+    return x, torch.randint(30, (2, 120), generator=made)
+
+
+def computed(layer, x, edge_index):
+    """The result, first derivatives of x and parameters, and second ones of x."""
+    leaf = x.clone().requires_grad_()
+    out = layer(leaf, edge_index)
+    first = torch.autograd.grad(out.sin().sum(), [leaf, *layer.parameters()], create_graph=True)
+    (second,) = torch.autograd.grad(first[0].pow(2).sum(), leaf)
+    return [out, *first, second]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_at_once_and_by_operators(name):
+    torch.manual_seed(0)
+    layer, (x, edge_index) = LAYERS[name]().double(), batch()
+    found = computed(layer, x, edge_index)
+    with Observed() as seen:
+        expected = computed(layer, x, edge_index.clone())
+    assert seen.names
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_new_batch_calls_no_operator_of_ours(name):
+    """Each call of one goes through torch's dispatcher, twice."""
+    layer, (x, edge_index) = LAYERS[name]().double(), batch()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+        layer(x.requires_grad_(), edge_index).sum().backward()
+    names = {event.key for event in profiled.key_averages()}
+    assert "aten::sum" in names and not [name for name in names if name.startswith("tgraph::")]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_nothing_of_a_batch_waits_for_the_collector(name):
+    layer, (x, edge_index) = LAYERS[name]().double(), batch()
+    layer(x.requires_grad_(), edge_index).sum().backward()
+    adjacency = adjacency_of(edge_index, (30, 30))
+    held = [weakref.ref(adjacency), weakref.ref(find_loops(adjacency, 30, "source_to_target").adjacency)]
+    del adjacency
+    gc.disable()
+    try:
+        del edge_index
+        assert [each() for each in held] == [None, None]
+    finally:
+        gc.enable()
