@@ -37,6 +37,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import torch
+
 from tgraph.errors import ArgumentError
 from tgraph.kernels import cuda, layouts, native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
@@ -134,14 +136,15 @@ def watched() -> Iterator[list[Choice]]:
 
 
 def is_watched() -> bool:
-    """True where somebody asks which backend serves a call."""
-    return bool(_watchers.get())
+    """True where somebody asks which backend serves a call; torch.compile, which cannot trace a ContextVar, does not."""
+    return not torch.compiler.is_compiling() and bool(_watchers.get())
 
 
 def noted(choice: Choice) -> Choice:
     """The choice, told to whoever watches: for one that is made use of again."""
-    for seen in _watchers.get():
-        seen.append(choice)
+    if is_watched():
+        for seen in _watchers.get():
+            seen.append(choice)
     return choice
 
 
