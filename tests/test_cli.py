@@ -498,7 +498,8 @@ def heed_interrupts():
 # Third columns that are times, not weights; and the pieces of one graph that .e stands for.
 TIMES = ("CollegeMsg.txt.gz", "sx-mathoverflow.txt.gz")
 SAME_GRAPH = (".v", ".properties")
-PATIENCE = {"hits": ["--max-iterations", "10"]}  # the scores of meshes and roads settle slowly
+# The scores of meshes and roads settle slowly, and the paths from all vertices take as many searches.
+PATIENCE = {"hits": ["--max-iterations", "10"], "betweenness": ["--k", "2"]}
 REFUSALS = {"sssp": "shortest paths need weights that are not negative", "hits": "HITS has not converged"}
 
 
