@@ -240,7 +240,7 @@ def test_hooks_on_messages(name, step, when):
         assert set(seen) == {ours, other}
 
 
-@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GINConv", "TransformerConv"])
+@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GINConv"])  # as PyTorch Geometric's own are scripted
 def test_torchscript(name):
     edge_index, n = edges("hub")
     for ours, other in both(name):
