@@ -25,7 +25,7 @@ def frontier(size, num_arcs, everything=False):
 
 
 def choices(frontiers, settles=True):
-    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M), settles=settles)
+    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), settles=settles)
     return [policy.choose(frontier(*active)) for active in frontiers]
 
 
@@ -50,7 +50,7 @@ def test_hysteresis_a_pull_stays_until_the_frontier_is_small_and_shrinking():
     small = (border, 100)
     assert choices([(500, 4000), (border + 1, 100)]) == ["pull", "pull"]
     assert choices([(500, 4000), small]) == ["pull", "push"]
-    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M), settles=True)
+    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), settles=True)
     assert policy.choose(frontier(10, 4000)) == "pull"
     assert policy.choose(frontier(20, 4000)) == "pull"  # small, but growing
     assert policy.choose(frontier(19, 10)) == "push"
@@ -64,7 +64,7 @@ def test_only_where_vertices_settle_are_explored_arcs_counted_down():
 
 def test_towards_the_end_of_a_long_search_a_thin_frontier_is_still_pushed():
     """Few arcs are left unexplored then; a look at every vertex would cost more."""
-    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M), settles=True)
+    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), settles=True)
     policy.unexplored = 10
     assert policy.choose(frontier(3, N // DirectionPolicy.FLOOR)) == "push"
     assert policy.choose(frontier(3, N // DirectionPolicy.FLOOR + 1)) == "pull"
@@ -77,7 +77,7 @@ def test_everything_is_pulled_for_a_fixed_order_of_additions():
 
 @pytest.mark.parametrize("fixed", ["push", "pull"])
 def test_a_fixed_direction(fixed):
-    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M), fixed)
+    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), fixed)
     assert {policy.choose(frontier(*active)) for active in [(1, 8), (900, 7000), (N, M, True), (0, 0)]} == {fixed}
 
 

@@ -44,7 +44,8 @@ public:
 
     State advance(int64_t max_rounds, double seconds) override {
         const double start = seconds_now();
-        for (int64_t done = 0; frontier_size_ && done < max_rounds && (!done || seconds_now() - start < seconds); ++done) {
+        const auto has_time = [&](int64_t done) { return !done || seconds_now() - start < seconds; };
+        for (int64_t done = 0; frontier_size_ && done < max_rounds && has_time(done); ++done) {
             const double began = seconds_now();
             const int64_t count = (frontier_size_ + chunk - 1) / chunk;
             Chunks chunks(count);
@@ -70,8 +71,8 @@ private:
         int64_t least_far = none, place = 0, active = 0, arcs = 0, changed = 0;
     };
 
-    // There may be fewer threads by now than when the relaxation began, so that any worker may hold what nobody is there
-    // to go on with: whoever looks for the next bucket looks at all of them.
+    // There may be fewer threads by now than when the relaxation began, so that any worker may hold what nobody is
+    // there to go on with: whoever looks for the next bucket looks at all of them.
     int threads_for(int64_t chunks) const {
         return static_cast<int>(std::clamp<int64_t>(chunks, 1, std::min(threads_, thread_count())));
     }

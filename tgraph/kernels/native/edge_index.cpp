@@ -1,5 +1,5 @@
-// The arcs of an edge_index by their targets, with self-loops and the weights of a graph convolution: one call for each,
-// since what a mini-batch costs is how often it is gone through.
+// The arcs of an edge_index by their targets, with self-loops and the weights of a graph convolution: one call for
+// each, since what a mini-batch costs is how often it is gone through.
 #include <bit>
 #include <cmath>
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Sleeping until a number changes. std::atomic's own wait gives the core away a few times before it sleeps; where others
-// want the core, it then comes back a slice of the scheduler later.
+// Sleeping until a number changes. std::atomic's own wait gives the core away a few times before it sleeps; where
+// others want the core, it then comes back a slice of the scheduler later.
 #pragma once
 
 #include <atomic>

@@ -34,9 +34,9 @@ struct VectorOf {
 template <class A, int lanes>
 using Vector = typename VectorOf<A, lanes>::type;
 
-// Exponent and fraction are moved to their place, and 112 is added to the exponent, whose bias is another. Numbers below
-// the normal ones, m * 2^-24, get the exponent of 2^-14 and lose that number again. No float on the way is below the
-// normal ones, which a processor may be told to take for 0. Infinity and NaN keep an exponent of ones.
+// Exponent and fraction are moved to their place, and 112 is added to the exponent, whose bias is another. Numbers
+// below the normal ones, m * 2^-24, get the exponent of 2^-14 and lose that number again. No float on the way is below
+// the normal ones, which a processor may be told to take for 0. Infinity and NaN keep an exponent of ones.
 inline constexpr uint32_t half_bias = 112u << 23, half_normal = 1u << 23, half_infinity = 0x7c00u << 13;
 inline constexpr float least_half = 0x1p-14f;  // of the normal ones
 

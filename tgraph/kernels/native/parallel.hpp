@@ -64,7 +64,8 @@ private:
 };
 
 // Calls body(chunk) for every chunk, or body(chunk, rank): no two members of the team have the same rank, which is
-// below `threads`. Chunks are numbered, not tied to threads, so that two loops over the same chunks see the same ranges.
+// below `threads`. Chunks are numbered, not tied to threads, so that two loops over the same chunks see the same
+// ranges.
 template <class Body>
 void for_each_chunk(int64_t chunks, int threads, const Body& body) {
     Chunks left(chunks);

@@ -1,8 +1,9 @@
 // Core numbers by peeling: the vertices of least degree are removed, level after level.
 //
-// All threads peel one level at the same time: blocks of vertices found at the level, each with those that it brings down
-// to it (after PKC: Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW 2017). An arc is
-// walked once from each end, and a level looks at the vertices left, which have a degree of at least the level: O(m).
+// All threads peel one level at the same time: blocks of vertices found at the level, each with those that it brings
+// down to it (after PKC: Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW 2017). An
+// arc is walked once from each end, and a level looks at the vertices left, which have a degree of at least the level:
+// O(m).
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

@@ -4,9 +4,12 @@
 
 namespace tgraph {
 
-template ColumnKernels<double, double, double> column_kernels<double, double, double>(std::string_view, std::string_view);
-template ColumnKernels<double, double, float> column_kernels<double, double, float>(std::string_view, std::string_view);
-template ColumnKernels<float, double, float> column_kernels<float, double, float>(std::string_view, std::string_view);
+template ColumnKernels<double, double, double>
+column_kernels<double, double, double>(std::string_view, std::string_view);
+template ColumnKernels<double, double, float>
+column_kernels<double, double, float>(std::string_view, std::string_view);
+template ColumnKernels<float, double, float>
+column_kernels<float, double, float>(std::string_view, std::string_view);
 
 void bind_pull_float64(nb::module_& module) {
     bind_pull<double, double, double>(module, "pull_float64");

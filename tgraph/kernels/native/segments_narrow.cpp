@@ -4,8 +4,10 @@
 
 namespace tgraph {
 
-template ColumnKernels<BFloat16, float, BFloat16> column_kernels<BFloat16, float, BFloat16>(std::string_view, std::string_view);
-template ColumnKernels<Float16, float, Float16> column_kernels<Float16, float, Float16>(std::string_view, std::string_view);
+template ColumnKernels<BFloat16, float, BFloat16>
+column_kernels<BFloat16, float, BFloat16>(std::string_view, std::string_view);
+template ColumnKernels<Float16, float, Float16>
+column_kernels<Float16, float, Float16>(std::string_view, std::string_view);
 
 void bind_pull_narrow(nb::module_& module) {
     bind_pull<BFloat16, float, BFloat16>(module, "pull_bfloat16");

@@ -65,8 +65,9 @@ bool spin(Nanoseconds patience, const Condition& condition) {
 }
 
 // A helper that has nothing to do, and a caller whose helpers have not ended, look so long before they sleep. To be
-// woken takes tens of microseconds; who looks holds a core that others may need, the thread waited for among them.
-constexpr Nanoseconds idle_patience = 100'000, end_patience = 30'000;
+// woken takes tens of microseconds; who looks holds a core that others may need: the thread waited for, or those of
+// torch, which the caller uses between two regions.
+constexpr Nanoseconds idle_patience = 50'000, end_patience = 30'000;
 
 // After a region that took longer with helpers than it would have without, the caller works alone for so many times as
 // long as was lost: no more than a tenth of the time can be lost to helpers that have no core.
@@ -80,6 +81,7 @@ public:
         const Release release{busy_};
         threads = std::min(threads, most + 1);
         if (alone_for_ > 0) return run_alone(body, object);
+        end_torch_threads();  // after each of their loops they look for the next for milliseconds, on the helpers' cores
         start_helpers(threads - 1);
         body_ = body, object_ = object;
         failed_.store(false, std::memory_order_relaxed);
