@@ -65,7 +65,6 @@ def test_the_fastest_is_chosen_and_auto_follows():
         (torch.ones(30, 8), {"dtype": torch.float64}),
         (torch.ones(30, 8, dtype=torch.int64), {}),
         (torch.ones(30, 8), {"reduce": "prod"}),
-        (torch.ones(30, 8), {"edge": "mul"}),
     ],
 )
 def test_what_was_not_measured_goes_by_the_rule(data, options):

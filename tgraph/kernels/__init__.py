@@ -136,7 +136,7 @@ def watched() -> Iterator[list[Choice]]:
 
 
 def is_watched() -> bool:
-    """True where somebody asks which backend serves a call; torch.compile, which cannot trace a ContextVar, does not."""
+    """True where somebody asks which backend serves a call; not under torch.compile, which traces no ContextVar."""
     return not torch.compiler.is_compiling() and bool(_watchers.get())
 
 

@@ -81,7 +81,7 @@ public:
         const Release release{busy_};
         threads = std::min(threads, most + 1);
         if (alone_for_ > 0) return run_alone(body, object);
-        end_torch_threads();  // after each of their loops they look for the next for milliseconds, on the helpers' cores
+        end_torch_threads();  // after each loop they look for the next one for milliseconds, on the helpers' cores
         start_helpers(threads - 1);
         body_ = body, object_ = object;
         failed_.store(false, std::memory_order_relaxed);
