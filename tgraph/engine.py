@@ -21,6 +21,7 @@ from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.kernels import Choice, check_backend, layouts, watched
+from tgraph.native import sparing_threads
 from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
@@ -49,6 +50,7 @@ class Run:
     trace: Trace | None = None
 
 
+@sparing_threads
 def run(
     program: Program,
     graph: Graph,

@@ -7,13 +7,17 @@ import importlib
 import importlib.util
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any, ParamSpec, TypeVar, cast
 
 import torch  # noqa: F401  before the kernels, which ask it how many threads to use
 
 from tgraph import beside
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
 _ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
@@ -53,6 +57,24 @@ def one_thread_less() -> Iterator[None]:
         yield
     finally:
         module.limit_threads(limit)
+
+
+def sparing_threads(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, whose torch operations use one thread where processors are crowded: there the threads of torch wait
+    for each other after each of them, for longer than they compute. Compiled kernels have threads that do not."""
+
+    @functools.wraps(function)
+    def sparing(*arguments: P.args, **named: P.kwargs) -> T:
+        kernels = load()
+        held = 0 if kernels is None else kernels.hold_torch()
+        if not held:
+            return function(*arguments, **named)
+        try:
+            return function(*arguments, **named)
+        finally:
+            cast(Any, kernels).release_torch(held)
+
+    return sparing
 
 
 @functools.cache

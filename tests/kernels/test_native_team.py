@@ -1,5 +1,6 @@
 """The threads of the compiled kernels: forks, many callers at once, memory that runs out, interruptions, processors."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -316,3 +317,40 @@ def test_large_buckets_give_the_same_with_any_number_of_threads():
     graph = tg.generators.rmat(14, weighted=True)
     one, *others = on_threads(lambda: tg.algorithms.sssp(graph, int(graph.out_degree.argmax())))
     assert all(torch.equal(one, other) for other in others)
+
+
+class Threads(tg.Program):
+    """Notes how many threads torch and the kernels have while a run computes."""
+
+    rounds = 1
+
+    def init(self, graph):
+        return torch.zeros(graph.num_vertices), graph.everything()
+
+    def compute(self, sub, data, active):
+        self.torch, self.kernels = torch.get_num_threads(), kernels.thread_count()
+        if self.fails:
+            raise KeyError("as any program may")
+        return tg.update(data, active, tg.aggregate(sub, data, "sum"))
+
+
+@on_linux
+@pytest.mark.parametrize("fails", [False, True])
+def test_torch_computes_alone_where_processors_are_crowded(fails):
+    graph, program = tg.generators.rmat(14), Threads()
+    program.fails = fails
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3 * os.cpu_count())]
+    try:
+        for _ in range(3000):
+            tg.algorithms.bfs(graph, 0)
+            with contextlib.suppress(KeyError):
+                tg.run(program, graph)
+            assert torch.get_num_threads() == 2 and program.kernels == 2
+            if program.torch == 1:
+                break
+        else:
+            pytest.skip("the processors were never crowded")
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()

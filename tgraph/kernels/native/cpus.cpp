@@ -124,11 +124,13 @@ int usable_cpus() {
 }
 
 // The functions of torch that say how many threads it uses: a number for the process, that each thread takes over when
-// it first asks, or when it is told to. And that of its OpenMP which ends the threads that wait for the caller.
+// it first asks, or when it is told to. And those of its OpenMP: which ends the threads that wait for the caller, and
+// which says how many the calling thread may use.
 struct TorchThreads {
     int (*get)() = nullptr;
     void (*take_over)() = nullptr;
     int (*pause)(int) = nullptr;
+    void (*set)(int) = nullptr;
 
     TorchThreads() {
 #if defined(__unix__) || defined(__APPLE__)
@@ -141,6 +143,7 @@ struct TorchThreads {
         get = reinterpret_cast<int (*)()>(dlsym(library, "_ZN2at15get_num_threadsEv"));
         take_over = reinterpret_cast<void (*)()>(dlsym(library, "_ZN2at16init_num_threadsEv"));
         pause = reinterpret_cast<int (*)(int)>(dlsym(library, "omp_pause_resource_all"));
+        set = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
 #endif
     }
 };
@@ -150,7 +153,10 @@ const TorchThreads& torch_threads() {
     return found;
 }
 
+thread_local int held_threads = 0;  // what torch had before it was held
+
 int wanted_threads() {
+    if (held_threads) return held_threads;
     const TorchThreads& torch = torch_threads();
     if (!torch.get) {
         static const int found = number_in_environment("OMP_NUM_THREADS");
@@ -196,6 +202,20 @@ Cpus find_cpus() {
 void end_torch_threads() {
     constexpr int soft = 1;  // omp_pause_soft: they start again when they are needed
     if (torch_threads().pause) torch_threads().pause(soft);
+}
+
+int hold_torch() {
+    if (!is_crowded() || !torch_threads().set || held_threads) return 0;
+    const int threads = wanted_threads();
+    if (threads < 2) return 0;
+    torch_threads().set(1);
+    return held_threads = threads;
+}
+
+void release_torch(int threads) {
+    if (!threads) return;
+    held_threads = 0;
+    torch_threads().set(threads);
 }
 
 void follow_affinity() {

@@ -25,6 +25,12 @@ double cpu_quota(const std::string& root);
 // wait for them for ever: they are not there, and OpenMP does not know.
 void end_torch_threads();
 
+// Where processors are crowded, lets torch compute on the calling thread alone until `release_torch`, for its threads
+// wait for each other after each operation. The kernels use as many as before. Returns how many threads torch had, for
+// `release_torch`, and 0 where nothing was changed.
+int hold_torch();
+void release_torch(int threads);
+
 // Lets the calling thread run where the main thread may, whoever has started it.
 void follow_affinity();
 

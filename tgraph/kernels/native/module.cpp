@@ -40,6 +40,9 @@ NB_MODULE(_native, module) {
                "Processors' worth of time by the control groups whose files lie below a folder; 0 for no limit.");
     module.def("limit_threads", &tgraph::limit_threads, nanobind::arg("count"),
                "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
+    module.def("hold_torch", &tgraph::hold_torch,
+               "Where processors are crowded, lets torch compute on this thread alone; returns what to release.");
+    module.def("release_torch", &tgraph::release_torch, nanobind::arg("threads"), "Undoes `hold_torch`.");
     tgraph::bind_csr(module);
     tgraph::bind_edge_index(module);
     tgraph::bind_pages(module);
