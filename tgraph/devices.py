@@ -37,6 +37,15 @@ def compiles_each_shape(device: torch.device) -> bool:
     return device.type == "xla"
 
 
+def end_round(device: torch.device) -> None:
+    """Compute what is pending on an XLA device, which computes when it is read what was read, and no more: what the next
+    round goes on from would be computed as part of that, and be compiled anew in each, since it grows."""
+    if compiles_each_shape(device):
+        import torch_xla
+
+        torch_xla.sync()
+
+
 def sort(values: Tensor) -> tuple[Tensor, Tensor]:
     """The values [k] in ascending order and the position of each before, int64 [k]; equal ones keep their order."""
     ascending, order = torch.sort(values, stable=True)

@@ -162,6 +162,7 @@ def _run_rounds(
         if watch is not None:
             safe = (safe or watch.rounds(result.values, active)) - 1
         before = result.values
+        devices.end_round(graph.device)
         changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
         advance(1, len(changed))
         if active.is_everything and _meets_tolerance(program, before, result):

@@ -44,6 +44,7 @@ def _peel_masked(arcs: Graph, degree: Tensor) -> Tensor:
     level = torch.zeros((), dtype=degree.dtype, device=degree.device)
     highest = torch.full_like(degree, torch.iinfo(degree.dtype).max)
     while bool(left.any()):
+        devices.end_round(degree.device)
         level = torch.maximum(level, torch.where(left, degree, highest).min())
         peeled = left & (degree <= level)
         core = torch.where(peeled, level, core)
