@@ -38,8 +38,8 @@ def compiles_each_shape(device: torch.device) -> bool:
 
 
 def end_round(device: torch.device) -> None:
-    """Compute what is pending on an XLA device, which computes when it is read what was read, and no more: what the next
-    round goes on from would be computed as part of that, and be compiled anew in each, since it grows."""
+    """Compute what is pending on an XLA device. It computes what is read when it is read, and no more: what the next
+    round goes on from would be computed as part of that round, whose program would grow and be compiled anew."""
     if compiles_each_shape(device):
         import torch_xla
 

@@ -21,7 +21,7 @@ from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.kernels import Choice, check_backend, layouts, watched
-from tgraph.native import sparing_threads
+from tgraph.native import with_torch_alone
 from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
@@ -50,7 +50,7 @@ class Run:
     trace: Trace | None = None
 
 
-@sparing_threads
+@with_torch_alone
 def run(
     program: Program,
     graph: Graph,
@@ -82,6 +82,7 @@ def run(
         where it is there; a `tgraph.Checkpoint` sets the time. The result is that of a run that was not interrupted,
         bit for bit where that one is the same every time. The trace has the iterations since.
 
+    On the CPU the kernels use all threads that torch has, and torch itself one while the program runs.
     With `memory` a Relaxation may visit blocks in an order of its own, until nothing is active: to count or limit its
     rounds, or to fix their direction, set `rounds`, `max_iterations` or mode="pull".
     Raises MemoryBudgetError where `memory` does not hold the data of the vertices; FileFormatError for a checkpoint

@@ -59,22 +59,21 @@ def one_thread_less() -> Iterator[None]:
         module.limit_threads(limit)
 
 
-def sparing_threads(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, whose torch operations use one thread where processors are crowded: there the threads of torch wait
-    for each other after each of them, for longer than they compute. Compiled kernels have threads that do not."""
+def with_torch_alone(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, in which torch computes on the calling thread alone. The threads of torch wait for each other after
+    each operation, for longer than they compute where others use the processors too; those of the kernels do not."""
 
     @functools.wraps(function)
-    def sparing(*arguments: P.args, **named: P.kwargs) -> T:
+    def alone(*arguments: P.args, **named: P.kwargs) -> T:
         kernels = load()
         held = 0 if kernels is None else kernels.hold_torch()
-        if not held:
-            return function(*arguments, **named)
         try:
             return function(*arguments, **named)
         finally:
-            cast(Any, kernels).release_torch(held)
+            if held:
+                cast(Any, kernels).release_torch(held)
 
-    return sparing
+    return alone
 
 
 @functools.cache

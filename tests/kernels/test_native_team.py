@@ -259,7 +259,8 @@ class TestInterruptions:
             while True:
                 core.fill_(-1)
                 kernels.peel(torch.arange(n + 1) * 6, neighbors, None, None, core)
-        assert (core == -1).all()
+        # A kernel that was interrupted has written nothing; the handler may also have run after one that had ended.
+        assert core.unique().numel() == 1
 
     def test_label_propagation(self, soon_interrupted, threads):
         """Two vertices exchange their labels for ever."""
@@ -336,21 +337,10 @@ class Threads(tg.Program):
 
 @on_linux
 @pytest.mark.parametrize("fails", [False, True])
-def test_torch_computes_alone_where_processors_are_crowded(fails):
-    graph, program = tg.generators.rmat(14), Threads()
+def test_torch_computes_alone_while_a_program_runs(fails):
+    graph, program = tg.generators.rmat(10), Threads()
     program.fails = fails
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3 * os.cpu_count())]
-    try:
-        for _ in range(3000):
-            tg.algorithms.bfs(graph, 0)
-            with contextlib.suppress(KeyError):
-                tg.run(program, graph)
-            assert torch.get_num_threads() == 2 and program.kernels == 2
-            if program.torch == 1:
-                break
-        else:
-            pytest.skip("the processors were never crowded")
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
+    with contextlib.suppress(KeyError):
+        tg.run(program, graph)
+    assert (program.torch, program.kernels) == (1, 2)
+    assert (torch.get_num_threads(), kernels.thread_count()) == (2, 2)

@@ -205,7 +205,7 @@ void end_torch_threads() {
 }
 
 int hold_torch() {
-    if (!is_crowded() || !torch_threads().set || held_threads) return 0;
+    if (!torch_threads().set || held_threads) return 0;
     const int threads = wanted_threads();
     if (threads < 2) return 0;
     torch_threads().set(1);

@@ -25,9 +25,10 @@ double cpu_quota(const std::string& root);
 // wait for them for ever: they are not there, and OpenMP does not know.
 void end_torch_threads();
 
-// Where processors are crowded, lets torch compute on the calling thread alone until `release_torch`, for its threads
-// wait for each other after each operation. The kernels use as many as before. Returns how many threads torch had, for
-// `release_torch`, and 0 where nothing was changed.
+// Lets torch compute on the calling thread alone until `release_torch`. Its threads wait for each other after each
+// operation, on crowded processors for far longer than they compute, and then spin where helpers of the team would
+// work. The kernels use as many threads as before. Returns how many torch had, for `release_torch`, and 0 where nothing
+// was changed.
 int hold_torch();
 void release_torch(int threads);
 

@@ -41,7 +41,7 @@ NB_MODULE(_native, module) {
     module.def("limit_threads", &tgraph::limit_threads, nanobind::arg("count"),
                "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     module.def("hold_torch", &tgraph::hold_torch,
-               "Where processors are crowded, lets torch compute on this thread alone; returns what to release.");
+               "Lets torch compute on this thread alone; returns what to release.");
     module.def("release_torch", &tgraph::release_torch, nanobind::arg("threads"), "Undoes `hold_torch`.");
     tgraph::bind_csr(module);
     tgraph::bind_edge_index(module);

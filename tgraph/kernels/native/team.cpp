@@ -80,7 +80,7 @@ public:
         if (busy_.exchange(true, std::memory_order_acquire)) return body(object, 0);
         const Release release{busy_};
         threads = std::min(threads, most + 1);
-        if (is_crowded()) return run_alone(body, object);
+        if (alone_for_ > 0) return run_alone(body, object);
         end_torch_threads();  // after each loop they look for the next one for milliseconds, on the helpers' cores
         start_helpers(threads - 1);
         body_ = body, object_ = object;
@@ -94,8 +94,6 @@ public:
         wait_for(close());
         if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
-
-    bool is_crowded() const { return alone_for_.load(std::memory_order_relaxed) > 0; }
 
 private:
     static constexpr int most = 1 << 12;  // helpers, more than any machine has cores
@@ -112,9 +110,9 @@ private:
 
     void run_alone(void (*body)(const void*, int), const void* object) {
         struct Clock {
-            std::atomic<Nanoseconds>& left;
+            Nanoseconds& left;
             Nanoseconds began = now();
-            ~Clock() { left.fetch_sub(now() - began, std::memory_order_relaxed); }
+            ~Clock() { left -= now() - began; }
         } clock{alone_for_};
         body(object, 0);
     }
@@ -152,9 +150,7 @@ private:
         if (!spin(end_patience, done)) sleep_until_left(joined);
         // While a helper works its time on a core grows as fast as the wait does: only one without a core is a loss.
         const Nanoseconds lost = now() - began - helped_.load(std::memory_order_relaxed);
-        if (lost <= 0) return;
-        const Nanoseconds alone = alone_for_.load(std::memory_order_relaxed) + caution * lost;
-        alone_for_.store(std::min(alone, longest_caution), std::memory_order_relaxed);
+        if (lost > 0) alone_for_ = std::min(alone_for_ + caution * lost, longest_caution);
     }
 
     void sleep_until_left(uint32_t joined) {
@@ -206,7 +202,7 @@ private:
 
     std::atomic<bool> busy_{false};
     int num_helpers_ = 0;
-    std::atomic<Nanoseconds> alone_for_{0};  // written by who holds `busy_`
+    Nanoseconds alone_for_ = 0;
     void (*body_)(const void*, int) = nullptr;
     const void* object_ = nullptr;
     std::exception_ptr failure_;
@@ -249,8 +245,6 @@ std::atomic<void (*)()> interruption_hook{nullptr};
 }  // namespace
 
 void run_region(int threads, void (*body)(const void*, int), const void* object) { pool().run(threads, body, object); }
-
-bool is_crowded() { return pool().is_crowded(); }
 
 void set_interruption_hook(void (*hook)()) { interruption_hook.store(hook); }
 

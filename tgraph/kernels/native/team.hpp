@@ -15,9 +15,6 @@ namespace tgraph {
 // another caller's region, or has cost more time of late than it saved, the caller works alone.
 void run_region(int threads, void (*body)(const void* object, int rank), const void* object);
 
-// Whether helpers have cost more time of late than they saved, so that callers work alone for a while.
-bool is_crowded();
-
 // Lets the caller be interrupted: asks the hook about ten times a second, on the main thread of the process alone.
 void poll_interruption();
 
