@@ -23,6 +23,8 @@ class HITS(tg.Program):
     rounds. weighted : arcs count by their weights. dtype : of the scores.
     """
 
+    one_torch_thread = True
+
     def __init__(
         self,
         *,

@@ -31,6 +31,8 @@ class PageRank(tg.Program):
 
     METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
 
+    one_torch_thread = True
+
     def __init__(
         self,
         *,

@@ -22,6 +22,8 @@ class WCC(tg.Program):
     SAMPLE = 2
     WORTH_SAMPLING = 1 << 13  # arcs; fewer are joined while a sample would be looked at
 
+    one_torch_thread = True
+
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         # What is streamed is read once either way: a sample would read all of it, too.
         streams = graph.layout is not None and graph.layout.streams

@@ -21,7 +21,7 @@ from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
 from tgraph.kernels import Choice, check_backend, layouts, watched
-from tgraph.native import with_torch_alone
+from tgraph.native import torch_alone
 from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
@@ -50,7 +50,6 @@ class Run:
     trace: Trace | None = None
 
 
-@with_torch_alone
 def run(
     program: Program,
     graph: Graph,
@@ -82,7 +81,6 @@ def run(
         where it is there; a `tgraph.Checkpoint` sets the time. The result is that of a run that was not interrupted,
         bit for bit where that one is the same every time. The trace has the iterations since.
 
-    On the CPU the kernels use all threads that torch has, and torch itself one while the program runs.
     With `memory` a Relaxation may visit blocks in an order of its own, until nothing is active: to count or limit its
     rounds, or to fix their direction, set `rounds`, `max_iterations` or mode="pull".
     Raises MemoryBudgetError where `memory` does not hold the data of the vertices; FileFormatError for a checkpoint
@@ -95,6 +93,23 @@ def run(
         from tgraph.stream.opening import within
 
         graph = within(graph, memory, device)
+    # Elsewhere torch may be what computes: a program's own operations, another backend.
+    torch_waits = program.one_torch_thread and backend in ("auto", "native")
+    with torch_alone() if torch_waits else nullcontext():
+        return _run(program, graph, mode, backend, trace, progress, max_iterations, checkpoint)
+
+
+def _run(
+    program: Program,
+    graph: Graph,
+    mode: str,
+    backend: str,
+    trace: bool,
+    progress: bool,
+    max_iterations: int | None,
+    checkpoint: Checkpoint | PathLike | None,
+) -> Run:
+    """`run` on a graph that is where it is to be."""
     keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
     values, active = _first(program, graph)
     if graph.layout is not None:

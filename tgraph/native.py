@@ -7,17 +7,14 @@ import importlib
 import importlib.util
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, cast
 
 import torch  # noqa: F401  before the kernels, which ask it how many threads to use
 
 from tgraph import beside
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 # What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
 _ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
@@ -59,21 +56,17 @@ def one_thread_less() -> Iterator[None]:
         module.limit_threads(limit)
 
 
-def with_torch_alone(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, in which torch computes on the calling thread alone. The threads of torch wait for each other after
-    each operation, for longer than they compute where others use the processors too; those of the kernels do not."""
-
-    @functools.wraps(function)
-    def alone(*arguments: P.args, **named: P.kwargs) -> T:
-        kernels = load()
-        held = 0 if kernels is None else kernels.hold_torch()
-        try:
-            return function(*arguments, **named)
-        finally:
-            if held:
-                cast(Any, kernels).release_torch(held)
-
-    return alone
+@contextmanager
+def torch_alone() -> Iterator[None]:
+    """Torch computes on the calling thread alone. The threads of torch wait for each other after each operation, for
+    longer than they compute where others use the processors too; those of the kernels do not."""
+    kernels = load()
+    held = 0 if kernels is None else kernels.hold_torch()
+    try:
+        yield
+    finally:
+        if held:
+            cast(Any, kernels).release_torch(held)
 
 
 @functools.cache

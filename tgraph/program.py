@@ -30,8 +30,11 @@ class Program:
     rounds : the program is complete after so many iterations by its own definition (k hops, a fixed number of power
         iterations); None where it runs until no vertex is active or the tolerance is met.
     max_iterations : beyond so many iterations `run` raises NotConvergedError; None for no limit.
+    one_torch_thread : True where torch itself computes little, beside compiled kernels: it then has one thread during a
+        run on the CPU, for its threads wait for each other after each operation, the longer the busier the processors.
     """
 
+    one_torch_thread: bool = False
     rounds: int | None = None
     max_iterations: int | None = None
     tolerance: float | None = None
@@ -106,6 +109,7 @@ class Relaxation(Program):
     (infinity, or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
     """
 
+    one_torch_thread = True
     reduce: ClassVar[str] = "min"
     edge: ClassVar[str] = "add"
     weight: Tensor | float | None = None

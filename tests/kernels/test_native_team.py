@@ -337,10 +337,14 @@ class Threads(tg.Program):
 
 @on_linux
 @pytest.mark.parametrize("fails", [False, True])
-def test_torch_computes_alone_while_a_program_runs(fails):
+@pytest.mark.parametrize(
+    ("one_thread", "backend", "expected"), [(True, "auto", 1), (False, "auto", 2), (True, "portable", 2)]
+)
+def test_torch_has_one_thread_while_a_program_runs_that_says_so(one_thread, backend, expected, fails):
+    """But not where torch is the backend."""
     graph, program = tg.generators.rmat(10), Threads()
-    program.fails = fails
+    program.fails, program.one_torch_thread = fails, one_thread
     with contextlib.suppress(KeyError):
-        tg.run(program, graph)
-    assert (program.torch, program.kernels) == (1, 2)
+        tg.run(program, graph, backend=backend)
+    assert (program.torch, program.kernels) == (expected, 2)
     assert (torch.get_num_threads(), kernels.thread_count()) == (2, 2)
