@@ -60,9 +60,10 @@ def betweenness(
     elif batch < 1:
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
-    for group in chosen.split(batch) if len(chosen) else ():
-        for dependency in dependencies(graph, group, endpoints, **options):
-            total += dependency  # one by one, so that sums do not depend on the size of a batch
+    with tg.native.torch_alone(options.get("backend", "auto")):
+        for group in chosen.split(batch) if len(chosen) else ():
+            for dependency in dependencies(graph, group, endpoints, **options):
+                total += dependency  # one by one, so that sums do not depend on the size of a batch
     sampled = chosen if k is not None and k != n else None
     return _scaled(total, graph.directed, normalized, endpoints, sampled)
 

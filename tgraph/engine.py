@@ -93,9 +93,8 @@ def run(
         from tgraph.stream.opening import within
 
         graph = within(graph, memory, device)
-    # Elsewhere torch may be what computes: a program's own operations, another backend.
-    torch_waits = program.one_torch_thread and backend in ("auto", "native")
-    with torch_alone() if torch_waits else nullcontext():
+    # Elsewhere torch may be what computes: a program's own operations.
+    with torch_alone(backend) if program.one_torch_thread else nullcontext():
         return _run(program, graph, mode, backend, trace, progress, max_iterations, checkpoint)
 
 

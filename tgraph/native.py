@@ -57,10 +57,11 @@ def one_thread_less() -> Iterator[None]:
 
 
 @contextmanager
-def torch_alone() -> Iterator[None]:
-    """Torch computes on the calling thread alone. The threads of torch wait for each other after each operation, for
-    longer than they compute where others use the processors too; those of the kernels do not."""
-    kernels = load()
+def torch_alone(backend: str = "auto") -> Iterator[None]:
+    """Torch computes on the calling thread alone, where the kernels serve a backend and so do most of the work. The
+    threads of torch wait for each other after each operation, for longer than they compute where others use the
+    processors too; those of the kernels do not."""
+    kernels = load() if backend in ("auto", "native") else None
     held = 0 if kernels is None else kernels.hold_torch()
     try:
         yield

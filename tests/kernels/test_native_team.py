@@ -348,3 +348,18 @@ def test_torch_has_one_thread_while_a_program_runs_that_says_so(one_thread, back
         tg.run(program, graph, backend=backend)
     assert (program.torch, program.kernels) == (expected, 2)
     assert (torch.get_num_threads(), kernels.thread_count()) == (2, 2)
+
+
+@on_linux
+@pytest.mark.parametrize(("backend", "expected"), [("auto", 1), ("portable", 2)])
+def test_torch_has_one_thread_between_the_sweeps_of_betweenness(monkeypatch, backend, expected):
+    threads, sweep = set(), tg.primitives.sweeping.sweep
+
+    def noting(*arguments, **options):
+        threads.add((torch.get_num_threads(), kernels.thread_count()))
+        return sweep(*arguments, **options)
+
+    monkeypatch.setattr(tg.primitives.sweeping, "sweep", noting)
+    tg.algorithms.betweenness(tg.generators.rmat(6), [0, 1], backend=backend)
+    assert threads == {(expected, 2)}
+    assert torch.get_num_threads() == 2
