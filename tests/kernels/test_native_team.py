@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -333,6 +334,39 @@ class Threads(tg.Program):
         if self.fails:
             raise KeyError("as any program may")
         return tg.update(data, active, tg.aggregate(sub, data, "sum"))
+
+
+@on_linux
+@pytest.mark.skipif(
+    not list((Path(torch.__file__).parent / "lib").glob("libgomp*")), reason="torch has an OpenMP of another kind"
+)
+def test_an_idle_team_of_openmp_is_there_while_others_compute():
+    """GNU's OpenMP then lets torch's threads sleep soon; it goes when no kernel has looked for a while."""
+    script = """
+import os, subprocess, sys, time, torch, tgraph as tg
+from tgraph import native
+torch.set_num_threads(2)
+kernels, graph = native.load(), tg.generators.rmat(14)
+tasks = lambda: len(os.listdir("/proc/self/task"))
+busy = f"while __import__('os').getppid() == {os.getpid()}: pass"
+tg.algorithms.bfs(graph, 0)
+before = tasks()
+loops = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
+
+def wait_for(condition, call=lambda: None):
+    end = time.monotonic() + 30
+    while not condition() and time.monotonic() < end:
+        call()
+        time.sleep(0.001)
+    return condition()
+
+print(wait_for(lambda: tasks() >= before + 2, lambda: tg.algorithms.bfs(graph, 0)))
+print(kernels.used_by_others() > 0)
+for loop in loops:
+    loop.kill()
+print(wait_for(lambda: tasks() <= before))
+"""
+    assert run_script(script) == ["True"] * 3
 
 
 @on_linux

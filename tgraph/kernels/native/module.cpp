@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "cpus.hpp"
+#include "crowd.hpp"
 #include "team.hpp"
 
 namespace {
@@ -38,6 +39,8 @@ NB_MODULE(_native, module) {
     module.def("cpus", &cpus, "Looks again at how many processors the process may have.");
     module.def("cpu_quota", &tgraph::cpu_quota, nanobind::arg("root"),
                "Processors' worth of time by the control groups whose files lie below a folder; 0 for no limit.");
+    module.def("used_by_others", &tgraph::used_by_others,
+               "How many processors others used when a kernel last looked, 0 before two of them have.");
     module.def("limit_threads", &tgraph::limit_threads, nanobind::arg("count"),
                "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
     module.def("hold_torch", &tgraph::hold_torch,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cpus.hpp"
+#include "crowd.hpp"
 #include "futex.hpp"
 
 #ifdef __unix__
@@ -80,8 +81,9 @@ public:
         if (busy_.exchange(true, std::memory_order_acquire)) return body(object, 0);
         const Release release{busy_};
         threads = std::min(threads, most + 1);
+        const bool torch_sleeps = crowd_.look();
         if (alone_for_ > 0) return run_alone(body, object);
-        end_torch_threads();  // after each loop they look for the next one for milliseconds, on the helpers' cores
+        if (!torch_sleeps) end_torch_threads();  // they look for work for milliseconds, on the helpers' cores
         start_helpers(threads - 1);
         body_ = body, object_ = object;
         failed_.store(false, std::memory_order_relaxed);
@@ -203,6 +205,7 @@ private:
     std::atomic<bool> busy_{false};
     int num_helpers_ = 0;
     Nanoseconds alone_for_ = 0;
+    Crowd crowd_;
     void (*body_)(const void*, int) = nullptr;
     const void* object_ = nullptr;
     std::exception_ptr failure_;
