@@ -57,7 +57,8 @@ fuzz: $(VENV)/.dev
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
 # with ThreadSanitizer, whose report is shown (-s), since it ends the process.
-NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/kernels
+NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/test_mirror.py tests/kernels tests/formats tests/primitives \
+    tests/stream/test_relaxing.py
 
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \

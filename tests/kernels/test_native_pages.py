@@ -1,3 +1,8 @@
+import os
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -110,3 +115,66 @@ def test_sums_of_large_data(small):
         torch.testing.assert_close(
             found, torch.full_like(data, least).scatter_reduce(0, index, data[src], reduce=reduce)
         )
+
+
+# A system that refuses to move pages, for a reason that the test chooses, and a clock that it can set forward.
+SYSTEM = r"""
+#include <cerrno>
+#include <ctime>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern "C" {
+int asked = 0, refusal = 0, ahead = 0;
+
+int madvise(void* first, size_t bytes, int advice) noexcept {
+    if (advice != 25) return static_cast<int>(syscall(SYS_madvise, first, bytes, advice));
+    ++asked;
+    errno = refusal;
+    return -1;
+}
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+    const int failed = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+    if (clock == CLOCK_MONOTONIC) time->tv_sec += ahead;
+    return failed;
+}
+}
+"""
+
+ASKED = """
+import ctypes, errno, sys, torch
+from tgraph import native
+system, kernels = ctypes.CDLL(sys.argv[1]), native.load()
+asked, refusal, ahead = (ctypes.c_int.in_dll(system, name) for name in ("asked", "refusal", "ahead"))
+data = torch.zeros(3 << 21, dtype=torch.uint8)
+for refusal.value in (errno.EAGAIN, errno.EINVAL, errno.EBUSY):
+    for _ in range(2):
+        kernels.collapse_pages(data)
+print(asked.value)
+refusal.value, asked.value = errno.ENOMEM, 0
+kernels.collapse_pages(data)
+kernels.collapse_pages(data)
+print(asked.value)
+ahead.value = 11
+kernels.collapse_pages(data)
+print(asked.value)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("g++") is None, reason="needs Linux and g++")
+def test_only_a_lack_of_huge_pages_stops_asking_and_that_for_a_while(tmp_path):
+    source, library = tmp_path / "system.cpp", tmp_path / "system.so"
+    source.write_text(SYSTEM)
+    subprocess.run(["g++", "-shared", "-fPIC", source, "-o", library], check=True)
+    preloaded = " ".join([*os.environ.get("LD_PRELOAD", "").split(), str(library)])
+    found = subprocess.run(
+        [sys.executable, "-c", ASKED, library],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"LD_PRELOAD": preloaded},
+        timeout=120,
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == ["6", "1", "2"]

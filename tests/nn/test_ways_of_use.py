@@ -1,6 +1,7 @@
 """Our layers in the ways that users of PyTorch Geometric use theirs."""
 
 import copy
+import io
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -162,6 +163,36 @@ def test_copies_compute_the_same(name):
         expected = layer(features(n, 6), given)
         for twin in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
             close(twin(features(n, 6), given), expected)
+
+
+def packaged(model):
+    """What torch.package makes of a model that needs the two libraries where it is loaded."""
+    file = io.BytesIO()
+    with torch.package.PackageExporter(file) as package:
+        package.extern(["torch_geometric.**", "tgraph.**"])
+        package.save_pickle("models", "model.pkl", model)
+    file.seek(0)
+    return torch.package.PackageImporter(file).load_pickle("models", "model.pkl")
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_in_a_package(name):
+    edge_index, n = edges("multi")
+    layer = copy.deepcopy(LAYERS[name])
+    expected = layer(features(n, 6), edge_index)
+    assert type(packaged(layer)) is type(layer)
+    close(packaged(layer)(features(n, 6), edge_index), expected)
+
+
+@pytest.mark.parametrize("make", [theirs.GCN, theirs.GraphSAGE, theirs.GAT])
+def test_accelerated_models_in_a_package(make):
+    edge_index, n = edges("multi")
+    model = make(6, 8, 2, 3).double()
+    tg.nn.accelerate(model)
+    expected, twin = model(features(n, 6), edge_index), packaged(model)
+    close(twin(features(n, 6), edge_index), expected)
+    assert tg.nn.restore(twin) == ["convs.0", "convs.1"]
+    close(twin(features(n, 6), edge_index), expected)
 
 
 @pytest.mark.parametrize("name", LAYERS)
