@@ -45,7 +45,7 @@ def test_every_round_is_that_of_the_portable_backend(graph, reduce, edge, data):
         data.draw(st.lists(st.integers(-2, 5), min_size=graph.num_arcs, max_size=graph.num_arcs)), dtype=weight_dtype
     )
     graph = tg.Graph(graph.offset, graph.neighbors, weight)
-    form = data.draw(st.sampled_from([None, 2, weight.clone()]))
+    form = data.draw(st.sampled_from([None, 2, -1, weight.clone()]))
     active = data.draw(st.none() | st.lists(st.booleans(), min_size=graph.num_vertices, max_size=graph.num_vertices))
     active = None if active is None else torch.tensor(active, dtype=torch.bool)
     rounds = data.draw(st.integers(0, 5))
@@ -93,6 +93,21 @@ def test_results_do_not_depend_on_the_threads(make, dtype):
                     found = tg.run(program, graph, mode=mode, backend="native")
                 assert torch.equal(found.values, expected.values)
                 assert program.delta == 5 or found.iterations == expected.iterations
+
+
+def test_hops_reach_the_same_vertices_in_any_direction_on_any_threads():
+    """Rounds of many arcs to many vertices, the last of which share no word of a bitmap with others."""
+    graph = random_graph(70_003, 600_000)
+    with on_threads(1):
+        expected = tg.algorithms.bfs(graph, 1, backend="portable")
+        steps = tg.run(tg.algorithms.BFS(1), graph, mode="push", backend="portable", trace=True).trace.iterations
+    for count in (1, 2, 3):
+        for mode in MODES:
+            with on_threads(count):
+                run = tg.run(tg.algorithms.BFS(1), graph, mode=mode, backend="native", trace=True)
+            assert torch.equal(run.values, expected)
+            for one, other in zip(run.trace.iterations, steps, strict=True):
+                assert (one.active_vertices, one.active_edges) == (other.active_vertices, other.active_edges)
 
 
 @pytest.mark.parametrize("delta", [None, 2])

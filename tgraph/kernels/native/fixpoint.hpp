@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "direction.hpp"
+#include "hops.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "relax_semiring.hpp"
@@ -19,43 +21,16 @@
 
 namespace tgraph {
 
-// Push or pull by the work ahead, as tgraph.direction.DirectionPolicy does.
-struct DirectionPolicy {
-    static constexpr int64_t alpha = 4, beta = 18, floor = 8;
-    enum Mode { automatic, push, pull };
-
-    Mode mode;
-    int64_t num_vertices, unexplored;  // arcs that no search has crossed yet
-    bool settles;                      // the first value to reach a vertex is its last
-    bool pulling = false;
-    int64_t last_size = 0;
-
-    bool choose(int64_t size, int64_t arcs, bool everything) {
-        if (mode != automatic)
-            pulling = mode == pull;
-        else if (everything)
-            pulling = true;
-        else if (!pulling)
-            pulling = arcs * (settles ? alpha : 1) >= unexplored && arcs * floor > num_vertices;
-        else
-            pulling = size * beta >= num_vertices || size >= last_size;
-        if (settles) unexplored = std::max<int64_t>(0, unexplored - arcs);
-        last_size = size;
-        return pulling;
-    }
-};
-
 // `Values` holds `width` values for each vertex, of as many problems that are solved at once; `single` where it is 1.
 template <class V, class Semiring, class Weights, bool single>
 class Rounds final : public Fixpoint {
 public:
     Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
-           bool bounded, bool one_weight, DirectionPolicy::Mode mode)
+           bool bounded, DirectionPolicy::Mode mode)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), queue_(num_vertices + 1), next_(num_vertices + 1), front_(num_vertices),
-          reached_(num_vertices), found_(thread_count()), policy_{mode, num_vertices, out.offset[num_vertices], false} {
-        uniform_ = single && one_weight;
-    }
+          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(num_vertices + 1),
+          next_(num_vertices + 1), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
+          policy_{mode, num_vertices, out.offset[num_vertices], false} {}
 
     // The first frontier: these vertices, each once, or all of them where there is no list.
     void start(const int64_t* ids, int64_t count) {
@@ -69,11 +44,11 @@ public:
                 arcs_ += out_.degree(v);
             }
             uniform_ = uniform_ && values_[v * width_] == values_[(everything_ ? 0 : ids[0]) * width_];
-            if (everything_ && !uniform_) break;
+            if (everything_ && !uniform()) break;
         }
-        if (uniform_ && size_) level_ = values_[everything_ ? 0 : ids[0]];
+        if (uniform() && size_) level_ = values_[everything_ ? 0 : ids[0]];
         // Equal values that all grow by one weight: whoever is reached is reached by the best value there will be.
-        policy_.settles = uniform_;
+        policy_.settles = uniform();
     }
 
     void set_transpose(const int64_t* offset, const int32_t* neighbors, const void* weights) override {
@@ -102,6 +77,9 @@ private:
     static constexpr int64_t ahead = 16;
     static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
 
+    // Whether all messages of a round are equal.
+    bool uniform() const { return single && std::is_same_v<Weights, OneWeight<V>> && uniform_; }
+
     int threads_for(int64_t arcs) const {
         return arcs < arcs_for_threads ? 1 : std::min(static_cast<int>(found_.size()), thread_count());
     }
@@ -110,8 +88,10 @@ private:
 
     void push() {
         list_frontier();
-        if (uniform_ && !(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights[0]);
-        if (!uniform_) keep_sent();
+        if (uniform()) send_level();
+        if (uniform() && policy_.is_dense(arcs_)) return push_marks();
+        if (!uniform()) keep_sent();
+        hops_.forget();
         if (threads_for(arcs_) == 1) {
             Found found;
             push_arcs<false>({0, arcs_}, 0, next_.data(), found);
@@ -120,15 +100,52 @@ private:
             push_in_parallel();
         }
         std::swap(queue_, next_);
-        if (!uniform_)
+        if (!uniform())
             for (int64_t i = 0; i < size_; ++i) reached_.forget(queue_.data()[i]);
     }
 
+    // Every message of the round is equal.
+    void send_level() {
+        if (!(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights[0]);
+        hops_.begin(level_);
+    }
+
+    // Along many arcs: each thread marks in a bitmap of its own whom they lead to.
+    void push_marks() {
+        const int threads = threads_for(arcs_);
+        while (static_cast<int>(marked_.size()) < threads) marked_.emplace_back(n_);
+        number_arcs();
+        for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
+            const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
+            each_row(before_.data(), size_, arcs, [&](int64_t i, Range held) {
+                const int64_t shift = out_.offset[queue_.data()[i]] - before_[i];
+                hops_.mark({held.begin + shift, held.end + shift}, out_.neighbors, marked_[rank]);
+            });
+        });
+        for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
+        hops_.forget();
+        take_reached();
+    }
+
+    // Calls body(words, found) for all words of the bitmaps. `work` says how many vertices are looked at.
+    template <class Body>
+    void for_words(int64_t work, const Body& body) {
+        constexpr int64_t words = 1 << 5;  // of a chunk
+        const int64_t all = reached_.num_words();
+        for_each_chunk((all + words - 1) / words, threads_for(work), [&](int64_t chunk, int rank) {
+            body(Range{chunk * words, std::min(all, (chunk + 1) * words)}, found_[rank]);
+        });
+    }
+
     // Arcs are numbered through the frontier, so that a hub's are shared among the threads.
-    void push_in_parallel() {
+    void number_arcs() {
         before_.resize(size_ + 1);
         before_[0] = 0;
         for (int64_t i = 0; i < size_; ++i) before_[i + 1] = before_[i] + out_.degree(queue_.data()[i]);
+    }
+
+    void push_in_parallel() {
+        number_arcs();
         const int64_t chunks = (arcs_ + grain - 1) / grain;
         for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
             Found& found = found_[rank];
@@ -162,7 +179,7 @@ private:
             const Range row{first + std::max<int64_t>(0, arcs.begin - position),
                             first + std::min(degree, arcs.end - position)};
             position += degree;
-            end = uniform_ ? push_level<shared>(row, end) : push_row<shared>(i, row, held, end);
+            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(i, row, held, end);
         }
         found.size += end - list;
         found.arcs += degrees(list, end - list);
@@ -234,19 +251,32 @@ private:
 
     void pull() {
         mark_frontier();
+        uniform() ? pull_level() : pull_values();
+        take_reached();
+    }
+
+    void pull_level() {
+        for_words(hops_.num_open(), [&](Range words, Found& found) {
+            everything_ ? hops_.template pull<true>(words, in_.offset, in_.neighbors, front_, reached_, found)
+                        : hops_.template pull<false>(words, in_.offset, in_.neighbors, front_, reached_, found);
+        });
+        hops_.end_pull();
+    }
+
+    void pull_values() {
         V bound{};
         const bool bounded = single && bounded_ && find_bound(bound);
-        if (!uniform_) keep_old();
+        keep_old();
         const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
         for_each_chunk(chunks.size(), threads_for(in_.offset[n_] + n_), [&](int64_t chunk, int rank) {
-            Found& found = found_[rank];
             const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
-            if (uniform_)
-                everything_ ? pull_level<true>(rows, found) : pull_level<false>(rows, found);
-            else
-                everything_ ? pull_rows<true>(rows, bounded, bound, found)
-                            : pull_rows<false>(rows, bounded, bound, found);
+            everything_ ? pull_rows<true>(rows, bounded, bound, found_[rank])
+                        : pull_rows<false>(rows, bounded, bound, found_[rank]);
         });
+    }
+
+    // Makes those that a round has reached the frontier.
+    void take_reached() {
         size_ = arcs_ = 0;
         for (Found& found : found_) size_ += std::exchange(found.size, 0), arcs_ += std::exchange(found.arcs, 0);
         std::swap(front_, reached_);
@@ -256,23 +286,6 @@ private:
 
     // Chunks begin and end at words of the bitmap, which then each belong to one thread.
     Range whole_words(Range rows, bool last) const { return {rows.begin & ~63, last ? n_ : rows.end & ~63}; }
-
-    // All messages are equal: a vertex that one reaches needs no other.
-    template <bool everyone>
-    void pull_level(Range rows, Found& found) {
-        for (int64_t v = rows.begin; v < rows.end; ++v) {
-            // Most rows end early, so that the processor does not see where the next ones begin.
-            if (v + ahead < rows.end && semiring_.better(level_, values_[v + ahead]))
-                fetch(in_.neighbors + in_.offset[v + ahead]);
-            if (!semiring_.better(level_, values_[v])) continue;
-            for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
-                if (!everyone && !front_.has(in_.neighbors[arc])) continue;
-                values_[v] = level_;
-                reach(v, found);
-                break;
-            }
-        }
-    }
 
     template <bool everyone>
     void pull_rows(Range rows, bool bounded, V bound, Found& found) {
@@ -323,7 +336,7 @@ private:
     }
 
     void mark_frontier() {
-        if (uniform_ && !(level_ == semiring_.identity())) level_ = semiring_.send(level_, in_.weights[0]);
+        if (uniform()) send_level();
         if (everything_ || in_bitmap_) return;
         front_.clear();
         for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.data()[i]);
@@ -331,7 +344,6 @@ private:
 
     // The best message of the round: no vertex that holds as good a value can improve.
     bool find_bound(V& bound) const {
-        if (uniform_) return false;
         V best = semiring_.identity();
         for (int64_t v = 0; v < n_; ++v)
             if ((everything_ || front_.has(v)) && semiring_.better(values_[v], best)) best = values_[v];
@@ -354,14 +366,16 @@ private:
     int64_t n_, width_;
     Semiring semiring_;
     V best_weight_;
-    bool bounded_, uniform_ = false, has_transpose_ = false, decided_ = false, pull_ = false;
+    bool bounded_, uniform_ = true, has_transpose_ = false, decided_ = false, pull_ = false;
     // The frontier: everything, or a bitmap, or a list.
     bool everything_ = false, in_bitmap_ = false;
     int64_t size_ = 0, arcs_ = 0;
     V level_{};  // the value that all of the frontier have, in a uniform search
+    Hops<V, Semiring> hops_;
     Scratch<int32_t> queue_, next_;
     Scratch<V> sent_;
     Bitmap front_, reached_;
+    std::vector<Bitmap> marked_;   // one for each thread
     std::vector<int64_t> before_;  // arcs of the frontier before each of its members
     std::vector<Found> found_;
     DirectionPolicy policy_;

@@ -41,7 +41,6 @@ struct Problem {
 
 template <class V, class Weights>
 std::unique_ptr<Fixpoint> start(const Problem& problem, ArcRows<Weights> rows, V* values) {
-    constexpr bool one_weight = std::is_same_v<Weights, OneWeight<V>>;
     const auto begin = [&](auto fixpoint) -> std::unique_ptr<Fixpoint> {
         fixpoint->start(problem.ids, problem.num_ids);
         return fixpoint;
@@ -51,7 +50,7 @@ std::unique_ptr<Fixpoint> start(const Problem& problem, ArcRows<Weights> rows, V
     const auto rounds = [&]<class Semiring, bool single>(Semiring semiring, std::bool_constant<single>) {
         return begin(std::make_unique<Rounds<V, Semiring, Weights, single>>(
             rows, values, problem.num_vertices, problem.width, semiring, problem.best_weight.as<V>(), problem.bounded,
-            one_weight, problem.mode));
+            problem.mode));
     };
     const auto with = [&](auto semiring) {
         return problem.width == 1 ? rounds(semiring, std::true_type{}) : rounds(semiring, std::false_type{});
