@@ -58,9 +58,10 @@ class PageRank(tg.Program):
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         edge = "mul" if self.weighted else "copy"
-        leaving = fitted(strength(self, graph, edge), self.dtype)
-        least = torch.finfo(leaving.dtype).tiny  # for vertices without arcs, which share 0 / least
-        share = leaving.sign().div_(leaving.clamp(min=least)).mul_(self.damping)
+        if self.weighted:
+            share = self.shares(graph)
+        else:  # kept, for a step takes no longer than to compute it where vertices have few arcs
+            share = graph.kept(f"inverse out-degree, {self.dtype}", lambda: self.shares(graph))
         self.walk = tg.primitives.linear.AffineMap(
             scale=share, bias=self.destination(graph), edge=edge, blocks=self.blocks
         )
@@ -72,10 +73,17 @@ class PageRank(tg.Program):
         jumping: Tensor | float = 1 - self.damping
         if self.redistribute:
             jumping = jumping + self.damping * rescale * self.walk.unsent(rank)
-        return self.walk.step(sub, rank, beta=jumping, rescale=rescale), active
+        stepped = self.walk.step(sub, rank, alpha=self.damping, beta=jumping, rescale=rescale, overwrite=True)
+        return stepped, active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
         return self.walk.change(before, after)
+
+    def shares(self, graph: tg.Graph) -> Tensor:
+        """What each vertex sends of its rank along an arc of weight 1, [n]; 0 where no arcs leave."""
+        leaving = fitted(strength(self, graph, "mul" if self.weighted else "copy"), self.dtype)
+        least = torch.finfo(leaving.dtype).tiny  # for vertices without arcs, which share 0 / least
+        return leaving.sign().div_(leaving.clamp(min=least))
 
     def to_final_sum(self, rank: Tensor) -> Tensor | float:
         """What to multiply `rank` by so that it sums to what the final ranks do, as in a power iteration it soon does.

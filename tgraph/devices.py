@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
+
+USUAL_CACHE = 1 << 20  # bytes of a second-level cache of which nothing is known
+_CACHE_SIZE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 
 
 def available(device: torch.device | str) -> torch.device:
@@ -56,3 +61,15 @@ def sort(values: Tensor) -> tuple[Tensor, Tensor]:
 def is_sequential(tensor: Tensor) -> bool:
     """True on the CPU: a scatter adds one after the other, and the size of a selection is known without a wait."""
     return kind(tensor) == "cpu"
+
+
+def cache_bytes(device: torch.device) -> int:
+    """Bytes of the second-level cache of a device: of a core, or of a GPU."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).L2_cache_size
+    try:
+        text = _CACHE_SIZE.read_text().strip() if device.type == "cpu" else ""
+    except OSError:
+        return USUAL_CACHE
+    number, unit = text.rstrip("KM"), text[-1:]
+    return int(number) * {"K": 1 << 10, "M": 1 << 20}.get(unit, 1) if number.isdigit() else USUAL_CACHE

@@ -189,6 +189,33 @@ def test_memory_is_used_again():
     assert len(set(places)) == 2
 
 
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_values_that_are_not_needed_are_written_over(backend, blocks, dtype):
+    graph = hub_graph() if backend == "native" else random_graph(40, 200)
+    x, scale, bias, measure = vectors(graph.num_vertices, dtype=dtype)
+    walk, other = (AffineMap(scale=scale, bias=bias, measure=measure, blocks=blocks) for _ in range(2))
+    sub, values, places = subgraph(graph, backend), x.clone(), set()
+    for _ in range(4):
+        x, before = other.step(sub, x, alpha=0.01), x
+        values, start = walk.step(sub, values, alpha=0.01, overwrite=True), values
+        places.add(values.data_ptr())
+        assert torch.equal(values, x) and walk.change(start, values) == other.change(before, x)
+        assert walk.total(values) == other.total(x) and walk.unsent(values) == other.unsent(x)
+    assert backend != "native" or len(places) == 1
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_values_are_not_written_over_what_is_still_read(blocks):
+    graph = random_graph(40, 200)
+    x, scale, _, before = vectors(40)
+    for options, changed in (({"scale": scale}, before), ({}, None)):  # measured from others; sent as they are
+        kept = x.clone()
+        found = AffineMap(blocks=blocks, **options).step(graph, kept, alpha=0.1, before=changed, overwrite=True)
+        assert torch.equal(found, AffineMap(blocks=blocks, **options).step(graph, x, alpha=0.1))
+        assert blocks > 1 or torch.equal(kept, x)
+
+
 @needs_native
 def test_autograd_hears_of_values_that_are_overwritten():
     graph, (x, *_) = random_graph(10, 30), vectors(10)

@@ -7,7 +7,7 @@ import torch
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.nn.locality import USUAL, Gaps, _times, cache_bytes, misses
+from tgraph.nn.locality import Gaps, _times, misses
 
 
 def simulated(reads, room):
@@ -58,14 +58,3 @@ def test_a_cache_that_holds_all_misses_first_uses_alone():
     assert misses(graph, 4, 1 << 20) == len((graph.neighbors // 16).unique()) / graph.num_arcs
     assert misses(tg.Graph.from_edges([], [], num_vertices=3), 4, 64) == 0
     assert misses(graph, 0, 64) > 0
-
-
-def test_the_size_of_the_cache(monkeypatch, tmp_path):
-    assert cache_bytes(torch.device("cpu")) >= 1 << 15
-    for text, size in {"2048K\n": 2 << 20, "1M": 1 << 20, "65536": 1 << 16, "large": USUAL}.items():
-        path = tmp_path / "size"
-        path.write_text(text)
-        monkeypatch.setattr("tgraph.nn.locality._SIZE", path)
-        assert cache_bytes(torch.device("cpu")) == size
-    monkeypatch.setattr("tgraph.nn.locality._SIZE", tmp_path / "none")
-    assert cache_bytes(torch.device("cpu")) == cache_bytes(torch.device("mps")) == USUAL

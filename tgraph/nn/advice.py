@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from tgraph.advice import LEVEL, SAMPLE, sampled
+from tgraph.devices import cache_bytes
 from tgraph.errors import ArgumentError
 from tgraph.formats import FormattedGraph
 from tgraph.graph import Graph
@@ -22,7 +23,6 @@ from tgraph.nn.calling import Arguments, layers_of, made_up, seen
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.findings import Advice, LayerAdvice, numbers, size
 from tgraph.nn.layer import MessagePassing
-from tgraph.nn.locality import cache_bytes
 from tgraph.nn.watching import Step, Watch, made_again, median, operations
 
 ORDERS, LAYOUTS = ("degree", "rcm", "community"), ("virtual", "cbm", "sell")

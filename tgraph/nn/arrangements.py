@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.build import check_choice
+from tgraph.devices import cache_bytes
 from tgraph.errors import ArgumentError, MissingDependencyError
 from tgraph.formats import known
 from tgraph.graph import Graph
@@ -17,7 +18,7 @@ from tgraph.kernels import operator, watched
 from tgraph.nn.calling import Arguments, on_another
 from tgraph.nn.findings import LayoutAdvice, OrderAdvice
 from tgraph.nn.layer import MessagePassing
-from tgraph.nn.locality import cache_bytes, misses
+from tgraph.nn.locality import misses
 from tgraph.nn.watching import operations
 from tgraph.reordering import ORDERS, reorder
 from tgraph.tuning import median_seconds

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
 from torch import Tensor
 
@@ -11,20 +9,6 @@ from tgraph import csr
 from tgraph.graph import Graph
 
 LINE = 64  # bytes that come at once
-USUAL = 1 << 20  # bytes of a second-level cache of which nothing is known
-_SIZE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
-
-
-def cache_bytes(device: torch.device) -> int:
-    """Bytes of the second-level cache of a device: of a core, or of a GPU."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_properties(device).L2_cache_size
-    try:
-        text = _SIZE.read_text().strip() if device.type == "cpu" else ""
-    except OSError:
-        return USUAL
-    number, unit = text.rstrip("KM"), text[-1:]
-    return int(number) * {"K": 1 << 10, "M": 1 << 20}.get(unit, 1) if number.isdigit() else USUAL
 
 
 def misses(rows: Graph, row_bytes: int, capacity: int) -> float:

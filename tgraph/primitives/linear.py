@@ -82,6 +82,7 @@ class AffineMap:
         beta: Tensor | float = 1.0,
         rescale: Tensor | float = 1.0,
         before: Tensor | None = None,
+        overwrite: bool = False,
     ) -> Tensor:
         """The values x' [n] after a step from `x` [n], any floating dtype.
 
@@ -89,6 +90,8 @@ class AffineMap:
         alpha, beta : numbers or tensors []. rescale : a number or tensor []; the step starts from rescale * x. Where
             the sum of the fixpoint is known, going on from a vector of that sum makes up for what Gauss-Seidel does
             not conserve. before : [n], what `change` is measured from, by default x.
+        overwrite : x is not needed any more. The new values are written over it where the kernels can: what is given
+            may be x itself, and so less memory is touched.
 
         Raises ArgumentError where some vertices are not active, or a tensor does not fit the graph.
         """
@@ -103,10 +106,12 @@ class AffineMap:
         kernels = self._choose(arcs, x, (heard, before, alpha, beta, rescale))
         old_values, old_sent = self._spare
         spare = (_reusable(old_values, x, before), _reusable(old_sent, heard, x, before))
+        if overwrite and heard is not x and before is x and x.is_contiguous() and not x.requires_grad:
+            spare = (x, spare[1])
         stepped = kernels.run(
             arcs, self._coefficients, heard, before, kernels.call.weights, alpha, beta, rescale, spare, self._wanted
         )
-        self._spare = (None if self._last is None else self._last.values, heard)
+        self._spare = (None if overwrite or self._last is None else self._last.values, heard)
         self._before, self._last = before, stepped
         return stepped.values
 

@@ -282,7 +282,7 @@ class Streamed(Uncompressed):
     ) -> Stepped:
         """See `Layout.affine_step`: block by block into the new values, in float64 within a block alone."""
         bias, scale = coefficients.bias, coefficients.scale
-        values = torch.empty_like(before) if spare[0] is None else spare[0]
+        values = torch.empty_like(before) if spare[0] is None or spare[0] is before else spare[0]
         values.copy_(torch.as_tensor(beta * bias))
 
         def write(received: Tensor, rows: slice) -> None:

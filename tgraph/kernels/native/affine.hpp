@@ -24,6 +24,7 @@ struct Sums {
 };
 
 // The vertex data of a step. What is null takes no part: a scale or measure of 1, a bias that is the same for all.
+// `values` may be `before`.
 template <class Value>
 struct Vectors {
     const Value *before, *scale, *bias, *measure;
@@ -58,7 +59,7 @@ template <class Value>
 TGRAPH_MULTIVERSION void finish_rows(const Vectors<Value>& vectors, int64_t first, int64_t count,
                                      const double* received, Value* sent, Sums& sums) {
     double terms[batch];
-    Value* values = vectors.values + first;
+    Value values[batch];
     const double alpha = vectors.alpha, beta = vectors.beta, constant = vectors.constant;
     if (vectors.bias) {
         const Value* bias = vectors.bias + first;
@@ -70,6 +71,7 @@ TGRAPH_MULTIVERSION void finish_rows(const Vectors<Value>& vectors, int64_t firs
     for (int64_t i = 0; i < count; ++i)
         terms[i] = std::abs(static_cast<double>(values[i]) - static_cast<double>(before[i]));
     sums.change += added(terms, count);
+    std::copy(values, values + count, vectors.values + first);
     if (vectors.wants_total && vectors.measure) {
         const Value* measure = vectors.measure + first;
         for (int64_t i = 0; i < count; ++i) terms[i] = static_cast<double>(measure[i]) * values[i];
@@ -88,7 +90,8 @@ TGRAPH_MULTIVERSION void finish_rows(const Vectors<Value>& vectors, int64_t firs
         sums.unsent += added(terms, count);
     }
     if (!sent) return;
-    for (int64_t i = 0; i < count; ++i) sent[first + i] = scale[i] * values[i];
+    sent += first;
+    for (int64_t i = 0; i < count; ++i) sent[i] = scale[i] * values[i];
 }
 
 }  // namespace tgraph

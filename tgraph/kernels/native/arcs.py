@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tgraph import native
 from tgraph.graph import Graph
+from tgraph.kernels.native.grouping import gathered
 from tgraph.kernels.native.pages import fresh, settle
 from tgraph.kernels.reductions import Reduction
 from tgraph.rows import Scratch
@@ -176,13 +177,17 @@ def pull(
         name = "pull_float64_weights_float32"
     columns = data.shape[1]
     result = fresh((arcs.num_rows, *((columns,) if shape is None else shape)), total or data.dtype)
+    neighbors, sent = arcs.neighbors, flat(data)
     if arcs.is_whole:  # some rows read less than moving all data takes
-        settle(data, arcs.neighbors.shape[0])
+        if arcs.heard is None and isinstance(arcs, Arcs):
+            neighbors, sent = gathered(arcs.graph, arcs.mirrored, sent)
+        settle(sent, neighbors.shape[0])
     kernel = getattr(native.load(), name)
     kernel(
-        *arcs.structure(),
+        neighbors,
+        *arcs.structure()[1:],
         arcs.heard,
-        flat(data),
+        sent,
         columns,
         flat(weights),
         1 if weights is None else weights.shape[1],

@@ -33,17 +33,23 @@ struct WeightedRows {
 
 inline bool are_short(int64_t num_rows, int64_t num_arcs) { return num_arcs < 6 * num_rows; }
 
-// By a sample of arcs beside each other.
+// Whether neighbours beside each other are on cache lines of their own, by a sample.
 template <class Neighbor>
-bool is_scattered(const Neighbor* neighbors, int64_t num_rows, int64_t num_arcs) {
+bool are_apart(const Neighbor* neighbors, int64_t num_arcs) {
     constexpr int64_t samples = 256, line = 16;
-    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;  // all in the cache, or no gain
+    if (num_arcs < samples) return false;
     int64_t apart = 0;
     for (int64_t i = 0; i < samples; ++i) {
         const int64_t arc = (num_arcs - 1) / samples * i;
         apart += neighbors[arc + 1] - neighbors[arc] >= line || neighbors[arc] - neighbors[arc + 1] >= line;
     }
     return apart > samples * 3 / 4;
+}
+
+template <class Neighbor>
+bool is_scattered(const Neighbor* neighbors, int64_t num_rows, int64_t num_arcs) {
+    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;  // all in the cache, or no gain
+    return are_apart(neighbors, num_arcs);
 }
 
 template <class T>

@@ -10,6 +10,8 @@ from torch import Tensor
 from tgraph import native
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.arcs import flat
+from tgraph.kernels.native.grouping import gathered
+from tgraph.kernels.native.pages import fresh, settle
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.subgraph import Subgraph
 
@@ -48,18 +50,22 @@ def affine_step(
     `heard`. The same bits for any number of threads.
     """
     scale, bias, in_place = coefficients.scale, coefficients.bias, coefficients.blocks > 1
-    values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
+    values = fresh(before.shape, before.dtype) if spare[0] is None else spare[0]
     if in_place:
         sent = heard
     elif scale is None:
         sent = None
     else:
-        sent = torch.empty_like(values) if spare[1] is None else spare[1]
+        sent = fresh(values.shape, values.dtype) if spare[1] is None else spare[1]
+    neighbors, source = sub.neighbors, flat(heard)
+    if not in_place:
+        neighbors, source = gathered(sub.graph, sub.mirrored, source)
+    settle(source, len(neighbors))
     change, total, unsent = native.load().affine_step(  # type: ignore[union-attr]
         flat(sub.offset),
-        flat(sub.neighbors),
+        flat(neighbors),
         flat(weights),
-        flat(heard),
+        source,
         flat(before),
         flat(scale),
         flat(bias) if isinstance(bias, Tensor) else None,

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph import native
 
-LARGE = 1 << 23  # bytes; a processor remembers where about as much lies in small pages
+LARGE = 1 << 22  # bytes; a processor remembers where about twice as much lies in small pages
 WORTH = 12  # a tensor is read so many times where its pages are worth moving, at once: they are copied
 
 _SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")

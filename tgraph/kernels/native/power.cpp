@@ -228,6 +228,10 @@ void bind_power(nb::module_& module) {
     define(&affine_step<double, int32_t>);
     define(&affine_step<float, int64_t>);
     define(&affine_step<double, int64_t>);
+    module.def(
+        "are_apart",
+        [](In<int32_t> neighbors) { return are_apart(neighbors.data(), static_cast<int64_t>(neighbors.shape(0))); },
+        arg("neighbors").noconvert());
 }
 
 }  // namespace tgraph
