@@ -48,6 +48,7 @@ nanobind::list census() {
 namespace tgraph {
 
 void bind_edge_index(nb::module_& module);
+void bind_values(nb::module_& module);
 
 }  // namespace tgraph
 
@@ -69,6 +70,7 @@ NB_MODULE(_native, module) {
                "take on their threads.");
     tgraph::bind_csr(module);
     tgraph::bind_edge_index(module);
+    tgraph::bind_values(module);
     tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
