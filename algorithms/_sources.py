@@ -26,6 +26,8 @@ def minus_one_where(values: Tensor, unreached: int) -> Tensor:
     In place: one more makes the largest value the smallest. A mask and a fill take twenty times as long.
     """
     assert unreached == torch.iinfo(values.dtype).max
+    if values.numel() >= tg.primitives.values.LARGE:
+        return tg.primitives.values.replace(values, unreached, -1)
     return values.add_(_ONE).clamp_(min=0).sub_(_ONE)
 
 
@@ -36,7 +38,7 @@ def start_at(graph: tg.Graph, source: Source, unreached: float, dtype: torch.dty
     """
     if is_one(source):
         start = graph.select(source, "source")
-        values = torch.full((graph.num_vertices,), unreached, dtype=dtype, device=graph.device)
+        values = tg.primitives.values.full(graph, unreached, dtype)
         values[start.ids] = 0
         return values, start
     sources = graph.as_vertices(source, "source")

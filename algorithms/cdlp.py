@@ -21,14 +21,10 @@ def cdlp(graph: tg.Graph, *, iterations: int = 10, backend: str = "auto") -> Ten
     """
     if not isinstance(iterations, int) or iterations < 0:
         raise tg.errors.ArgumentError(f"iterations: expected an int of 0 or more, got {iterations!r}")
-    by_id = _by_id(graph)
+    vertex = torch.arange(graph.num_vertices, device=graph.device)
+    if not isinstance(graph.vertices, Tensor):
+        return tg.primitives.voting.propagate(graph, vertex, iterations, backend=backend)
+    by_id = graph.vertices.argsort().to(graph.device)
     rank = torch.empty_like(by_id)
-    rank[by_id] = torch.arange(graph.num_vertices, device=graph.device)
+    rank[by_id] = vertex
     return by_id[tg.primitives.voting.propagate(graph, rank, iterations, backend=backend)]
-
-
-def _by_id(graph: tg.Graph) -> Tensor:
-    """The vertices in the order of their original ids, int64 [n]."""
-    if isinstance(graph.vertices, Tensor):
-        return graph.vertices.argsort().to(graph.device)
-    return torch.arange(graph.num_vertices, device=graph.device)

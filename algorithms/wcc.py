@@ -29,7 +29,7 @@ class WCC(tg.Program):
         streams = graph.layout is not None and graph.layout.streams
         self.sampling, self.mirrored = graph.num_arcs >= self.WORTH_SAMPLING and not streams, False
         dtype = torch.int32 if graph.num_vertices < 2**31 else torch.int64
-        return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device), graph.everything()
+        return tg.primitives.values.numbered(graph, dtype), graph.everything()
 
     def tensorize(self, graph: tg.Graph, active: tg.Frontier, mode: str) -> tg.Subgraph:
         """The rows of the active vertices in either mode: both ends of an arc are seen from its row."""
@@ -47,7 +47,7 @@ class WCC(tg.Program):
         return label, active if self.mirrored else sub.graph.nothing()
 
     def finish(self, values: Tensor) -> Tensor:
-        return values.to(torch.int64)
+        return tg.primitives.values.to_int64(values)
 
 
 def remaining(sub: tg.Subgraph, label: Tensor) -> tg.Frontier:

@@ -6,10 +6,10 @@ import tgraph as tg
 
 
 def on_threads(function):
-    """What the function gives with one, two and three threads for torch and the kernels."""
+    """What the function gives with one, two, three and five threads for torch and the kernels."""
     before, results = torch.get_num_threads(), []
     try:
-        for count in (1, 2, 3):
+        for count in (1, 2, 3, 5):
             torch.set_num_threads(count)
             results.append(function())
     finally:

@@ -3,6 +3,6 @@
 Each is one function on a graph and tensors, served by the backends as `aggregate` is, with a portable twin.
 """
 
-from tgraph.primitives import attention, edges, intersection, joining, linear, peeling, sweeping, voting
+from tgraph.primitives import attention, edges, intersection, joining, linear, peeling, sweeping, values, voting
 
-__all__ = ["attention", "edges", "intersection", "joining", "linear", "peeling", "sweeping", "voting"]
+__all__ = ["attention", "edges", "intersection", "joining", "linear", "peeling", "sweeping", "values", "voting"]

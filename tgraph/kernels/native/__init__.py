@@ -18,6 +18,7 @@ from tgraph.kernels.native import (
     peeling,
     relaxation,
     sweeping,
+    values,
     voting,
 )
 from tgraph.kernels.native.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
@@ -29,6 +30,7 @@ from tgraph.kernels.native.linear import affine_step
 from tgraph.kernels.native.peeling import peel
 from tgraph.kernels.native.relaxation import fixpoint
 from tgraph.kernels.native.sweeping import levels, sweep
+from tgraph.kernels.native.values import convert, fill, number, replace
 from tgraph.kernels.native.voting import vote
 
 __all__ = [
@@ -38,21 +40,25 @@ __all__ = [
     "attend",
     "attend_backward",
     "attention_weights",
+    "convert",
     "count_arcs_among",
     "count_triangles",
     "edge_softmax",
     "edge_softmax_gradient",
+    "fill",
     "fixpoint",
     "give_won",
     "join",
     "levels",
     "name",
+    "number",
     "outside",
     "peel",
     "products",
     "pull_won",
     "push_rows",
     "refuses",
+    "replace",
     "sum_edges",
     "sweep",
     "vote",
@@ -98,4 +104,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "count_triangles": intersection.refuses,
     "peel": peeling.refuses,
     "vote": voting.refuses,
+    "fill": values.refuses,
+    "number": values.refuses,
+    "replace": values.refuses,
+    "convert": values.refuses,
 }

@@ -27,7 +27,7 @@ public:
     Buckets(ArcRows<Weights> out, V* values, int64_t num_vertices, double delta)
         : out_(out), values_(values), per_delta_(1 / delta), relaxed_(num_vertices),
           threads_(out.offset[num_vertices] < arcs_for_threads ? 1 : thread_count()), workers_(threads_) {
-        std::fill(relaxed_.data(), relaxed_.data() + num_vertices, highest<V>());
+        fill(relaxed_.data(), num_vertices, highest<V>());
         for (Worker& worker : workers_) worker.bins.resize(window);
     }
 

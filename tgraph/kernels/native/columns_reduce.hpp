@@ -8,14 +8,27 @@
 
 namespace tgraph {
 
-// Adds to `lanes` * `vectors` sums, which stay in registers, the messages that begin at the positions `at`.
+// Adds to `lanes` * `vectors` sums, which stay in registers, the messages that begin at the positions `at`. Of few
+// vectors two messages are joined before they are added, for each addition waits for the one before.
 template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
 TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
     using Lanes = Vector<A, lanes>;
     Lanes sum[vectors];
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) sum[v] = load<A, lanes>(sums + v * lanes);
-    for (int64_t i = 0; i < count; ++i) {
+    int64_t i = 0;
+    if constexpr (vectors <= 2)
+        for (; i + 2 <= count; i += 2) {
+            Lanes weight{}, after{};
+            if constexpr (Edge::weighted) weight = weights[i] - Lanes{}, after = weights[i + 1] - Lanes{};
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v) {
+                const Lanes one = Edge::apply(load<A, lanes>(data + at[i] + v * lanes), weight);
+                const Lanes next = Edge::apply(load<A, lanes>(data + at[i + 1] + v * lanes), after);
+                sum[v] = Reduce::apply(sum[v], Reduce::apply(one, next));
+            }
+        }
+    for (; i < count; ++i) {
         Lanes weight{};
         if constexpr (Edge::weighted) weight = weights[i] - Lanes{};
 #pragma GCC unroll 8

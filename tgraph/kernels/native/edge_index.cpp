@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-
 #include "bindings.hpp"
 #include "radix.hpp"
 
@@ -38,10 +37,9 @@ struct EdgesAndLoops {
     }
 
     bool is_sorted() const {
-        if (size > num_edges) return false;
-        for (int64_t i = 1; i < size; ++i)
-            if (target[i] < target[i - 1] || (target[i] == target[i - 1] && source[i] < source[i - 1])) return false;
-        return true;
+        return size == num_edges && holds_for_all(size - 1, [this](int64_t i) {
+            return (target[i] < target[i + 1]) | ((target[i] == target[i + 1]) & (source[i] <= source[i + 1]));
+        });
     }
 };
 
@@ -108,10 +106,8 @@ int64_t sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_
     advise_huge_pages(rows.position, size * sizeof(int64_t));
     const EdgesAndLoops<Id> edges{source.data(), target.data(), num_edges, size, num_sources, num_targets,
                                   bits_below(num_sources)};
-    bool has_loops = false;
-    if (replace && loops)
-        for (int64_t i = 0; i < num_edges; ++i) has_loops |= edges.source[i] == edges.target[i];
-    if (!has_loops) return write_sorted(edges, rows);
+    const auto is_no_loop = [&](int64_t i) { return edges.source[i] != edges.target[i]; };
+    if (!replace || !loops || holds_for_all(num_edges, is_no_loop)) return write_sorted(edges, rows);
     const NoLoops<Id> kept(edges);
     return kept.valid() ? write_sorted(kept.in_place_of(edges), rows) : -1;
 }

@@ -8,6 +8,7 @@
 
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "scan.hpp"
 
 namespace tgraph {
 
@@ -69,8 +70,8 @@ void list_selected(const Arcs<Neighbor>& arcs, int64_t* positions, int64_t* new_
             if (range.end == arcs.offset[row + 1]) new_offset[row + 1] = next;  // not where the row goes on
         });
     });
-    std::inclusive_scan(new_offset, new_offset + arcs.num_rows + 1, new_offset,  // rows without arcs
-                        [](int64_t a, int64_t b) { return std::max(a, b); });
+    // Rows without arcs end where those before them do.
+    scan(arcs.num_rows + 1, new_offset, int64_t{0}, [=](int64_t row) { return new_offset[row]; }, larger);
 }
 
 }  // namespace tgraph

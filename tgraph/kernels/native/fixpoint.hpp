@@ -17,6 +17,7 @@
 #include "relax_semiring.hpp"
 #include "relaxation.hpp"
 #include "rows.hpp"
+#include "scan.hpp"
 #include "vertex_set.hpp"
 
 namespace tgraph {
@@ -100,8 +101,7 @@ private:
             push_in_parallel();
         }
         std::swap(queue_, next_);
-        if (!uniform())
-            for (int64_t i = 0; i < size_; ++i) reached_.forget(queue_.data()[i]);
+        if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.forget(queue_.data()[i]); });
     }
 
     // Every message of the round is equal.
@@ -140,30 +140,25 @@ private:
     // Arcs are numbered through the frontier, so that a hub's are shared among the threads.
     void number_arcs() {
         before_.resize(size_ + 1);
-        before_[0] = 0;
-        for (int64_t i = 0; i < size_; ++i) before_[i + 1] = before_[i] + out_.degree(queue_.data()[i]);
+        scan(size_, before_.data() + 1, int64_t{0}, [this](int64_t i) { return out_.degree(queue_.data()[i]); });
     }
 
     void push_in_parallel() {
         number_arcs();
         const int64_t chunks = (arcs_ + grain - 1) / grain;
+        std::atomic<int64_t> listed{0};
         for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
             Found& found = found_[rank];
             const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
             const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
-            const std::size_t held = found.ids.size();
-            found.ids.resize(held + (arcs.end - arcs.begin) + 1);
-            const int64_t size = found.size;
-            push_arcs<true>(arcs, first, found.ids.data() + held, found);
-            found.ids.resize(held + (found.size - size));
+            found.ids.resize(grain + 1);
+            push_arcs<true>(arcs, first, found.ids.data(), found);
+            const int64_t size = std::exchange(found.size, 0);
+            std::copy_n(found.ids.data(), size, next_.data() + listed.fetch_add(size, std::memory_order_relaxed));
         });
-        size_ = arcs_ = 0;
-        for (Found& found : found_) {
-            std::copy(found.ids.begin(), found.ids.end(), next_.data() + size_);
-            size_ += std::exchange(found.size, 0);
-            arcs_ += std::exchange(found.arcs, 0);
-            found.ids.clear();
-        }
+        size_ = listed.load(std::memory_order_relaxed);
+        arcs_ = 0;
+        for (Found& found : found_) arcs_ += std::exchange(found.arcs, 0);
     }
 
     // Sends along those arcs of the frontier, the first of which leaves its member number `i`; lists whom they improve.
@@ -233,15 +228,15 @@ private:
     // The values of the frontier from before the round.
     void keep_sent() {
         if (!sent_) sent_ = Scratch<V>(n_ * width_);
-        for (int64_t i = 0; i < size_; ++i) {
+        for_each_entry(size_, [this](int64_t i) {
             const V* value = values_ + queue_.data()[i] * width_;
             std::copy(value, value + width_, sent_.data() + i * width_);
-        }
+        });
     }
 
     void list_frontier() {
         if (everything_)
-            for (int64_t v = 0; v < n_; ++v) queue_.data()[v] = static_cast<int32_t>(v);
+            for_each_entry(n_, [this](int64_t v) { queue_.data()[v] = static_cast<int32_t>(v); });
         else if (in_bitmap_)
             list_members(front_, queue_.data());
         everything_ = in_bitmap_ = false;
@@ -339,26 +334,25 @@ private:
         if (uniform()) send_level();
         if (everything_ || in_bitmap_) return;
         front_.clear();
-        for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.data()[i]);
+        if (part_count(size_) == 1)
+            for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.data()[i]);
+        else
+            for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_.data()[i]); });
     }
 
     // The best message of the round: no vertex that holds as good a value can improve.
     bool find_bound(V& bound) const {
-        V best = semiring_.identity();
-        for (int64_t v = 0; v < n_; ++v)
-            if ((everything_ || front_.has(v)) && semiring_.better(values_[v], best)) best = values_[v];
+        const V nothing = semiring_.identity();
+        const auto value = [&](int64_t v) { return everything_ || front_.has(v) ? values_[v] : nothing; };
+        const auto better = [&](V best, V other) { return semiring_.better(other, best) ? other : best; };
+        const V best = reduce(n_, nothing, value, better);
         bound = best == semiring_.identity() ? best : semiring_.send(best, best_weight_);
         return true;
     }
 
     void keep_old() {
-        const int64_t size = n_ * width_;
-        if (!sent_) sent_ = Scratch<V>(size);
-        const int parts = part_count(size);
-        for_each_part(parts, [&](int part) {
-            const Range range = part_of(size, part, parts);
-            std::copy(values_ + range.begin, values_ + range.end, sent_.data() + range.begin);
-        });
+        if (!sent_) sent_ = Scratch<V>(n_ * width_);
+        copy(values_, n_ * width_, sent_.data());
     }
 
     ArcRows<Weights> out_, in_ = out_;

@@ -58,14 +58,15 @@ int64_t count_ranked(const StoredRows<Neighbor>& rows, int64_t* found) {
     const PerThread<uint64_t> marks(threads, words), twice(threads, tally == Tally::arcs ? words : 0);
     const PerThread<int64_t> at_hub(threads, tally == Tally::total ? 0 : graph.hubs.size);
     Scratch<int64_t> by_rank(tally == Tally::total ? 0 : n);
-    if (tally != Tally::total) std::fill_n(by_rank.data(), n, 0);
+    if (tally != Tally::total) fill(by_rank.data(), n, int64_t{0});
     const int64_t total = count_rows(graph.arcs.offset.data(), n, threads, [&](int thread) {
         return RankedCounter<Neighbor, tally>(graph, marks.zeros(thread), twice.zeros(thread), by_rank.data(),
                                               at_hub.zeros(thread));
     });
     if (tally != Tally::total)
-        for (int64_t place = 0; place < n; ++place)
+        for_each_entry(n, [&](int64_t place) {
             found[graph.arcs.ranking.order.data()[place]] = by_rank.data()[place];
+        });
     return total;
 }
 
@@ -73,7 +74,7 @@ template <Tally tally, class Neighbor>
 int64_t count_stored(const StoredRows<Neighbor>& rows, int64_t* found) {
     const int threads = part_count(rows.num_arcs());
     const PerThread<uint64_t> marks(threads, words_of(rows.num_vertices));
-    if (tally != Tally::total) std::fill_n(found, rows.num_vertices, 0);
+    if (tally != Tally::total) fill(found, rows.num_vertices, int64_t{0});
     return count_rows(rows.offset, rows.num_vertices, threads, [&](int thread) {
         return StoredCounter<Neighbor, tally>(rows, marks.zeros(thread), found);
     });

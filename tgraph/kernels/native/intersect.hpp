@@ -28,12 +28,30 @@ inline bool is_marked(const uint64_t* bits, int64_t i) { return bits[i >> 6] >> 
 
 inline void mark(uint64_t* bits, int64_t i) { bits[i >> 6] |= uint64_t{1} << (i & 63); }
 
-// How many bits are set in both.
-TGRAPH_MULTIVERSION inline int64_t count_common(const uint64_t* a, const uint64_t* b, int64_t words) {
+// How many bits are set in both: by one instruction for each word where the processor has it, which is from before AVX2
+// on, or for eight words.
+TGRAPH_MULTIVERSION_NARROW inline int64_t count_each_word(const uint64_t* a, const uint64_t* b, int64_t words) {
     int64_t count = 0;
     for (int64_t i = 0; i < words; ++i) count += __builtin_popcountll(a[i] & b[i]);
     return count;
 }
+
+#ifdef TGRAPH_COUNTS_VECTORS
+TGRAPH_COUNTS_VECTORS inline int64_t count_eight_words(const uint64_t* a, const uint64_t* b, int64_t words) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < words; ++i) count += __builtin_popcountll(a[i] & b[i]);
+    return count;
+}
+
+inline int64_t count_common(const uint64_t* a, const uint64_t* b, int64_t words) {
+    static const bool in_vectors = __builtin_cpu_supports("avx512vpopcntdq");
+    return in_vectors ? count_eight_words(a, b, words) : count_each_word(a, b, words);
+}
+#else
+inline int64_t count_common(const uint64_t* a, const uint64_t* b, int64_t words) {
+    return count_each_word(a, b, words);
+}
+#endif
 
 inline void add(int64_t& shared, int64_t amount) {
     if (amount) std::atomic_ref<int64_t>(shared).fetch_add(amount, std::memory_order_relaxed);
@@ -51,7 +69,7 @@ public:
     HubRows(const OrientedRows<Neighbor>& arcs, bool only_twice) : size(std::min(arcs.num_vertices, most)) {
         const int64_t words = start(words_of(size) * 64);
         bits_ = Scratch<uint64_t>(words);
-        std::fill_n(bits_.data(), words, 0);
+        fill(bits_.data(), words, uint64_t{0});
         const int64_t entries = arcs.offset.data()[size];
         for_each_chunk(words_of(size), part_count(entries), [&](int64_t block) {
             for (int64_t v = 64 * block; v < std::min(size, 64 * block + 64); ++v)

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
+#include "census.hpp"
 #include "cpus.hpp"
 #include "crowd.hpp"
 #include "team.hpp"
@@ -24,11 +25,31 @@ nanobind::dict cpus() {
     return facts;
 }
 
+// A dictionary for each place in the source where regions were run.
+nanobind::list census() {
+    nanobind::list places;
+    for (const tgraph::PlaceCount& count : tgraph::census()) {
+        nanobind::dict facts;
+        facts["file"] = count.place.file;
+        facts["line"] = count.place.line;
+        facts["regions"] = count.regions;
+        facts["chunks"] = count.chunks;
+        facts["threads"] = count.threads;
+        facts["seconds"] = count.seconds;
+        facts["most"] = count.most;
+        facts["longest_chunk"] = count.longest_chunk;
+        facts["spread"] = count.spread;
+        places.append(facts);
+    }
+    return places;
+}
+
 }  // namespace
 
 namespace tgraph {
 
 void bind_edge_index(nb::module_& module);
+void bind_values(nb::module_& module);
 
 }  // namespace tgraph
 
@@ -46,8 +67,13 @@ NB_MODULE(_native, module) {
     module.def("hold_torch", &tgraph::hold_torch,
                "Lets torch compute on this thread alone; returns what to release.");
     module.def("release_torch", &tgraph::release_torch, nanobind::arg("threads"), "Undoes `hold_torch`.");
+    module.def("take_census", &tgraph::take_census, nanobind::arg("taken"),
+               "Begins or ends a census of the parallel regions of this thread, which runs them alone meanwhile.");
+    module.def("census", &census, "What the census has counted, by place in the source: what regions took, and would "
+               "take on their threads.");
     tgraph::bind_csr(module);
     tgraph::bind_edge_index(module);
+    tgraph::bind_values(module);
     tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);

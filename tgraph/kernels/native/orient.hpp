@@ -30,6 +30,34 @@ struct StoredRows {
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
 
+// The vertices, by how much smaller their degree is than the largest one.
+template <class Neighbor>
+struct ByDegree {
+    const StoredRows<Neighbor>& rows;
+    int64_t largest, size;
+    int bits;
+
+    template <class Record, class Visit>
+    bool each(Range range, Visit visit) const {
+        for (int64_t v = range.begin; v < range.end; ++v) visit(Record::pack(largest - rows.degree(v), v, v, bits));
+        return true;
+    }
+};
+
+// Writes the vertices in their order, and the place of each.
+template <class Record, class Neighbor>
+struct RankSink {
+    Neighbor *order, *rank;
+    int bits;
+
+    void write(Cursor& cursor, const Record& record) const {
+        const auto v = static_cast<int64_t>(record.key & ((typename Record::Key{1} << bits) - 1));
+        order[cursor.next] = static_cast<Neighbor>(v);
+        rank[v] = static_cast<Neighbor>(cursor.next++);
+    }
+    void finish(const std::vector<Cursor>&) const {}
+};
+
 // Vertices by descending degree, those of equal degree by number, and the place of each in that order.
 template <class Neighbor>
 struct Ranking {
@@ -38,19 +66,18 @@ struct Ranking {
 
     explicit Ranking(const StoredRows<Neighbor>& rows)
         : order(rows.num_vertices), rank(rows.num_vertices), offset(rows.num_vertices + 1) {
-        int64_t largest = 0;
-        for (int64_t v = 0; v < rows.num_vertices; ++v) largest = std::max(largest, rows.degree(v));
-        std::vector<int64_t> next(largest + 1);
-        for (int64_t v = 0; v < rows.num_vertices; ++v) ++next[largest - rows.degree(v)];
-        std::exclusive_scan(next.begin(), next.end(), next.begin(), int64_t{0});
-        for (int64_t v = 0; v < rows.num_vertices; ++v) {
-            const int64_t place = next[largest - rows.degree(v)]++;
-            order.data()[place] = static_cast<Neighbor>(v);
-            rank.data()[v] = static_cast<Neighbor>(place);
-        }
+        using Key = std::conditional_t<sizeof(Neighbor) == 8, uint128_t, uint64_t>;
+        using Placed = Record<Key, NoId>;
+        const int64_t n = rows.num_vertices;
+        const int64_t largest = reduce(n, int64_t{0}, [&](int64_t v) { return rows.degree(v); }, larger);
+        const int bits = n ? std::bit_width(static_cast<uint64_t>(n - 1)) : 0;
+        const std::vector<Digit> digits =
+            split_into_digits(bits, bits + std::bit_width(static_cast<uint64_t>(largest)));
+        radix_sort<Placed>(ByDegree<Neighbor>{rows, largest, n, bits}, n,
+                           RankSink<Placed, Neighbor>{order.data(), rank.data(), bits}, digits);
         offset.data()[0] = 0;
-        for (int64_t place = 0; place < rows.num_vertices; ++place)
-            offset.data()[place + 1] = offset.data()[place] + rows.degree(order.data()[place]);
+        scan(n, offset.data() + 1, int64_t{0},
+             [&](int64_t place) { return rows.degree(order.data()[place]); });
     }
 };
 
@@ -107,7 +134,7 @@ struct OrientedRows {
             merge_parallel();
         } else {
             sort<false>(rows);
-            std::copy_n(offset.data() + 1, num_vertices, end.data());
+            copy(offset.data() + 1, num_vertices, end.data());
         }
     }
 
@@ -125,7 +152,7 @@ private:
         Scratch<Arc> arcs(source.size);  // about half of it will be touched
         counting_pass<Arc>(source, MeasuringSink<Arc>{arcs.data(), &num_arcs}, digits.front());
         neighbors = Scratch<Neighbor>(num_arcs);
-        std::fill_n(offset.data(), num_vertices + 1, 0);
+        fill(offset.data(), num_vertices + 1, int64_t{0});
         const CsrSink<Arc, Neighbor> sink{offset.data(), neighbors.data(), nullptr, num_vertices, bits};
         std::vector<Digit> left(digits.begin() + 1, digits.end());
         if (left.empty()) left.push_back({bits, 0});  // all values are equal: a pass that only unpacks

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "census.hpp"
 #include "cpus.hpp"
 #include "team.hpp"
 
@@ -51,6 +52,8 @@ public:
             for (int64_t chunk; (chunk = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) {
                 poll_interruption();
                 body(chunk);
+                if (census_is_taken.load(std::memory_order_relaxed)) [[unlikely]]
+                    count_chunk();
             }
         } catch (...) {
             next_.store(count_, std::memory_order_relaxed);
@@ -67,7 +70,7 @@ private:
 // below `threads`. Chunks are numbered, not tied to threads, so that two loops over the same chunks see the same
 // ranges.
 template <class Body>
-void for_each_chunk(int64_t chunks, int threads, const Body& body) {
+void for_each_chunk(int64_t chunks, int threads, const Body& body, Place place = {}) {
     Chunks left(chunks);
     run_team(static_cast<int>(std::clamp<int64_t>(chunks, 1, threads)), [&](int rank) {
         left.each([&](int64_t chunk) {
@@ -76,13 +79,43 @@ void for_each_chunk(int64_t chunks, int threads, const Body& body) {
             else
                 body(chunk);
         });
-    });
+    }, place);
 }
 
 // Calls body(part) for every part.
 template <class Body>
-void for_each_part(int parts, const Body& body) {
-    for_each_chunk(parts, parts, [&](int64_t part) { body(static_cast<int>(part)); });
+void for_each_part(int parts, const Body& body, Place place = {}) {
+    for_each_chunk(parts, parts, [&](int64_t part) { body(static_cast<int>(part)); }, place);
+}
+
+// Calls visit(i) for every i below `count`.
+template <class Visit>
+void for_each_entry(int64_t count, const Visit& visit, Place place = {}) {
+    const int parts = part_count(count);
+    for_each_part(parts, [&](int part) {
+        const Range range = part_of(count, part, parts);
+        for (int64_t i = range.begin; i < range.end; ++i) visit(i);
+    }, place);
+}
+
+// Writes `value` to the `count` places from `out` on.
+template <class T>
+void fill(T* out, int64_t count, T value, Place place = {}) {
+    const int parts = part_count(count);
+    for_each_part(parts, [=](int part) {
+        const Range range = part_of(count, part, parts);
+        std::fill(out + range.begin, out + range.end, value);
+    }, place);
+}
+
+// Copies `count` items.
+template <class From, class To>
+void copy(const From* from, int64_t count, To* to, Place place = {}) {
+    const int parts = part_count(count);
+    for_each_part(parts, [=](int part) {
+        const Range range = part_of(count, part, parts);
+        std::copy(from + range.begin, from + range.end, to + range.begin);
+    }, place);
 }
 
 }  // namespace tgraph

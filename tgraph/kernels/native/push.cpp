@@ -1,22 +1,16 @@
-// Pushing: the rows of a selection send to their neighbours, one arc after the other, so that sums add up in the order
-// of the arcs. The cost follows the arcs alone.
+// Pushing: the rows of a selection send to their neighbours. Sums add up in the order of the arcs, one after the other
+// or, where there are threads and arcs enough, block by block of targets. The cost follows the arcs alone.
 #include <cstdint>
 
 #include "pull.hpp"
+#include "push_blocks.hpp"
 
 namespace tgraph {
 namespace {
 
-// Every vertex is its own place in the result.
-struct EveryVertex {
-    template <class Start>
-    int64_t place(int64_t vertex, Start) {
-        return vertex;
-    }
-};
-
 // The vertices reached, in the order in which they are first reached. `table` need not be initialised: an entry counts
 // only if the list of receivers confirms it (Briggs and Torczon, "An efficient representation for sparse sets", 1993).
+// Without a table every vertex is its own place in the result.
 template <class Entry>
 struct Reached {
     Entry* table;
@@ -25,7 +19,7 @@ struct Reached {
 
     // Where the sum of a vertex is kept; start(place) is called for a new one.
     template <class Start>
-    int64_t place(int64_t vertex, Start start) {
+    int64_t place(int64_t vertex, const Start& start) {
         const auto entry = static_cast<int64_t>(table[vertex]);
         if (entry >= 0 && entry < size && receivers[entry] == vertex) return entry;
         table[vertex] = static_cast<Entry>(size);
@@ -41,27 +35,58 @@ struct PushData {
     int64_t columns, heads;
     A identity;
     A* out;
-};
 
-template <class Reduce, class Edge, class A, class Neighbor, class Places>
-void push_arcs(const Selection<Neighbor>& selection, const PushData<A>& with, Places& places) {
-    const int64_t columns = with.columns, span = columns / with.heads;
-    const auto start = [&](int64_t place) { std::fill_n(with.out + place * columns, columns, with.identity); };
-    for (int64_t r = 0; r < selection.count; ++r) {
-        const A* sent = with.data + r * columns;
-        const Neighbor* to = selection.neighbors + selection.begin(r);
-        for (int64_t j = 0; j < selection.degree(r); ++j) {
-            A* sums = with.out + places.place(to[j], start) * columns;
-            if constexpr (Edge::weighted) {
-                const A* weights = with.weights + (selection.offset[r] + j) * with.heads;
-                for (int64_t head = 0; head < with.heads; ++head)
-                    for (int64_t f = head * span; f < (head + 1) * span; ++f)
-                        sums[f] = Reduce::apply(sums[f], Edge::apply(sent[f], weights[head]));
-            } else {
-                for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], sent[f]);
-            }
+    void start(int64_t place) const { std::fill_n(out + place * columns, columns, identity); }
+
+    template <class Reduce, class Edge>
+    void add(int64_t place, int64_t row, int64_t arc) const {
+        A* sums = out + place * columns;
+        const A* sent = data + row * columns;
+        if constexpr (Edge::weighted) {
+            const int64_t span = columns / heads;
+            const A* by = weights + arc * heads;
+            for (int64_t head = 0; head < heads; ++head)
+                for (int64_t f = head * span; f < (head + 1) * span; ++f)
+                    sums[f] = Reduce::apply(sums[f], Edge::apply(sent[f], by[head]));
+        } else {
+            for (int64_t f = 0; f < columns; ++f) sums[f] = Reduce::apply(sums[f], sent[f]);
         }
     }
+};
+
+// Calls add(vertex, row, arc) for every arc in order.
+template <class Neighbor, class Add>
+void each_arc(const Selection<Neighbor>& selection, const Add& add) {
+    for (int64_t r = 0; r < selection.count; ++r) {
+        const Neighbor* to = selection.neighbors + selection.begin(r);
+        for (int64_t j = 0; j < selection.degree(r); ++j) add(to[j], r, selection.offset[r] + j);
+    }
+}
+
+// Threads that share a push: one where blocks of targets would cost more than the arcs.
+template <class Neighbor>
+int threads_for(const Selection<Neighbor>& selection, int64_t columns) {
+    const int64_t arcs = selection.num_arcs();
+    return arcs < items_per_part || 4 * arcs < selection.num_vertices ? 1 : part_count(arcs * columns);
+}
+
+// Returns how many vertices were reached.
+template <class Reduce, class Edge, class A, class Neighbor>
+int64_t push_arcs(const Selection<Neighbor>& selection, const PushData<A>& with, Reached<Neighbor> reached) {
+    const int threads = threads_for(selection, with.columns);
+    const auto start = [&with](int64_t place) { with.start(place); };
+    const auto add = [&with](int64_t place, int64_t row, int64_t arc) {
+        with.template add<Reduce, Edge>(place, row, arc);
+    };
+    if (reached.table && threads > 1)
+        return push_in_blocks(selection, reached.receivers, threads, start, add);
+    if (reached.table) {
+        each_arc(selection, [&](int64_t to, int64_t row, int64_t arc) { add(reached.place(to, start), row, arc); });
+        return reached.size;
+    }
+    fill(with.out, selection.num_vertices * with.columns, with.identity);
+    threads > 1 ? push_in_blocks(selection, threads, add) : each_arc(selection, add);
+    return selection.num_vertices;
 }
 
 // Returns how many vertices were reached. Without a table the result has a row for every vertex; with one, for each
@@ -85,15 +110,11 @@ int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
     const PushData<A> with{data.data(), weights.is_valid() ? weights.data() : nullptr, columns, heads, identity,
                            out.data()};
     Reached<Neighbor> reached{sparse ? table.data() : nullptr, sparse ? receivers.data() : nullptr};
-    EveryVertex all;
-    if (!sparse) std::fill_n(with.out, n * columns, identity);
+    int64_t count = 0;
     with_pair<A, A, A>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {
-        if (sparse)
-            push_arcs<Reduce, Edge>(*selection, with, reached);
-        else
-            push_arcs<Reduce, Edge>(*selection, with, all);
+        count = push_arcs<Reduce, Edge>(*selection, with, reached);
     });
-    return sparse ? reached.size : n;
+    return count;
 }
 
 template <class A>

@@ -17,6 +17,7 @@
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "scan.hpp"
 
 namespace tgraph {
 
@@ -92,10 +93,9 @@ struct EdgeList {
     }
 
     bool is_sorted() const {
-        if (both_ways) return false;
-        for (int64_t i = 1; i < size; ++i)
-            if (src[i] < src[i - 1] || (src[i] == src[i - 1] && dst[i] < dst[i - 1])) return false;
-        return true;
+        return !both_ways && holds_for_all(size - 1, [this](int64_t i) {
+            return (src[i] < src[i + 1]) | ((src[i] == src[i + 1]) & (dst[i] <= dst[i + 1]));
+        });
     }
 };
 
@@ -175,7 +175,8 @@ struct CsrSink {
     void finish(const std::vector<Cursor>& cursors) const {
         for (const Cursor& cursor : cursors)
             if (cursor.row >= 0) offset[cursor.row + 1] = std::max(offset[cursor.row + 1], cursor.next);
-        for (int64_t v = 0; v < num_vertices; ++v) offset[v + 1] = std::max(offset[v + 1], offset[v]);
+        int64_t* const ends = offset + 1;  // rows without arcs end where those before them do
+        scan(num_vertices, ends, offset[0], [ends](int64_t v) { return ends[v]; }, larger);
     }
 };
 

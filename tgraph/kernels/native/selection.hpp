@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "memory.hpp"
 #include "rows.hpp"
+#include "scan.hpp"
 
 namespace tgraph {
 
@@ -53,15 +54,13 @@ public:
 private:
     void count_arcs(int64_t width) {
         offset_ = Scratch<int64_t>(selection_.count + 1);
-        int64_t total = 0;
-        for (int64_t r = 0; r < selection_.count; ++r) {
-            offset_.data()[r] = total;
+        offset_.data()[0] = 0;
+        scan(selection_.count, offset_.data() + 1, int64_t{0}, [this, width](int64_t r) {
             const int64_t row = selection_.row(r);
             if (row < 0 || row >= selection_.num_vertices) throw std::out_of_range("rows: no such vertex");
             const int64_t degree = selection_.stored[row + 1] - selection_.stored[row];
-            total += width < 0 ? degree : std::min(degree, width);
-        }
-        offset_.data()[selection_.count] = total;
+            return width < 0 ? degree : std::min(degree, width);
+        });
         selection_.offset = offset_.data();
     }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "clock.hpp"
 #include "cpus.hpp"
 #include "crowd.hpp"
 #include "futex.hpp"
@@ -34,15 +35,6 @@ using Nanoseconds = int64_t;
 Nanoseconds now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
-}
-
-// How long the calling thread has had a core.
-Nanoseconds time_on_core() {
-#ifdef CLOCK_THREAD_CPUTIME_ID
-    timespec time{};
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-#endif
-    return now();
 }
 
 void relax() {
@@ -247,7 +239,18 @@ std::atomic<void (*)()> interruption_hook{nullptr};
 
 }  // namespace
 
-void run_region(int threads, void (*body)(const void*, int), const void* object) { pool().run(threads, body, object); }
+int64_t time_on_core() {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    timespec time{};
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+#endif
+    return now();
+}
+
+void run_region(int threads, void (*body)(const void*, int), const void* object, Place place) {
+    if (census_is_taken.load(std::memory_order_relaxed) && run_counted(threads, body, object, place)) return;
+    pool().run(threads, body, object);
+}
 
 void set_interruption_hook(void (*hook)()) { interruption_hook.store(hook); }
 

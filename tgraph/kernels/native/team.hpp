@@ -8,12 +8,14 @@
 
 #include <memory>
 
+#include "census.hpp"
+
 namespace tgraph {
 
 // Runs body(object, rank) on the calling thread, as rank 0, and on at most threads - 1 helpers, under other ranks below
 // `threads`. Returns when all who began have ended, and throws what one of them threw. Where the team is busy with
 // another caller's region, or has cost more time of late than it saved, the caller works alone.
-void run_region(int threads, void (*body)(const void* object, int rank), const void* object);
+void run_region(int threads, void (*body)(const void* object, int rank), const void* object, Place place);
 
 // Lets the caller be interrupted: asks the hook about ten times a second, on the main thread of the process alone.
 void poll_interruption();
@@ -26,10 +28,10 @@ bool on_main_thread();
 
 // Calls body(rank) as above.
 template <class Body>
-void run_team(int threads, const Body& body) {
+void run_team(int threads, const Body& body, Place place = {}) {
     if (threads <= 1) return body(0);
     run_region(threads, [](const void* object, int rank) { (*static_cast<const Body*>(object))(rank); },
-               std::addressof(body));
+               std::addressof(body), place);
 }
 
 }  // namespace tgraph

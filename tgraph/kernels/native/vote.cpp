@@ -12,6 +12,7 @@
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "rows.hpp"
+#include "scan.hpp"
 #include "sides.hpp"
 
 namespace tgraph {
@@ -71,8 +72,8 @@ public:
     Election(const Sides<Label>& sides, Label* labels, Label* next)
         : sides_(sides), now_(labels), next_(next), chunks_{sides.offset(), sides.num_vertices},
           threads_(part_count(sides.num_arcs())), must_vote_(sides.num_vertices) {
-        int64_t longest = 1;
-        for (int64_t v = 0; v < sides.num_vertices; ++v) longest = std::max(longest, sides.degree(v));
+        const int64_t longest =
+            reduce(sides.num_vertices, int64_t{1}, [&](int64_t v) { return sides.degree(v); }, larger);
         slots_per_thread_ = Ballot<Label>::slots_for(labels_of(longest));
         slots_ = Scratch<typename Ballot<Label>::Slot>(threads_ * slots_per_thread_);
     }
@@ -105,9 +106,7 @@ private:
     int64_t labels_of(int64_t degree) const { return std::min(degree, sides_.num_vertices); }
 
     bool starts_with_ids() const {
-        for (int64_t v = 0; v < sides_.num_vertices; ++v)
-            if (now_[v] != v) return false;
-        return true;
+        return holds_for_all(sides_.num_vertices, [this](int64_t v) { return now_[v] == v; });
     }
 
     // One round into `next_`, of all vertices or of those that must. Returns the arcs at the vertices that changed.
@@ -180,7 +179,7 @@ private:
 
     // Marks the neighbours of the vertices whose label changed in the round that has just ended.
     void call_neighbors() {
-        std::fill_n(must_vote_.data(), sides_.num_vertices, 0);
+        fill(must_vote_.data(), sides_.num_vertices, uint8_t{0});
         for_each_chunk(chunks_.size(), threads_, [&](int64_t chunk) {
             const Range range = chunks_[chunk];
             for (int64_t v = range.begin; v < range.end; ++v) {
@@ -201,7 +200,7 @@ void vote(In<int64_t> offset, In<Label> neighbors, std::optional<In<int64_t>> in
           std::optional<In<Label>> in_neighbors, Out<Label> labels, Out<Label> spare, int64_t rounds) {
     const Sides<Label> sides(offset, neighbors, in_offset, in_neighbors);
     const Label* last = Election<Label>(sides, labels.data(), spare.data()).run(rounds);
-    if (last != labels.data()) std::copy_n(last, sides.num_vertices, labels.data());
+    if (last != labels.data()) copy(last, sides.num_vertices, labels.data());
 }
 
 template <class Label>

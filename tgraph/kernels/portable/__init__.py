@@ -13,6 +13,7 @@ from tgraph.kernels.portable.linear import affine_step
 from tgraph.kernels.portable.peeling import peel
 from tgraph.kernels.portable.relaxation import relax
 from tgraph.kernels.portable.sweeping import levels, sweep
+from tgraph.kernels.portable.values import convert, fill, number, replace
 from tgraph.kernels.portable.voting import vote
 
 __all__ = [
@@ -22,19 +23,23 @@ __all__ = [
     "attend",
     "attend_backward",
     "attention_weights",
+    "convert",
     "count_arcs_among",
     "count_triangles",
     "edge_softmax",
     "edge_softmax_gradient",
+    "fill",
     "join",
     "levels",
     "name",
+    "number",
     "outside",
     "peel",
     "products",
     "push_rows",
     "refuses",
     "relax",
+    "replace",
     "sum_edges",
     "sweep",
     "vote",

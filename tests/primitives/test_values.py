@@ -1,0 +1,71 @@
+"""Values of all vertices: small ones by torch, large ones by the kernels of any backend."""
+
+import pytest
+import torch
+
+import tgraph as tg
+from tests.strategies import on_threads
+from tgraph import kernels
+from tgraph.kernels.call import Call
+from tgraph.primitives import values
+
+SIZES = (0, 1, 1000, values.LARGE, values.LARGE + 77)
+
+
+def graph(n):
+    return tg.Graph(torch.zeros(n + 1, dtype=torch.int64), torch.empty(0, dtype=torch.int32))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (torch.iinfo(torch.int32).max, torch.int32),
+        (torch.iinfo(torch.int64).min, torch.int64),
+        (torch.inf, torch.float32),
+        (0.1, torch.float64),
+        (1.5, torch.float16),  # which the kernels do not have
+    ],
+)
+def test_full(size, threads, value, dtype):
+    with on_threads(threads):
+        assert torch.equal(values.full(graph(size), value, dtype), torch.full((size,), value, dtype=dtype))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_integers(size, threads):
+    with on_threads(threads):
+        for dtype in (torch.int32, torch.int64):
+            numbers = values.numbered(graph(size), dtype)
+            assert numbers.dtype == dtype and torch.equal(numbers, torch.arange(size, dtype=dtype))
+            wide = values.to_int64(numbers)
+            assert wide.dtype == torch.int64 and torch.equal(wide, torch.arange(size))
+            found = values.replace(numbers % 7, 3, -1)
+            expected = torch.arange(size) % 7
+            assert torch.equal(found.long(), expected.masked_fill_(expected == 3, -1))
+
+
+def test_several_columns_and_views():
+    table = torch.arange(2 * values.LARGE, dtype=torch.int32).view(-1, 4) % 5
+    expected = torch.where(table == 4, -1, table)
+    assert torch.equal(values.replace(table.clone(), 4, -1), expected)
+    assert torch.equal(values.replace(table.t(), 4, -1), expected.t())  # not contiguous: left to torch
+    assert torch.equal(values.to_int64(expected), expected.long())
+
+
+def test_backends_agree():
+    for backend in ("native", "portable"):
+        if backend == "native" and kernels.native.native.load() is None:
+            continue
+        numbers = torch.empty(values.LARGE, dtype=torch.int64)
+        kernels.choose(backend, Call("number", numbers)).run(numbers)
+        assert torch.equal(numbers, torch.arange(values.LARGE))
+        kernels.choose(backend, Call("replace", numbers)).run(numbers, 5, -5)
+        assert int(numbers[5]) == -5
+        kernels.choose(backend, Call("fill", numbers)).run(numbers, 9)
+        assert bool((numbers == 9).all())
+        wide = torch.empty_like(numbers)
+        kernels.choose(backend, Call("convert", numbers.int())).run(numbers.int(), wide)
+        assert torch.equal(wide, numbers)

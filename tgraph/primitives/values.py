@@ -1,0 +1,52 @@
+"""Values of all vertices, made and changed by all threads of the kernels: torch has one thread while a relaxation
+runs, and on many processors would take longer than the search."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.graph import Graph
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+LARGE = 1 << 17  # entries; fewer are done in torch before a kernel is chosen
+
+
+def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
+    """`value` for each vertex, [n]."""
+    if _is_small(graph.num_vertices, graph.device):
+        return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
+    values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
+    choose("auto", Call("fill", values)).run(values, value)
+    return values
+
+
+def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
+    """For each vertex its index, [n], int32 or int64."""
+    if _is_small(graph.num_vertices, graph.device):
+        return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device)
+    values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
+    choose("auto", Call("number", values)).run(values)
+    return values
+
+
+def replace(values: Tensor, old: int, by: int) -> Tensor:
+    """The integer values [n, ...] with `by` where they are `old`, in place."""
+    if _is_small(values.numel(), values.device):
+        return values.masked_fill_(values == old, by)
+    choose("auto", Call("replace", values)).run(values, old, by)
+    return values
+
+
+def to_int64(values: Tensor) -> Tensor:
+    """int32 or int64 values [n, ...] as int64."""
+    if values.dtype == torch.int64 or _is_small(values.numel(), values.device):
+        return values.to(torch.int64)
+    wide = torch.empty(values.shape, dtype=torch.int64, device=values.device)
+    choose("auto", Call("convert", values)).run(values, wide)
+    return wide
+
+
+def _is_small(size: int, device: torch.device) -> bool:
+    return size < LARGE or device.type != "cpu"
