@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,8 @@ public:
     Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
            bool bounded, DirectionPolicy::Mode mode)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(num_vertices + 1),
-          next_(num_vertices + 1), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
+          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(new int32_t[num_vertices + 1]),
+          next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
           policy_{mode, num_vertices, out.offset[num_vertices], false} {}
 
     // The first frontier: these vertices, each once, or all of them where there is no list.
@@ -40,7 +41,7 @@ public:
         for (int64_t i = 0; i < size_; ++i) {
             const int64_t v = everything_ ? i : ids[i];
             if (!everything_) {
-                queue_.data()[i] = static_cast<int32_t>(v);
+                queue_.get()[i] = static_cast<int32_t>(v);
                 arcs_ += out_.degree(v);
             }
             uniform_ = uniform_ && values_[v * width_] == values_[(everything_ ? 0 : ids[0]) * width_];
@@ -94,14 +95,14 @@ private:
         hops_.forget();
         if (threads_for(arcs_) == 1) {
             Found found;
-            push_arcs<false>({0, arcs_}, 0, next_.data(), found);
+            push_arcs<false>({0, arcs_}, 0, next_.get(), found);
             size_ = found.size, arcs_ = found.arcs;
         } else {
             push_in_parallel();
         }
         std::swap(queue_, next_);
         if (!uniform())
-            for (int64_t i = 0; i < size_; ++i) reached_.forget(queue_.data()[i]);
+            for (int64_t i = 0; i < size_; ++i) reached_.forget(queue_.get()[i]);
     }
 
     // Every message of the round is equal.
@@ -117,10 +118,9 @@ private:
         number_arcs();
         for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
             const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
-            each_row(before_.data(), size_, arcs, [&](int64_t i, Range held) {
-                const int64_t shift = out_.offset[queue_.data()[i]] - before_[i];
-                hops_.mark({held.begin + shift, held.end + shift}, out_.neighbors, marked_[rank]);
-            });
+            const int64_t first = first_sender(arcs);
+            each_sender(arcs, first, before_[first],
+                        [&](int64_t, Range row) { hops_.mark(row, out_.neighbors, marked_[rank]); });
         });
         for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
         hops_.forget();
@@ -141,7 +141,12 @@ private:
     void number_arcs() {
         before_.resize(size_ + 1);
         before_[0] = 0;
-        for (int64_t i = 0; i < size_; ++i) before_[i + 1] = before_[i] + out_.degree(queue_.data()[i]);
+        for (int64_t i = 0; i < size_; ++i) before_[i + 1] = before_[i] + out_.degree(queue_.get()[i]);
+    }
+
+    // The member of the frontier that the first of these arcs leaves.
+    int64_t first_sender(Range arcs) const {
+        return std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
     }
 
     void push_in_parallel() {
@@ -150,7 +155,7 @@ private:
         for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
             Found& found = found_[rank];
             const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
-            const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
+            const int64_t first = first_sender(arcs);
             const std::size_t held = found.ids.size();
             found.ids.resize(held + (arcs.end - arcs.begin) + 1);
             const int64_t size = found.size;
@@ -159,7 +164,7 @@ private:
         });
         size_ = arcs_ = 0;
         for (Found& found : found_) {
-            std::copy(found.ids.begin(), found.ids.end(), next_.data() + size_);
+            std::copy(found.ids.begin(), found.ids.end(), next_.get() + size_);
             size_ += std::exchange(found.size, 0);
             arcs_ += std::exchange(found.arcs, 0);
             found.ids.clear();
@@ -171,18 +176,26 @@ private:
     void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
         int32_t* end = list;
         const int64_t held = out_.offset[n_] - ahead;
-        int64_t position = shared ? before_[i] : 0;
+        each_sender(arcs, i, shared ? before_[i] : 0, [&](int64_t sender, Range row) {
+            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(sender, row, held, end);
+        });
+        found.size += end - list;
+        found.arcs += degrees(list, end - list);
+    }
+
+    // Calls visit(i, row) for the members of the frontier that these arcs leave, the first of them number `i`, before
+    // which there are `position` arcs.
+    template <class Visit>
+    TGRAPH_INLINE void each_sender(Range arcs, int64_t i, int64_t position, const Visit& visit) {
         for (; position < arcs.end && i < size_; ++i) {
-            if (i + ahead < size_) fetch(out_.offset + queue_.data()[i + ahead]);
-            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_.data()[i + ahead / 4]]);
-            const int64_t u = queue_.data()[i], first = out_.offset[u], degree = out_.degree(u);
+            if (i + ahead < size_) fetch(out_.offset + queue_.get()[i + ahead]);
+            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_.get()[i + ahead / 4]]);
+            const int64_t u = queue_.get()[i], first = out_.offset[u], degree = out_.degree(u);
             const Range row{first + std::max<int64_t>(0, arcs.begin - position),
                             first + std::min(degree, arcs.end - position)};
             position += degree;
-            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(i, row, held, end);
+            visit(i, row);
         }
-        found.size += end - list;
-        found.arcs += degrees(list, end - list);
     }
 
     template <bool shared>
@@ -234,16 +247,16 @@ private:
     void keep_sent() {
         if (!sent_) sent_ = Scratch<V>(n_ * width_);
         for (int64_t i = 0; i < size_; ++i) {
-            const V* value = values_ + queue_.data()[i] * width_;
+            const V* value = values_ + queue_.get()[i] * width_;
             std::copy(value, value + width_, sent_.data() + i * width_);
         }
     }
 
     void list_frontier() {
         if (everything_)
-            for (int64_t v = 0; v < n_; ++v) queue_.data()[v] = static_cast<int32_t>(v);
+            for (int64_t v = 0; v < n_; ++v) queue_.get()[v] = static_cast<int32_t>(v);
         else if (in_bitmap_)
-            list_members(front_, queue_.data());
+            list_members(front_, queue_.get());
         everything_ = in_bitmap_ = false;
     }
 
@@ -339,7 +352,7 @@ private:
         if (uniform()) send_level();
         if (everything_ || in_bitmap_) return;
         front_.clear();
-        for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.data()[i]);
+        for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.get()[i]);
     }
 
     // The best message of the round: no vertex that holds as good a value can improve.
@@ -372,7 +385,7 @@ private:
     int64_t size_ = 0, arcs_ = 0;
     V level_{};  // the value that all of the frontier have, in a uniform search
     Hops<V, Semiring> hops_;
-    Scratch<int32_t> queue_, next_;
+    std::unique_ptr<int32_t[]> queue_, next_;  // not Scratch: a huge page takes longer to zero than many searches need
     Scratch<V> sent_;
     Bitmap front_, reached_;
     std::vector<Bitmap> marked_;   // one for each thread
