@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,8 @@ public:
     Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
            bool bounded, DirectionPolicy::Mode mode)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
-          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(num_vertices + 1),
-          next_(num_vertices + 1), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
+          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(new int32_t[num_vertices + 1]),
+          next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
           policy_{mode, num_vertices, out.offset[num_vertices], false} {}
 
     // The first frontier: these vertices, each once, or all of them where there is no list.
@@ -41,7 +42,7 @@ public:
         for (int64_t i = 0; i < size_; ++i) {
             const int64_t v = everything_ ? i : ids[i];
             if (!everything_) {
-                queue_.data()[i] = static_cast<int32_t>(v);
+                queue_[i] = static_cast<int32_t>(v);
                 arcs_ += out_.degree(v);
             }
             uniform_ = uniform_ && values_[v * width_] == values_[(everything_ ? 0 : ids[0]) * width_];
@@ -95,13 +96,13 @@ private:
         hops_.forget();
         if (threads_for(arcs_) == 1) {
             Found found;
-            push_arcs<false>({0, arcs_}, 0, next_.data(), found);
+            push_arcs<false>({0, arcs_}, 0, next_.get(), found);
             size_ = found.size, arcs_ = found.arcs;
         } else {
             push_in_parallel();
         }
         std::swap(queue_, next_);
-        if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.forget(queue_.data()[i]); });
+        if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.forget(queue_[i]); });
     }
 
     // Every message of the round is equal.
@@ -117,10 +118,9 @@ private:
         number_arcs();
         for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
             const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
-            each_row(before_.data(), size_, arcs, [&](int64_t i, Range held) {
-                const int64_t shift = out_.offset[queue_.data()[i]] - before_[i];
-                hops_.mark({held.begin + shift, held.end + shift}, out_.neighbors, marked_[rank]);
-            });
+            const int64_t first = first_sender(arcs);
+            each_sender(arcs, first, before_[first],
+                        [&](int64_t, Range row) { hops_.mark(row, out_.neighbors, marked_[rank]); });
         });
         for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
         hops_.forget();
@@ -140,7 +140,12 @@ private:
     // Arcs are numbered through the frontier, so that a hub's are shared among the threads.
     void number_arcs() {
         before_.resize(size_ + 1);
-        scan(size_, before_.data() + 1, int64_t{0}, [this](int64_t i) { return out_.degree(queue_.data()[i]); });
+        scan(size_, before_.data() + 1, int64_t{0}, [this](int64_t i) { return out_.degree(queue_[i]); });
+    }
+
+    // The member of the frontier that the first of these arcs leaves.
+    int64_t first_sender(Range arcs) const {
+        return std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
     }
 
     void push_in_parallel() {
@@ -150,11 +155,11 @@ private:
         for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
             Found& found = found_[rank];
             const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
-            const auto first = std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
+            const int64_t first = first_sender(arcs);
             found.ids.resize(grain + 1);
             push_arcs<true>(arcs, first, found.ids.data(), found);
             const int64_t size = std::exchange(found.size, 0);
-            std::copy_n(found.ids.data(), size, next_.data() + listed.fetch_add(size, std::memory_order_relaxed));
+            std::copy_n(found.ids.data(), size, next_.get() + listed.fetch_add(size, std::memory_order_relaxed));
         });
         size_ = listed.load(std::memory_order_relaxed);
         arcs_ = 0;
@@ -166,18 +171,26 @@ private:
     void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
         int32_t* end = list;
         const int64_t held = out_.offset[n_] - ahead;
-        int64_t position = shared ? before_[i] : 0;
+        each_sender(arcs, i, shared ? before_[i] : 0, [&](int64_t sender, Range row) {
+            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(sender, row, held, end);
+        });
+        found.size += end - list;
+        found.arcs += degrees(list, end - list);
+    }
+
+    // Calls visit(i, row) for the members of the frontier that these arcs leave, the first of them number `i`, before
+    // which there are `position` arcs.
+    template <class Visit>
+    TGRAPH_INLINE void each_sender(Range arcs, int64_t i, int64_t position, const Visit& visit) {
         for (; position < arcs.end && i < size_; ++i) {
-            if (i + ahead < size_) fetch(out_.offset + queue_.data()[i + ahead]);
-            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_.data()[i + ahead / 4]]);
-            const int64_t u = queue_.data()[i], first = out_.offset[u], degree = out_.degree(u);
+            if (i + ahead < size_) fetch(out_.offset + queue_[i + ahead]);
+            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_[i + ahead / 4]]);
+            const int64_t u = queue_[i], first = out_.offset[u], degree = out_.degree(u);
             const Range row{first + std::max<int64_t>(0, arcs.begin - position),
                             first + std::min(degree, arcs.end - position)};
             position += degree;
-            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(i, row, held, end);
+            visit(i, row);
         }
-        found.size += end - list;
-        found.arcs += degrees(list, end - list);
     }
 
     template <bool shared>
@@ -229,16 +242,16 @@ private:
     void keep_sent() {
         if (!sent_) sent_ = Scratch<V>(n_ * width_);
         for_each_entry(size_, [this](int64_t i) {
-            const V* value = values_ + queue_.data()[i] * width_;
+            const V* value = values_ + queue_[i] * width_;
             std::copy(value, value + width_, sent_.data() + i * width_);
         });
     }
 
     void list_frontier() {
         if (everything_)
-            for_each_entry(n_, [this](int64_t v) { queue_.data()[v] = static_cast<int32_t>(v); });
+            for_each_entry(n_, [this](int64_t v) { queue_[v] = static_cast<int32_t>(v); });
         else if (in_bitmap_)
-            list_members(front_, queue_.data());
+            list_members(front_, queue_.get());
         everything_ = in_bitmap_ = false;
     }
 
@@ -335,9 +348,9 @@ private:
         if (everything_ || in_bitmap_) return;
         front_.clear();
         if (part_count(size_) == 1)
-            for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_.data()[i]);
+            for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_[i]);
         else
-            for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_.data()[i]); });
+            for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_[i]); });
     }
 
     // The best message of the round: no vertex that holds as good a value can improve.
@@ -366,7 +379,7 @@ private:
     int64_t size_ = 0, arcs_ = 0;
     V level_{};  // the value that all of the frontier have, in a uniform search
     Hops<V, Semiring> hops_;
-    Scratch<int32_t> queue_, next_;
+    std::unique_ptr<int32_t[]> queue_, next_;  // not Scratch: a huge page takes longer to zero than many searches need
     Scratch<V> sent_;
     Bitmap front_, reached_;
     std::vector<Bitmap> marked_;   // one for each thread

@@ -68,6 +68,6 @@ struct ArcRows {
 };
 
 // Below this many arcs a round costs less than to wake another thread.
-inline constexpr int64_t arcs_for_threads = worth_a_thread(1 << 14);
+inline constexpr int64_t arcs_for_threads = worth_a_thread(1 << 15);
 
 }  // namespace tgraph
