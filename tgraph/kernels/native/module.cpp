@@ -27,6 +27,7 @@ nanobind::dict cpus() {
 
 namespace tgraph {
 
+void bind_batch_sums(nb::module_& module);
 void bind_edge_index(nb::module_& module);
 
 }  // namespace tgraph
@@ -44,6 +45,7 @@ NB_MODULE(_native, module) {
                "Lets torch compute on this thread alone; returns what to release.");
     module.def("release_torch", &tgraph::release_torch, nanobind::arg("threads"), "Undoes `hold_torch`.");
     tgraph::bind_csr(module);
+    tgraph::bind_batch_sums(module);
     tgraph::bind_edge_index(module);
     tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
