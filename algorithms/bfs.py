@@ -24,7 +24,7 @@ class BFS(tg.Relaxation):
     source : a vertex index, or k of them. max_depth : stop after so many hops; None goes as far as there are arcs.
     """
 
-    reduce, edge, weight = "min", "add", 1
+    reduce, edge, weight, first = "min", "add", 1, 0
 
     def __init__(self, source: Source, max_depth: int | None = None):
         if max_depth is not None and max_depth < 0:

@@ -25,7 +25,7 @@ class SSSP(tg.Relaxation):
     weighs 1), give int64 with -1. `delta` is the bucket width; None lets the engine choose one.
     """
 
-    reduce, edge = "min", "add"
+    reduce, edge, first = "min", "add", 0
 
     def __init__(self, source: Source, delta: float | None = None):
         if delta is not None and not delta > 0:

@@ -21,6 +21,7 @@ LAYERS = (
     ("tgraph.nn", "tgraph.stream"),
     ("tgraph.advice",),
     ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
+    ("tgraph.planning",),
     ("tgraph.fused", "tgraph.checkpoint"),
     ("tgraph.overflow",),
     ("tgraph.program", "tgraph.schedule"),

@@ -11,8 +11,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph import devices, fused, overflow
-from tgraph.build import as_count, check_choice
+from tgraph import devices, fused, planning
+from tgraph.build import check_choice
 from tgraph.checkpoint import Checkpoint, Keeper
 from tgraph.direction import DirectionPolicy
 from tgraph.errors import ArgumentError, NotConvergedError
@@ -20,12 +20,12 @@ from tgraph.formats.layout import Layout
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
 from tgraph.io.stream import PathLike
-from tgraph.kernels import Choice, check_backend, layouts, watched
+from tgraph.kernels import Choice, check_backend, watched
 from tgraph.native import torch_alone
-from tgraph.overflow import Watch
+from tgraph.planning import Plan
 from tgraph.program import Program, Relaxation
 from tgraph.rows import Scratch
-from tgraph.schedule import NearFar, check_delta
+from tgraph.schedule import NearFar
 from tgraph.subgraph import Mode, Subgraph
 from tgraph.trace import Trace
 
@@ -114,66 +114,51 @@ def _run(
     if graph.layout is not None:
         graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
     saved = None if keeper is None else keeper.begin(values)
-    if isinstance(program, Relaxation):
-        program.check(graph, values)
-    width = _bucket_width(program, graph, values)
-    limit = _limit(program, graph, max_iterations, ordered=width is not None)
-    watch = overflow.watch(program, graph, values, active, _fewest(limit, program.rounds))
-    if watch is not None:
-        width = None  # the buckets would have to fit as well
+    plan = planning.plan(program, graph, values, active, backend, mode, max_iterations)
     result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
     if saved is not None:
         values, active = _restored(program, graph, result, saved)
-    in_rounds = mode == "pull" or any(x is not None for x in (max_iterations, program.max_iterations, watch))
-    loop = fused.find_loop(program, graph, values, active, backend, in_rounds)
-    if loop is not None and loop.backend is layouts:
-        limit = None  # blocks are visited as often as it takes
+    loop = plan.loop if plan.loop is not None and len(active) else None
     with _bar(progress, program, graph, result.iterations) as advance, _recording(graph, result.trace):
         if loop is not None and loop.backend is not None:
-            remaining = _run_loop(
-                loop, cast(Relaxation, program), graph, active, mode, width, limit, result, advance, keeper, watch
-            )
+            remaining = _run_loop(plan, loop, cast(Relaxation, program), graph, active, mode, result, advance, keeper)
         else:
             if loop is not None and result.trace is not None:
                 result.trace.choices.append(str(loop))
             policy = DirectionPolicy(graph, mode, settles=_settles(program))
             if saved is not None and saved["policy"] is not None:
                 policy.restore(saved["policy"])
-            remaining = _run_rounds(
-                program, graph, active, policy, width, backend, limit, result, advance, keeper, watch
-            )
+            remaining = _run_rounds(plan, program, graph, active, policy, backend, result, advance, keeper)
     unfinished = remaining and result.iterations != program.rounds
     if keeper is not None:
         keeper.save() if unfinished else keeper.finish()
     result.values = program.finish(result.values)
     if unfinished:
-        message = _not_converged(program, limit, result.residual, remaining)
+        message = _not_converged(program, plan.limit, result.residual, remaining)
         raise NotConvergedError(message, result, result.residual)
     result.converged = True
     return result
 
 
 def _run_rounds(
+    plan: Plan,
     program: Program,
     graph: Graph,
     active: Frontier,
     policy: DirectionPolicy,
-    width: float | None,
     backend: str,
-    limit: int | None,
     result: Run,
     advance: Advance,
     keeper: Keeper | None,
-    watch: Watch | None,
 ) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
-    With a `width`, in the order of buckets. Returns how many vertices are active still."""
-    scratch = Scratch(graph.num_vertices)
-    order = None if width is None else NearFar(width, result.values.dtype, scratch)
+    With a width, in the order of buckets. Returns how many vertices are active still."""
+    scratch, watch = Scratch(graph.num_vertices), plan.watch
+    order = None if plan.width is None else NearFar(plan.width, result.values.dtype, scratch)
     if order is not None:
         active = order.next(result.values, active)
     safe = 0  # so many rounds need no look at the integers that they send
-    while len(active) and result.iterations not in (program.rounds, limit):
+    while len(active) and result.iterations not in (program.rounds, plan.limit):
         if watch is not None:
             safe = (safe or watch.rounds(result.values, active)) - 1
         before = result.values
@@ -212,22 +197,20 @@ def _step(
 
 
 def _run_loop(
+    plan: Plan,
     choice: Choice,
     program: Relaxation,
     graph: Graph,
     active: Frontier,
     mode: str,
-    width: float | None,
-    limit: int | None,
     result: Run,
     advance: Advance,
     keeper: Keeper | None,
-    watch: Watch | None,
 ) -> int:
     """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
-    result.values = result.values.contiguous()
-    most = _fewest(limit, program.rounds)
-    loop = fused.begin(choice, program, graph, result.values, active, mode, width, most, watch is not None)
+    result.values, watch = result.values.contiguous(), plan.watch
+    most = planning.fewest(plan.limit, program.rounds)
+    loop = fused.begin(choice, program, graph, result.values, active, mode, plan.width, plan.best, plan.growth)
     kept = keeper is not None or watch is not None
     begun = result.values.clone() if kept and not hasattr(loop, "frontier") else None
 
@@ -310,35 +293,6 @@ def _tensors(values: Any) -> Iterator[tuple[str, Tensor]]:
 def _settles(program: Program) -> bool:
     """True for hop counts, where the first value to reach a vertex is its last."""
     return isinstance(program, Relaxation) and program.edge == "add" and isinstance(program.weight, (int, float))
-
-
-def _bucket_width(program: Program, graph: Graph, values: Any) -> float | None:
-    """The width of the buckets in which to relax, None for no order."""
-    if not isinstance(program, Relaxation) or (width := program.bucket_width(graph, values)) is None:
-        return None
-    check_delta(width)
-    if program.reduce != "min" or program.edge != "add":
-        raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
-    if graph.num_arcs and not program.best_weight(graph) >= 0:
-        raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
-    return None if devices.compiles_each_shape(graph.device) else width  # buckets are of another size in each round
-
-
-def _limit(program: Program, graph: Graph, max_iterations: int | None, ordered: bool) -> int | None:
-    limit = program.max_iterations if max_iterations is None else max_iterations
-    for name, number in (("max_iterations", limit), ("rounds", program.rounds)):
-        if number is not None:
-            as_count(number, name)
-    if program.tolerance is not None and not program.tolerance >= 0:
-        raise ArgumentError(f"tolerance: must not be negative, got {program.tolerance}")
-    if limit is None and isinstance(program, Relaxation) and not ordered:
-        # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
-        return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
-    return limit
-
-
-def _fewest(*bounds: int | None) -> int | None:
-    return min([bound for bound in bounds if bound is not None], default=None)
 
 
 def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:

@@ -33,7 +33,7 @@ def find_loop(
     the user's concern: their direction or number. Raises ArgumentError where a backend asked for by name has neither
     the loop nor its rounds.
     """
-    if not isinstance(program, Relaxation) or program.tolerance is not None or not len(active):
+    if not isinstance(program, Relaxation) or program.tolerance is not None:
         return None
     if _has_own_steps(type(program)):
         return None
@@ -57,6 +57,13 @@ def _has_own_steps(kind: type) -> bool:
     return any(not HOOKS.isdisjoint(vars(base)) for base in own)
 
 
+def best_weight(program: Relaxation, graph: Graph) -> float | None:
+    """The weight of an arc that no other beats, None where the best message need not come over it."""
+    if program.edge == "mul":
+        return None
+    return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
+
+
 def begin(
     loop: Choice,
     program: Relaxation,
@@ -65,12 +72,11 @@ def begin(
     active: Frontier,
     mode: str,
     width: float | None,
-    rounds: int | None = None,
-    watched: bool = False,
+    best: float | None,
+    growth: float | None,
 ) -> Any:
-    """The loop at its start; `values` are contiguous and will be overwritten. `width` is that of the buckets, `rounds`
-    how many there are at most; `watched` says that it is called with a watch, which knows rounds only and numbers that
-    are sent."""
+    """The loop at its start; `values` are contiguous and will be overwritten. `width` is of the buckets, `best` and
+    `growth` as a `Plan` has them."""
     if loop.backend is layouts:
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
@@ -81,20 +87,7 @@ def begin(
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if weights is None and program.edge != "copy" else weights
 
-    bounded = program.edge != "mul" and not watched
-    best = program.best_weight(graph) if bounded and program.edge != "copy" and graph.num_arcs else 0
-    return loop.run(
-        graph,
-        values,
-        active,
-        program.reduction,
-        program.edge,
-        weights,
-        best if bounded else None,
-        mode,
-        overflow.growth(program, graph, rounds),
-        width,
-    )
+    return loop.run(graph, values, active, program.reduction, program.edge, weights, best, mode, growth, width)
 
 
 def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:

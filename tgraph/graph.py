@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import numpy as np
@@ -33,14 +33,16 @@ Vertices = Tensor | np.ndarray | Sequence[Hashable]
 _deriving = threading.RLock()  # threads that search the same graph at once derive what they need once
 
 
-@contextmanager
-def kept_for_later() -> Iterator[None]:
+def kept_for_later() -> AbstractContextManager[Any]:
     """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in. One
     thread at a time makes any."""
-    if not torch.is_inference_mode_enabled() and not torch._C._are_functorch_transforms_active():
-        with _deriving:
-            yield
-        return
+    if torch.is_inference_mode_enabled() or torch._C._are_functorch_transforms_active():
+        return _outliving()
+    return _deriving
+
+
+@contextmanager
+def _outliving() -> Iterator[None]:
     with _deriving, torch.inference_mode(False), torch._C._DisableFuncTorch():
         yield
 

@@ -21,7 +21,8 @@ from torch import Tensor
 from tgraph.errors import ArgumentError
 from tgraph.frontier import Frontier
 from tgraph.graph import Graph
-from tgraph.kernels import choose, differentiable, layouts
+from tgraph.kernels import choose, differentiable, eager, layouts
+from tgraph.kernels.bipartite import Arcs
 from tgraph.kernels.call import Call
 from tgraph.kernels.library import records, transformed
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
@@ -109,6 +110,10 @@ def aggregate(
     """
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
+    elif isinstance(sub, Graph) and weights is None and dtype is None and reduce in ("sum", "mean"):
+        summed = _at_once(sub, data, reduce == "mean", edge)
+        if summed is not None:
+            return summed
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
     in_layout = layouts.serves(selected.backend, call)
@@ -120,6 +125,34 @@ def aggregate(
         run = choose(selected.backend, call).run
     received: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
     return received.values if isinstance(sub, Graph) else received
+
+
+def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None:
+    """The sum or mean over a whole graph by `kernels.eager`, None where that does not serve it."""
+    if graph.layout is not None or edge not in ("copy", "mul") or not isinstance(data, Tensor):
+        return None
+    if data.dim() not in (1, 2):
+        return None
+    arcs = graph.kept("pulled", lambda: _pulled(graph))
+    own = None
+    if edge == "mul":
+        own = graph.weights
+        if own is None or own.requires_grad:
+            return None
+        own = graph.transpose_detached().weights
+    columns = data if data.dim() == 2 else data[:, None]
+    if not eager.serves(arcs, columns, own):
+        return None
+    received = eager.aggregate(arcs, columns, mean, own, None if own is None else lambda: graph.weights)
+    return received if data.dim() == 2 else received[:, 0]
+
+
+def _pulled(graph: Graph) -> Arcs:
+    """The arcs of a graph by where they lead."""
+    sub = whole(graph, graph.everything(), "pull")
+    arcs = Arcs.unchecked(sub.offset, sub.neighbors, None, graph.num_vertices)
+    arcs.turn(graph.offset, graph.neighbors)
+    return arcs
 
 
 def explain(

@@ -44,7 +44,8 @@ def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, roun
     if program.edge not in ("add", "mul") or values.is_floating_point() or not graph.num_arcs:
         return None
     watch = Watch(program, graph, values.dtype)
-    sent = watch.range_of_sent(values, active)
+    first = program.first
+    sent = watch.range_of_sent(values, active) if first is None else (int(first), int(first))
     return None if sent is None or watch.fits(sent, _longest(program, graph, rounds)) else watch
 
 

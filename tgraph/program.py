@@ -104,6 +104,9 @@ class Relaxation(Program):
         Davidson et al. 2014), which changes the speed and never the values. None lets the engine choose a width, where
         arcs have weights and none is negative; infinity relaxes whatever has changed.
 
+    first : what `init` gives to the active vertices, where that is one number, and all others are "not reached": known
+        for the class, the values of each run need not be looked at. None where they have to be.
+
     A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
     vertices, which alone send: name all that have something to send. A value that is the identity of `reduce`
     (infinity, or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
@@ -114,6 +117,7 @@ class Relaxation(Program):
     edge: ClassVar[str] = "add"
     weight: Tensor | float | None = None
     delta: float | None = None
+    first: ClassVar[float | None] = None
 
     @property
     def reduction(self) -> Reduction:
@@ -176,8 +180,7 @@ class Relaxation(Program):
         direction, and for an integer weight that the dtype of the values cannot hold."""
         if not isinstance(values, Tensor):
             raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
-        if values.is_floating_point() and bool(values.isnan().any()):
-            raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
+        self.check_values(values)
         if self.edge == "copy" or not graph.num_arcs:
             return
         if self.weight is not None and not isinstance(self.weight, (int, float, Tensor)):
@@ -194,6 +197,11 @@ class Relaxation(Program):
                     f"weight: {smallest if smallest < limits.min else largest} does not fit {values.dtype}, the dtype "
                     "of the values; let init return values of a wider dtype"
                 )
+
+    def check_values(self, values: Tensor) -> None:
+        """Raise ArgumentError for NaN in the first values."""
+        if self.first is None and values.is_floating_point() and bool(values.isnan().any()):
+            raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
 
     def weight_range(self, graph: Graph) -> tuple[float, float]:
         """(smallest, largest) weight that arcs have here, both NaN where one is; (1, 1) without arcs."""

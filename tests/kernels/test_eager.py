@@ -8,6 +8,7 @@ from tgraph import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import bipartite, eager, watched
 from tgraph.kernels.bipartite import Arcs, sort_by_target
+from tgraph.primitives.attention import gat
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -77,19 +78,22 @@ def by_message(arcs, data, mean, weights):
 @pytest.mark.parametrize("sizes", [size for size in SIZES if size[0]])
 @pytest.mark.parametrize("mean", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_sums_and_their_gradients(sizes, mean, weighted):
+@pytest.mark.parametrize("often", [0, eager.OFTEN])
+@pytest.mark.parametrize("many", [0, eager.MANY])
+def test_sums_and_their_gradients(sizes, mean, weighted, often, many, monkeypatch):
+    monkeypatch.setattr(eager, "OFTEN", often)  # gradients go back by the transpose, or along the arcs
+    monkeypatch.setattr(eager, "MANY", many)
     torch.manual_seed(1)
     arcs = arcs_of(*sizes)
     data = torch.randn(sizes[0], 3, dtype=torch.float64, requires_grad=True)
-    weights = None
-    if weighted:
-        values = torch.rand(arcs.num_arcs, dtype=torch.float64)
-        weights = (values, values[arcs.transposed(numbered=True)[2]])
-    assert eager.serves(arcs, data, None if weights is None else weights[0])
+    weights = torch.rand(arcs.num_arcs, dtype=torch.float64) if weighted else None
+    assert eager.serves(arcs, data, weights)
     found = eager.aggregate(arcs, data, mean, weights)
-    expected = by_message(arcs, data, mean, None if weights is None else weights[0])
+    expected = by_message(arcs, data, mean, weights)
     torch.testing.assert_close(found, expected)
     if found.numel():
+        one, other = (torch.autograd.grad(out.sin().sum(), data, retain_graph=True)[0] for out in (found, expected))
+        torch.testing.assert_close(one, other)
         one, other = (torch.autograd.grad(out.sin().sum(), data, create_graph=True)[0] for out in (found, expected))
         torch.testing.assert_close(one, other)
         one, other = (torch.autograd.grad(first.pow(3).sum(), data)[0] for first in (one, other))
@@ -135,3 +139,77 @@ def test_without_the_kernels(monkeypatch):
     arcs, data = arcs_of(6, 6), torch.randn(6, 2)
     monkeypatch.setenv("TGRAPH_NATIVE", "0")
     assert not eager.serves(arcs, data)
+
+
+@pytest.mark.parametrize("mean", [True, False])
+def test_weights_of_the_transpose_are_asked_for_where_they_are_known(mean, monkeypatch):
+    monkeypatch.setattr(eager, "OFTEN", 0)
+    arcs, data = arcs_of(6, 5), torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
+    weights = torch.rand(arcs.num_arcs, dtype=torch.float64)
+    asked = []
+
+    def transposed():
+        asked.append(weights[arcs.transposed(numbered=True)[2]])
+        return asked[0]
+
+    found = torch.autograd.grad(eager.aggregate(arcs, data, mean, weights, transposed).sum(), data)
+    expected = torch.autograd.grad(by_message(arcs, data, mean, weights).sum(), data)
+    torch.testing.assert_close(found, expected)
+    assert len(asked) == 1
+
+
+def test_attention_without_operators_gives_their_gradients():
+    arcs = arcs_of(6, 6)
+    shapes = [(6, 2), (6, 2), (6, 2, 3)]
+    source, target, value = (torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes)
+    out = gat(arcs, value, source, target)
+    upstream = torch.randn(3, *out.shape, dtype=torch.float64)
+    for inputs in (source, target, value):
+        (found,) = torch.autograd.grad(out, inputs, upstream, is_grads_batched=True, retain_graph=True)
+        singly = [torch.autograd.grad(out, inputs, each, retain_graph=True)[0] for each in upstream]
+        torch.testing.assert_close(found, torch.stack(singly))
+    with watched() as choices:  # by the operators
+        observed = gat(arcs, value, source, target)
+    assert [choice.call.operation for choice in choices] == ["attend"]
+    torch.testing.assert_close(out, observed)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8, 16, 40, 64, 100])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_gradients_are_the_same_bits_before_and_after_arcs_are_turned_around(columns, dtype, weighted, threads):
+    arcs = arcs_of(300, 200, 4000)
+    data = torch.randn(300, columns, dtype=dtype, requires_grad=True)
+    weights = torch.rand(arcs.num_arcs, dtype=dtype) if weighted else None
+    upstream = torch.randn(200, columns, dtype=dtype)
+    held = native.load().limit_threads(threads)
+    try:
+        outs = [eager.aggregate(arcs, data, not weighted, weights) for _ in range(eager.OFTEN + 2)]
+        found = [torch.autograd.grad(out, data, upstream)[0] for out in outs]
+    finally:
+        native.load().limit_threads(held)
+    assert arcs.is_turned
+    assert all(torch.equal(one, found[0]) for one in found)
+    expected = by_message(arcs, data, not weighted, weights)
+    torch.testing.assert_close(outs[0], expected)
+    torch.testing.assert_close(found[0], torch.autograd.grad(expected, data, upstream)[0])
+
+
+@pytest.mark.parametrize("columns", [1, 5, 16, 70])
+@pytest.mark.parametrize("many", [0, eager.MANY])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch):
+    monkeypatch.setattr(eager, "MANY", many)
+    arcs = arcs_of(30, 30, 200)
+    data = torch.randn(30, columns, dtype=torch.float64, requires_grad=True)
+    weights = torch.rand(arcs.num_arcs, dtype=torch.float64) if weighted else None
+    expected = by_message(arcs, data, False, weights) + 1.5 * data
+    for _ in range(eager.OFTEN + 2):
+        found = eager.aggregate(arcs, data, False, weights, own=1.5)
+        torch.testing.assert_close(found, expected)
+        one, other = (torch.autograd.grad(out.sin().sum(), data, retain_graph=True)[0] for out in (found, expected))
+        torch.testing.assert_close(one, other)
+    one, other = (torch.autograd.grad(out.sin().sum(), data, create_graph=True)[0] for out in (found, expected))
+    one, other = (torch.autograd.grad(first.pow(3).sum(), data)[0] for first in (one, other))
+    torch.testing.assert_close(one, other)

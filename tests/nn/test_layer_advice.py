@@ -36,7 +36,8 @@ def served(monkeypatch):
         for operation in ("attend", "attend_backward", "attention_weights"):
             if hasattr(backend, operation):
                 monkeypatch.setattr(backend, operation, spy(backend.name, operation, getattr(backend, operation)))
-    monkeypatch.setattr(eager, "_pull", spy("native", "aggregate", eager._pull))  # its kernel, called at once
+    for name in ("_pull", "_give"):  # kernels that are called at once
+        monkeypatch.setattr(eager, name, spy("native", "aggregate", getattr(eager, name)))
     return calls
 
 

@@ -68,7 +68,7 @@ def _attend_gradient(ctx: Any, grad: Tensor, _: Tensor | None) -> tuple[Tensor |
     way = Way(held[0], held[1], held[2], ctx.score, ctx.factor, ctx.dropout, seed)
     wanted = [bool(w) for w in ctx.needs_input_grad[:5]]
     if torch.is_grad_enabled() and not torch.compiler.is_compiling():
-        return *_recorded_gradient(inputs, way, grad, wanted), *_NONE
+        return *recorded_gradient(inputs, way, grad, wanted), *_NONE
     back = (back_offset, back_neighbors, back_number)
     found = _attend_backward(grad.contiguous(), out, logsumexp, *inputs, *way, *back, wanted, ctx.backend)
     return *(part if w else None for part, w in zip(found, wanted, strict=True)), *_NONE
@@ -77,7 +77,7 @@ def _attend_gradient(ctx: Any, grad: Tensor, _: Tensor | None) -> tuple[Tensor |
 _NONE = (None,) * 11  # the gradients of arguments that have none
 
 
-def _recorded_gradient(inputs: Inputs, way: Way, grad: Tensor, wanted: list[bool]) -> tuple[Tensor | None, ...]:
+def recorded_gradient(inputs: Inputs, way: Way, grad: Tensor, wanted: list[bool]) -> tuple[Tensor | None, ...]:
     """The gradients by operators that torch differentiates again: all arcs at once, in memory of their size."""
     exact = Inputs(*(None if x is None else x.to(_computed_in(x.dtype)) for x in inputs))  # type: ignore[arg-type]
     out = attend_recorded(exact, way).to(grad.dtype)

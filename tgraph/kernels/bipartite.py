@@ -33,6 +33,7 @@ class Arcs:
     position: Tensor | None
     num_sources: int
     _derived: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _gradients: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         _check("offset", self.offset, (torch.int64,), self.offset.device)
@@ -104,19 +105,34 @@ class Arcs:
         """
         derived = self._derived
         if "offset" not in derived or (numbered and "number" not in derived):
-            transpose = _transpose if is_plain(self.offset, self.neighbors) else transpose_arcs
+            plain = is_plain(self.offset, self.neighbors)
+            transpose = _transpose if plain else transpose_arcs
             offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_sources, numbered)
-            if not torch.compiler.is_compiling() and self._is_mirrored(offset, neighbors):
+            if (plain or not torch.compiler.is_compiling()) and self._is_mirrored(offset, neighbors):
                 offset, neighbors = self.offset, self.neighbors
             derived |= {"offset": offset, "neighbors": neighbors} | ({"number": number} if numbered else {})
         return derived["offset"], derived["neighbors"], derived["number"] if numbered else None
+
+    @property
+    def is_turned(self) -> bool:
+        """True where `transposed` has been computed."""
+        return "offset" in self._derived
+
+    def count_gradient(self) -> int:
+        """How often this was called: for each gradient that goes back along the arcs."""
+        self.__dict__["_gradients"] = self._gradients + 1
+        return self._gradients
 
     def transpose(self) -> Arcs:
         """The arcs by their source, as arcs from destinations to sources."""
         offset, neighbors, _ = self.transposed()
         back = Arcs.unchecked(offset, neighbors, None, self.num_destinations)
-        back._derived.update(offset=self.offset, neighbors=self.neighbors)
+        back.turn(self.offset, self.neighbors)
         return back
+
+    def turn(self, offset: Tensor, neighbors: Tensor) -> None:
+        """Take over the arcs by their source, which are known."""
+        self._derived.update(offset=offset, neighbors=neighbors)
 
     def inverse_degree(self, dtype: torch.dtype) -> Tensor:
         """1 / how many arcs reach each destination, 1 where none does, of that dtype [n_dst, 1]; computed once."""
@@ -284,4 +300,15 @@ def multiply_ends(scale: Tensor, offset: Tensor, neighbors: Tensor) -> Tensor:
         return scale.index_select(0, neighbors) * csr.take(scale, csr.expand_rows(offset))
     weights = torch.empty(neighbors.shape[0], dtype=scale.dtype, device="cpu")
     kernels.multiply_ends(scale, offset, neighbors, weights)
+    return weights
+
+
+def mean_weights(offset: Tensor, neighbors: Tensor, dtype: torch.dtype) -> Tensor:
+    """For each neighbor [E] 1 / how many arcs it has among the rows that begin at `offset`: what the transpose of a
+    mean over these weighs its arcs by."""
+    kernels = native.load() if is_plain(offset, neighbors) and dtype in COMPILED else None
+    if kernels is None or neighbors.dtype != torch.int32:
+        return offset.diff().to(dtype).reciprocal_().index_select(0, neighbors)
+    weights = torch.empty(neighbors.shape[0], dtype=dtype, device="cpu")
+    kernels.mean_weights(offset, neighbors, weights)
     return weights

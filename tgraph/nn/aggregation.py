@@ -66,7 +66,17 @@ def aggregate(
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
 
 
-def _at_once(adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights | None) -> Tensor | None:
+def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights | None, own: float) -> Tensor | None:
+    """The sum, plus `own` times the data of each target, where sources and targets are the same: as one operation, or
+    None where there is none."""
+    if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
+        return None
+    return _at_once(adjacency, data, False, weights, own)
+
+
+def _at_once(
+    adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights | None, own: float = 0.0
+) -> Tensor | None:
     """The sum or mean by `kernels.eager`, None where that does not serve it."""
     if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
         return None
@@ -74,8 +84,8 @@ def _at_once(adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights
     if not eager.serves(arcs, data, values):
         return None
     if weights is None or values is None:
-        return eager.aggregate(arcs, data, mean)
-    return eager.aggregate(arcs, data, mean, (values, weights.transposed(adjacency) if records(data) else None))
+        return eager.aggregate(arcs, data, mean, own=own)
+    return eager.aggregate(arcs, data, mean, values, lambda: weights.transposed(adjacency), own)
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:

@@ -70,6 +70,8 @@ def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
     """The tensors in the dtype that they have in common: autocast leaves parameters in theirs."""
     dtypes = [tensor.dtype for tensor in tensors if tensor is not None]
     common = dtypes[0]
+    if dtypes.count(common) == len(dtypes):
+        return list(tensors)
     for dtype in dtypes[1:]:
         common = torch.promote_types(common, dtype)
     return [None if tensor is None else tensor.to(common) for tensor in tensors]

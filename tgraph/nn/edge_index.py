@@ -36,6 +36,8 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     """
     if flow not in FLOWS:
         raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
+    if type(edge_index) is Tensor and edge_index.layout == torch.strided:
+        return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
     if isinstance(edge_index, Graph):
         found: Adjacency = GraphAdjacency(edge_index, flow == "target_to_source")
         _check_sizes(found, sizes)
@@ -62,7 +64,6 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
         given = edge_index.sparse_size()
         sizes = tuple(own if own is not None else size for own, size in zip(given, sizes, strict=True))  # type: ignore[assignment]
         edge_index = edge_index.as_tensor()
-    _check_edge_index(edge_index)
     return _known(edge_index, None, lambda: _of_edges(edge_index, sizes, flow), sizes, flow)
 
 
@@ -137,6 +138,7 @@ def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
 
 
 def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:
+    _check_edge_index(edge_index)
     ends = edge_index.detach()  # not a view of the tensor, which would keep it alive, but of its memory
     ends = ends if ends.dtype in (torch.int32, torch.int64) else ends.to(torch.int64)
     first, second = sizes

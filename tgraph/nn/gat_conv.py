@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from tgraph.nn.linear import Linear, glorot, zeros
 from tgraph.nn.namesakes import namesake
 from tgraph.primitives import attention
 
-FEW = 1 << 15  # numbers
+FEW = 1 << 14  # numbers
 
 Namesake: Any = namesake("GATConv")
 
@@ -118,11 +119,13 @@ class GATConv(AttentionLayer, Namesake):
         value, target = self._transformed(first, second, isinstance(x, Tensor))
         adjacency = self._adjacency(edge_index, (value, target), size)
         over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
-        source_score = self._score(self.lin or self.lin_src, first, value, self.att_src)
-        if target is None or second is None:
-            target_score = source_score.new_zeros((over.num_targets, self.heads))
+        if target is value:
+            source_score, target_score = self._scores(self.lin, first, value, self.att_src, self.att_dst)
         else:
-            target_score = self._score(self.lin or self.lin_dst, second, target, self.att_dst)
+            (source_score,) = self._scores(self.lin or self.lin_src, first, value, self.att_src)
+            target_score = source_score.new_zeros((over.num_targets, self.heads))
+            if target is not None and second is not None:
+                (target_score,) = self._scores(self.lin or self.lin_dst, second, target, self.att_dst)
         value, *scores = in_one_dtype(value, source_score, over.with_sink(target_score), self._edge_score(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(value)}
@@ -141,15 +144,26 @@ class GATConv(AttentionLayer, Namesake):
         assert self.lin_src is not None and self.lin_dst is not None
         return self._by_head(self.lin_src(first)), None if second is None else self._by_head(self.lin_dst(second))
 
-    def _score(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, att: Tensor) -> Tensor:
-        """a W x of each vertex, [n, heads]: by a W, if x has no more columns than W x, which need not be read then; but
-        that takes longer where vertices are few."""
-        if not torch.compiler.is_compiling() and transformed.numel() < FEW:
-            return (transformed * att).sum(-1)
-        weight = None if torch.is_autocast_enabled(x.device.type) else plain_weight(lin)
+    def _scores(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, *att: Tensor) -> Sequence[Tensor]:
+        """a W x of each vertex, [n, heads], for each a: by one product with all of them; and with a W, if x has no more
+        columns than W x, which need not be read then. Where vertices are few, that takes longer."""
+        few = not torch.compiler.is_compiling() and transformed.numel() < FEW
+        if few or torch.is_autocast_enabled(x.device.type):
+            return [(transformed * each).sum(-1) for each in att]
+        columns = self._side_by_side(*att)
+        weight = plain_weight(lin)
         if weight is None or x.layout != torch.strided or x.shape[1] > self.heads * self.out_channels:
-            return (transformed * att).sum(-1)
-        return linear_map(x, self._folded(att, weight))
+            scores = transformed.flatten(1) @ columns
+        else:
+            scores = linear_map(x, columns.t() @ weight)
+        return scores.split(self.heads, 1)
+
+    def _side_by_side(self, *att: Tensor) -> Tensor:
+        """The a, each [1, heads, out_channels], as columns that multiply W x: [heads * out_channels, heads] of each, 0
+        for the other heads."""
+        own = torch.eye(self.heads, dtype=att[0].dtype, device=att[0].device)[:, None, None]
+        held = torch.stack([each[0] for each in att], 2)[..., None]
+        return (held * own).view(self.heads * self.out_channels, -1)
 
     def _folded(self, att: Tensor, weight: Tensor) -> Tensor:
         """a W, [heads, in_channels]."""

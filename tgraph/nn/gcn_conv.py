@@ -13,7 +13,15 @@ from tgraph.graph import Graph
 from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.large import linear_map, plus
-from tgraph.nn.layer import REDUCE, MessagePassing, transform_first, vertices_back, vertices_first
+from tgraph.nn.layer import (
+    REDUCE,
+    MessagePassing,
+    linear,
+    plain_weight,
+    transform_first,
+    vertices_back,
+    vertices_first,
+)
 from tgraph.nn.linear import Linear, zeros
 from tgraph.nn.namesakes import namesake
 from tgraph.nn.normalisation import gcn_norm
@@ -91,15 +99,16 @@ class GCNConv(MessagePassing, Namesake):
                 "x: GCNConv takes one tensor, not a pair; SAGEConv takes features of two sets of vertices"
             )
         adjacency, weights = self._normalised(x, edge_index, edge_weight)
-        first = transform_first(self.lin, x, REDUCE[self.aggr])
+        lin, reduce = self.lin, REDUCE[self.aggr]
+        weight = plain_weight(lin)
+        first = transform_first(weight, x, reduce)
         if first is not False:
-            x = self.lin(x)
-        x = aggregate(adjacency, vertices_first(x, self.node_dim), REDUCE[self.aggr], weights)
-        x = vertices_back(x, self.node_dim)
-        if first is False and self.lin.bias is None and not torch.is_autocast_enabled(x.device.type):
-            return linear_map(x, self.lin.weight, self.bias)
+            x = linear(lin, weight, x)
+        x = vertices_back(aggregate(adjacency, vertices_first(x, self.node_dim), reduce, weights), self.node_dim)
+        if first is False and weight is not None and lin.bias is None and not torch.is_autocast_enabled(x.device.type):
+            return linear_map(x, weight, self.bias)
         if first is False:
-            x = self.lin(x)
+            x = linear(lin, weight, x)
         return x if self.bias is None else plus(x, self.bias)
 
     def _normalised(

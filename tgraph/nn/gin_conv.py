@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.parameter import Parameter
 
 from tgraph.kernels.library import is_plain
-from tgraph.nn.aggregation import aggregate
+from tgraph.nn.aggregation import aggregate, aggregate_with_own
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
 from tgraph.nn.linear import reset
@@ -61,8 +61,12 @@ class GINConv(MessagePassing, Namesake):
         first, second = (x, x) if isinstance(x, Tensor) else x
         adjacency = self._adjacency(edge_index, (first, second), size)
         sent = vertices_first(first, self.node_dim)
-        out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
-        out = vertices_back(out, self.node_dim)
+        reduce, weights, eps = REDUCE[self.aggr], adjacency.matrix_weights(), self.eps
+        if second is first and reduce == "sum" and not eps.requires_grad and is_plain(eps):
+            out = aggregate_with_own(adjacency, sent, weights, 1 + eps.item())
+            if out is not None:
+                return self.nn(vertices_back(out, self.node_dim))
+        out = vertices_back(aggregate(adjacency, sent, reduce, weights), self.node_dim)
         return self.nn(out if second is None else self._with_own(out, second))
 
     def _with_own(self, out: Tensor, x: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 from typing import Any
 
 import torch
@@ -11,10 +12,11 @@ from torch.nn.parameter import UninitializedParameter
 
 from tgraph.errors import ArgumentError
 from tgraph.graph import Graph
+from tgraph.kernels.library import transformed
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
-from tgraph.nn.large import is_large, plus
+from tgraph.nn.large import linear_map, plus
 from tgraph.nn.namesakes import namesake
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
@@ -85,18 +87,16 @@ class MessagePassing(Namesake):
     def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
         """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
         they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
-        if torch.jit.is_tracing():
+        if not HAS_NAMESAKES and torch.jit.is_tracing():  # else `_is_observed` has seen it
             raise ArgumentError(f"edge_index: torch.jit.trace would keep that of the example; {_INSTEAD}")
-        ends = x if self.flow == "source_to_target" else x[::-1]
-        known = [None if features is None else features.shape[self.node_dim] for features in ends]
-        given = list(size or (None, None))
-        for end, (count, claimed) in enumerate(zip(known, given, strict=True)):
-            if count is not None and claimed is not None and count != claimed:
-                raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
-            given[end] = claimed if count is None else count
-        if torch.compiler.is_compiling() and isinstance(edge_index, Graph):
+        first, second = x if self.flow == "source_to_target" else x[::-1]
+        dim = self.node_dim
+        known = None if first is None else first.shape[dim], None if second is None else second.shape[dim]
+        if size is not None:
+            known = _agreed(known, size)
+        if isinstance(edge_index, Graph) and torch.compiler.is_compiling():
             prepare(edge_index, self.flow == "target_to_source")
-        return adjacency_of(edge_index, (given[0], given[1]), self.flow)
+        return adjacency_of(edge_index, known, self.flow)
 
     def _is_observed(self) -> bool:
         """True where the layer is to compute as PyTorch Geometric has it: somebody looks at its single messages, which
@@ -104,11 +104,8 @@ class MessagePassing(Namesake):
         if not HAS_NAMESAKES:
             return False
         state = self.__dict__
-        if state["_explain"] or torch.jit.is_tracing():
+        if state["_explain"] or torch.jit.is_tracing() or any(map(state.__getitem__, HOOKS)):
             return True
-        for hooks in HOOKS:
-            if state[hooks]:
-                return True
         return changed_step(self) is not None
 
     def _as_many_as(self, first: Tensor, received: Tensor) -> Tensor:
@@ -138,6 +135,14 @@ class MessagePassing(Namesake):
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
 
 
+def _agreed(known: Sizes, size: Sizes) -> Sizes:
+    """How many vertices are at either end: what x tells, else what `size` says."""
+    for end, (count, claimed) in enumerate(zip(known, size, strict=True)):
+        if count is not None and claimed is not None and count != claimed:
+            raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
+    return size[0] if known[0] is None else known[0], size[1] if known[1] is None else known[1]
+
+
 def vertices_first(x: Tensor, node_dim: int) -> Tensor:
     """x with the dimension that counts vertices first."""
     return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(node_dim, 0)
@@ -151,9 +156,10 @@ def vertices_back(x: Tensor, node_dim: int) -> Tensor:
 def changed_step(layer: Any) -> str | None:
     """Which step of PyTorch Geometric's message passing was replaced in a `layer` by assignment, None if none was."""
     state = layer.__dict__
-    for name in MESSAGES:
-        if name in state and not is_theirs(state[name]):
-            return name
+    if any(map(state.__contains__, MESSAGES)):
+        for name in MESSAGES:
+            if name in state and not is_theirs(state[name]):
+                return name
     reduction = state["_modules"].get("aggr_module")
     aggr = state["aggr"]
     expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
@@ -185,31 +191,50 @@ LINEAR = ("torch.nn.modules.linear", "torch_geometric.nn.dense.linear", "tgraph.
 def plain_weight(lin: Any) -> Tensor | None:
     """The weight of a linear map that may be used without calling it; None where others look on, or it is no such map,
     or has no weight yet. Others call their classes Linear, too, and do more."""
-    kind = type(lin)
-    if kind.__name__ != "Linear" or kind.__module__ not in LINEAR or "forward" in lin.__dict__ or _is_hooked(lin):
+    kind: Any = type(lin)
+    if not _is_linear(kind) or "forward" in lin.__dict__ or _is_hooked(lin):
         return None
-    weight = lin.weight
-    return weight if isinstance(weight, Tensor) and not isinstance(weight, UninitializedParameter) else None
+    weight = lin._parameters.get("weight")
+    return None if weight is None or isinstance(weight, UninitializedParameter) else weight
 
 
-def plus_linear(out: Tensor, lin: torch.nn.Module, x: Tensor) -> Tensor:
-    """out + lin(x); in one operation where the map has a weight alone that may be used without calling it."""
+@cache
+def _is_linear(kind: Any) -> bool:
+    return kind.__name__ == "Linear" and kind.__module__ in LINEAR
+
+
+def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
+    """lin(x), without calling it where it has a plain `weight`."""
+    return lin(x) if weight is None else linear_map(x, weight, lin._parameters["bias"])
+
+
+def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:
+    """out + lin(x); in one operation where the map has a weight alone that may be used without calling it, `in_place`
+    of an `out` that nobody else has seen."""
     weight = plain_weight(lin)
-    if weight is None or lin.bias is not None or out.dim() != 2 or x.dim() != 2 or is_large(out, out.numel()):
+    if weight is None or lin._parameters["bias"] is not None or out.dim() != 2 or x.dim() != 2:
         return plus(out, lin(x))
-    if torch.is_autocast_enabled(x.device.type) or not out.dtype == x.dtype == weight.dtype:
+    if not out.dtype == x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type) or transformed():
         return plus(out, lin(x))
+    if in_place and may_be_overwritten(out):
+        return out.addmm_(x, weight.t())
     return torch.addmm(out, x, weight.t())
 
 
-def transform_first(lin: torch.nn.Module, x: Tensor, reduce: str) -> bool | None:
-    """Whether it is cheaper to transform the vertices' features, and to aggregate what comes out, than the other way
-    around; None where the two would not be the same. Sparse features are transformed first where they can be.
+def may_be_overwritten(out: Tensor) -> bool:
+    """True of a result that torch lets be written into: no view, which autograd functions may have made, and nothing
+    that torch.compile traces, which makes its own of it."""
+    return not torch.compiler.is_compiling() and not out._is_view()
+
+
+def transform_first(weight: Tensor | None, x: Tensor, reduce: str) -> bool | None:
+    """Whether it is cheaper to transform the vertices' features by a plain `weight`, and to aggregate what comes out,
+    than the other way around; None where the two would not be the same. Sparse features are transformed first where
+    they can be.
 
     Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
     the weights; what is not, a second time only where x needs a gradient.
     """
-    weight = plain_weight(lin)
     if weight is None or reduce in ("min", "max"):
         return None
     if x.layout != torch.strided:

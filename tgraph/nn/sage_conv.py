@@ -11,7 +11,17 @@ from tgraph.errors import ArgumentError
 from tgraph.nn.aggregation import aggregate
 from tgraph.nn.edge_index import Sizes
 from tgraph.nn.large import linear_map, plus
-from tgraph.nn.layer import REDUCE, MessagePassing, Pair, plus_linear, transform_first, vertices_back, vertices_first
+from tgraph.nn.layer import (
+    REDUCE,
+    MessagePassing,
+    Pair,
+    linear,
+    plain_weight,
+    plus_linear,
+    transform_first,
+    vertices_back,
+    vertices_first,
+)
 from tgraph.nn.linear import Linear
 from tgraph.nn.namesakes import namesake
 
@@ -81,19 +91,19 @@ class SAGEConv(MessagePassing, Namesake):
         if self.project:
             first = self.lin(first).relu()
         adjacency = self._adjacency(edge_index, (first, second), size)
-        lin = self.lin_l
-        early = transform_first(lin, first, REDUCE[self.aggr])
-        sent = vertices_first(linear_map(first, lin.weight) if early else first, self.node_dim)
-        out = aggregate(adjacency, sent, REDUCE[self.aggr], adjacency.matrix_weights())
-        out = vertices_back(out, self.node_dim)
+        lin, reduce = self.lin_l, REDUCE[self.aggr]
+        weight = plain_weight(lin)
+        early = transform_first(weight, first, reduce)
+        sent = vertices_first(linear_map(first, weight) if early and weight is not None else first, self.node_dim)
+        out = vertices_back(aggregate(adjacency, sent, reduce, adjacency.matrix_weights()), self.node_dim)
         if not self.root_weight:
             out = self._as_many_as(first, out)
         if not early:
-            out = lin(out)
+            out = linear(lin, weight, out)
         elif lin.bias is not None:
             out = plus(out, lin.bias.to(out.dtype))
         if self.root_weight and second is not None:
-            out = plus_linear(out, self.lin_r, second)
+            out = plus_linear(out, self.lin_r, second, in_place=weight is not None)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
     def __repr__(self) -> str:

@@ -32,6 +32,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.kernels import attention as operators
+from tgraph.kernels import eager_attention
 from tgraph.kernels.bipartite import Arcs
 from tgraph.kernels.library import records, transformed
 from tgraph.kernels.portable import attention as portable
@@ -182,6 +183,8 @@ def _way(arcs: Arcs, score: str, factor: float, dropout: float, training: bool, 
 
 def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     _check(arcs, inputs, way)
+    if eager_attention.serves(arcs, inputs, backend):
+        return eager_attention.attend(arcs, inputs, way)
     back: tuple[Tensor | None, ...] = (None, None, None)
     if records(*inputs):
         back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)

@@ -75,12 +75,13 @@ struct Batch {
     using Numbers = std::array<const A*, 3>;
 
     int64_t size = 0;
+    Shape shape;  // of the numbers of the batch
     std::array<const A*, most_arcs> row, sent, coming_row, coming_sent;
     std::array<int64_t, most_arcs> other, arc;
-    std::vector<A> score, product, logsumexp, delta, sum;       // [heads, most_arcs]
+    std::vector<A> score, product, logsumexp, delta, sum;       // [heads, stride]
     std::vector<A> rows, sents, fixed, fixed_sent, here, there;  // copies of rows, the last two of one
 
-    explicit Batch(const Attention<A>& with) {
+    explicit Batch(const Attention<A>& with) : shape(with.shape) {
         for (auto* numbers : {&score, &product, &logsumexp, &delta, &sum})
             numbers->resize(with.shape.heads * most_arcs);
         here.resize(with.width());
@@ -89,12 +90,13 @@ struct Batch {
         for (auto* copies : {&rows, &sents, &fixed, &fixed_sent}) copies->resize(most_arcs * with.width());
     }
 
-    // The arcs stored from `range.begin` to `range.end`. Asks for the numbers of the heads at the other ends of those
-    // to come: of up to three kinds, the first null one ends them.
-    template <class Neighbor>
-    void list(const Side<Neighbor>& side, Range range, const Numbers& numbers, int64_t heads) {
-        const int64_t last = side.rows.num_stored - 1;
+    // The arcs stored from `range.begin` to `range.end`, for vectors of `lanes` numbers. Asks for the numbers of the
+    // heads at the other ends of those to come: of up to three kinds, the first null one ends them.
+    template <int lanes, class Neighbor>
+    void list(const Side<Neighbor>& side, Range range, const Numbers& numbers) {
+        const int64_t last = side.rows.num_stored - 1, heads = shape.heads;
         size = range.end - range.begin;
+        shape.stride = size < lanes ? size : most_arcs;
         for (int64_t a = 0; a < size; ++a) {
             other[a] = side.rows.neighbors[range.begin + a];
             arc[a] = side.number ? side.number[range.begin + a] : range.begin + a;
@@ -127,7 +129,7 @@ struct Batch {
     // A row with the features of the edge of arc `a` added to it, in a copy, which may be the row.
     const A* plus_edge(const A* row, const Attention<A>& with, int64_t a, A* copy) const {
         const A* edge = with.table(with.edge).stored(with.place(arc[a]));
-        const auto [heads, span] = with.shape;
+        const auto [heads, span, stride] = with.shape;
         for (int64_t head = 0; head < heads; ++head) {
             for (int64_t c = 0; c < with.columns; ++c)
                 copy[head * span + c] = row[head * span + c] + edge[head * with.columns + c];
@@ -145,29 +147,30 @@ struct Batch {
     }
 
     // Scores "gat": the sums at both ends, and leaky_relu of them. `fixed` is that of the row, `others` of the others.
+    template <int lanes>
     void sum_numbers(const Attention<A>& with, const A* fixed, const A* others) {
-        const int64_t heads = with.shape.heads;
+        const int64_t heads = shape.heads, stride = shape.stride;
         for (int64_t a = 0; a < size; ++a) {
-            const A* edge = with.edge ? with.edge + with.place(arc[a]) * heads : nullptr;
-            for (int64_t head = 0; head < heads; ++head) {
-                const A z = fixed[head] + others[other[a] * heads + head] + (edge ? edge[head] : A{0});
-                sum[head * most_arcs + a] = z;
-                score[head * most_arcs + a] = z > 0 ? z : z * with.factor;
-            }
+            const A* number = others + other[a] * heads;
+            for (int64_t head = 0; head < heads; ++head) sum[head * stride + a] = fixed[head] + number[head];
+            if (!with.edge) continue;
+            const A* edge = with.edge + with.place(arc[a]) * heads;
+            for (int64_t head = 0; head < heads; ++head) sum[head * stride + a] += edge[head];
         }
+        leaky_numbers<lanes>(sum.data(), size, shape, with.factor, score.data());
     }
 
     // Adds the gradients of the scores of all arcs to those of a row.
     void add_to_heads(A* sums, int64_t heads) const {
         for (int64_t head = 0; head < heads; ++head)
-            for (int64_t a = 0; a < size; ++a) sums[head] += product[head * most_arcs + a];
+            for (int64_t a = 0; a < size; ++a) sums[head] += product[head * shape.stride + a];
     }
 
     // Numbers of the heads of row `row`, or for a negative one of the rows at the other ends, for each arc.
     void spread(const A* numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
         for (int64_t a = 0; a < size; ++a)
             for (int64_t head = 0; head < heads; ++head)
-                to[head * most_arcs + a] = numbers[(row < 0 ? other[a] : row) * heads + head];
+                to[head * shape.stride + a] = numbers[(row < 0 ? other[a] : row) * heads + head];
     }
 };
 

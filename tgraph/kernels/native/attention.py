@@ -27,7 +27,7 @@ def refuses(call: Call) -> str | None:
 
 def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
     """As the portable twin. The same bits for any number of threads."""
-    shape = (len(way.offset) - 1, *inputs.sent.shape[1:])
+    shape = (way.offset.shape[0] - 1, *inputs.sent.shape[1:])
     out, logsumexp = fresh(shape, inputs.sent.dtype), fresh(shape[:2], inputs.sent.dtype)
     _arrays(inputs, way).attend(flat(way.offset), flat(way.neighbors), flat(out), flat(logsumexp))
     return out, logsumexp
@@ -47,7 +47,7 @@ def attend_backward(
     to_source, to_target, to_value, to_edge, to_vector = found
     arrays, delta = _arrays(inputs, way), torch.empty_like(logsumexp)
     arrays.delta(flat(grad), flat(out), flat(delta))
-    settle(grad, len(way.neighbors))
+    settle(grad, way.neighbors.shape[0])
     given = (flat(grad), flat(delta), flat(logsumexp))
     if not (to_target is to_edge is to_vector is None):
         written = (flat(to_target), flat(to_edge), flat(to_vector))
@@ -59,7 +59,7 @@ def attend_backward(
 
 def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
     """As the portable twin, but without a gradient."""
-    out = logsumexp.new_empty((len(way.neighbors), logsumexp.shape[1]))
+    out = logsumexp.new_empty((way.neighbors.shape[0], logsumexp.shape[1]))
     _arrays(inputs, way).weights(flat(way.offset), flat(way.neighbors), flat(logsumexp), flat(out))
     return out
 
@@ -68,7 +68,7 @@ def _arrays(inputs: Inputs, way: Way) -> Any:
     """What all passes of a call read, as the kernels take it."""
     heads, columns = inputs.sent.shape[1:]
     for tensor in (inputs.source, inputs.target, inputs.sent):
-        settle(tensor, len(way.neighbors))
+        settle(tensor, way.neighbors.shape[0])
     drops = way.seed is not None and way.dropout > 0
     return getattr(native.load(), KERNELS[inputs.sent.dtype])(
         way.score,
@@ -81,6 +81,6 @@ def _arrays(inputs: Inputs, way: Way) -> Any:
         int(way.seed) % 2**64 if drops else 0,  # type: ignore[arg-type]
         flat(way.position),
         *[flat(tensor) for tensor in inputs],
-        len(inputs.source),
+        inputs.source.shape[0],
         len(inputs.target),
     )

@@ -1,7 +1,8 @@
 // The inner loops of attention: what is done for a batch of arcs of one row, in vectors of `lanes` numbers.
 //
-// A row of data has `span` numbers for each head, a multiple of `lanes`. Numbers of arcs lie head after head: those of
-// arc a and head h at h * most_arcs + a.
+// A row of data has `span` numbers for each head, a multiple of `lanes`. Numbers of arcs lie head after head: that of
+// arc a and head h at h * stride + a. Where arcs are fewer than lanes, nothing lies between the heads, so that a vector
+// has numbers of several.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace tgraph {
 inline constexpr int64_t most_arcs = 64;
 
 struct Shape {
-    int64_t heads, span;
+    int64_t heads, span, stride = most_arcs;
 };
 
 // ---- sums, maxima and powers of a vector ----------------------------------------------------------------------------
@@ -112,7 +113,28 @@ TGRAPH_INLINE void store(A* to, Vector<A, lanes> v) {
     *reinterpret_cast<Vector<A, lanes>*>(to) = v;
 }
 
+// Numbers of a batch that lie side by side: those of a head, or of all heads where arcs are fewer than lanes.
+struct Runs {
+    int64_t count, length;
+};
+
+template <int lanes>
+TGRAPH_INLINE Runs runs_of(int64_t size, Shape shape) {
+    return size < lanes ? Runs{1, shape.heads * size} : Runs{shape.heads, size};
+}
+
 // ---- scores ---------------------------------------------------------------------------------------------------------
+
+// out = leaky_relu(numbers).
+template <int lanes, class A>
+TGRAPH_MULTIVERSION void leaky_numbers(const A* numbers, int64_t size, Shape shape, A slope, A* out) {
+    const Runs runs = runs_of<lanes>(size, shape);
+    for (int64_t run = 0; run < runs.count; ++run)
+        for (int64_t a = run * shape.stride, end = a + runs.length; a < end; a += lanes) {
+            const Vector<A, lanes> z = load<A, lanes>(numbers + a);
+            store<A, lanes>(out + a, z > 0 ? z : z * slope);
+        }
+}
 
 // out = scale * the product of each row with `fixed`, or with its own where `step` is not 0. The rows that come later
 // are asked for on the way.
@@ -128,7 +150,7 @@ TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, 
                 fetch_ahead(next + f);
                 sum += load<A, lanes>(row + f) * load<A, lanes>(with + f);
             }
-            out[head * most_arcs + a] = scale * folded<Adding, A, lanes>(sum);
+            out[head * shape.stride + a] = scale * folded<Adding, A, lanes>(sum);
         }
 }
 
@@ -161,7 +183,7 @@ template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* coming, const A* fixed, const A* vector,
                                         int64_t size, Shape shape, A slope, A* out) {
     for (int64_t head = 0; head < shape.heads; ++head) {
-        A* scores = out + head * most_arcs;
+        A* scores = out + head * shape.stride;
         int64_t f = head * shape.span;
         const int64_t end = f + shape.span;
         std::fill_n(scores, size, A{0});
@@ -216,49 +238,93 @@ TGRAPH_INLINE Vector<A, lanes> thinned(const Dropout& dropout, const uint32_t* l
     return __builtin_convertvector(stays, Mask) ? gain + Vector<A, lanes>{} : Vector<A, lanes>{};
 }
 
-// Numbers of the arcs of a batch, for each head: what dropout hashes. Filled only where there is any.
-struct Counters {
-    uint32_t low[most_arcs], high[most_arcs];
-
-    TGRAPH_INLINE void fill(const int64_t* arcs, int64_t size, int64_t heads, int64_t head) {
-        for (int64_t a = 0; a < size; ++a) {
-            const auto counter = static_cast<uint64_t>(arcs[a] * heads + head);
-            low[a] = static_cast<uint32_t>(counter);
-            high[a] = static_cast<uint32_t>(counter >> 32);
-        }
+// What dropout leaves of the numbers from `begin` to `end` of a batch, at most `lanes`: it hashes arc and head of each.
+template <int lanes, class A>
+TGRAPH_INLINE Vector<A, lanes> thinned_at(const Dropout& dropout, const int64_t* arcs, int64_t begin, int64_t end,
+                                          Shape shape, A gain) {
+    uint32_t low[lanes] = {}, high[lanes] = {};
+    int64_t head = begin / shape.stride, a = begin - head * shape.stride;
+    for (int64_t i = 0; i < std::min<int64_t>(end - begin, lanes); ++i) {
+        const auto counter = static_cast<uint64_t>(arcs[a] * shape.heads + head);
+        low[i] = static_cast<uint32_t>(counter);
+        high[i] = static_cast<uint32_t>(counter >> 32);
+        if (++a == shape.stride) a = 0, ++head;
     }
-};
+    return thinned<lanes, A>(dropout, low, high, gain);
+}
+
+// Turns `size` scores less `base`, of which the first is number `first` of the batch, into weights before dropout, and
+// returns their sum.
+template <int lanes, class A>
+TGRAPH_INLINE Vector<A, lanes> powers(A* scores, int64_t first, int64_t size, A base) {
+    Vector<A, lanes> total{};
+    for (int64_t a = first; a < first + size; a += lanes) {
+        const Vector<A, lanes> weight = power_of_e<A, lanes>(load<A, lanes>(scores + a) - base);
+        total += weight;
+        store<A, lanes>(scores + a, weight);
+    }
+    return total;
+}
+
+// Raises the maximum of a head to `best`, and scales what belongs to the old one. Returns what its scores are taken
+// relative to.
+template <int lanes, class A>
+TGRAPH_INLINE A raise(A best, int64_t head, Shape shape, A* maxima, A* totals, A* sums) {
+    constexpr A lowest = -std::numeric_limits<A>::infinity();
+    const A before = maxima[head], now = Largest::apply(best, before), base = now == lowest ? A{0} : now;
+    maxima[head] = now;
+    if (before == lowest || before == now) return base;  // there is nothing to scale, or nothing changes
+    const A factor = power_of_e<A, lanes>(before - base + Vector<A, lanes>{})[0];
+    totals[head] *= factor;
+    for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes)
+        store<A, lanes>(sums + f, load<A, lanes>(sums + f) * factor);
+    return base;
+}
+
+// `soften` of a head with at least as many arcs as lanes.
+template <int lanes, class A>
+TGRAPH_INLINE void soften_head(A* scores, int64_t size, int64_t head, Shape shape, A* maxima, A* totals, A* sums) {
+    constexpr A lowest = -std::numeric_limits<A>::infinity();
+    const int64_t first = head * shape.stride;
+    for (int64_t a = first + size; a % lanes; ++a) scores[a] = lowest;
+    Vector<A, lanes> best = lowest + Vector<A, lanes>{};
+    for (int64_t a = first; a < first + size; a += lanes) best = Largest::apply(load<A, lanes>(scores + a), best);
+    const A base = raise<lanes, A>(folded<Largest, A, lanes>(best), head, shape, maxima, totals, sums);
+    totals[head] += folded<Adding, A, lanes>(powers<lanes, A>(scores, first, size, base));
+}
+
+// `soften` of all heads with fewer arcs than lanes.
+template <int lanes, class A>
+TGRAPH_INLINE void soften_few(A* scores, int64_t size, Shape shape, A* maxima, A* totals, A* sums) {
+    constexpr A lowest = -std::numeric_limits<A>::infinity();
+    for (int64_t head = 0; head < shape.heads; ++head) {
+        A *score = scores + head * size, best = lowest;
+        for (int64_t a = 0; a < size; ++a) best = Largest::apply(score[a], best);
+        const A base = raise<lanes, A>(best, head, shape, maxima, totals, sums);
+        for (int64_t a = 0; a < size; ++a) score[a] -= base;
+    }
+    powers<lanes, A>(scores, 0, shape.heads * size, A{0});
+    for (int64_t head = 0; head < shape.heads; ++head)
+        for (int64_t a = 0; a < size; ++a) totals[head] += scores[head * size + a];
+}
 
 // Online softmax: raises the maxima to those of the scores too, adds to the totals, scales `sums`, [heads, span], which
 // belong to the old maxima, and turns the scores into weights.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void soften(A* scores, int64_t size, Shape shape, const int64_t* arcs, const Dropout& dropout,
                                 A gain, A* maxima, A* totals, A* sums) {
-    constexpr A lowest = -std::numeric_limits<A>::infinity();
-    using Lanes = Vector<A, lanes>;
-    Counters counters;
-    for (int64_t head = 0; head < shape.heads; ++head) {
-        A* score = scores + head * most_arcs;
-        for (int64_t a = size; a % lanes; ++a) score[a] = lowest;
-        Lanes best = lowest + Lanes{};
-        for (int64_t a = 0; a < size; a += lanes) best = Largest::apply(load<A, lanes>(score + a), best);
-        const A before = maxima[head], now = Largest::apply(folded<Largest, A, lanes>(best), before);
-        const A base = now == lowest ? A{0} : now;
-        if (dropout.drops) counters.fill(arcs, size, shape.heads, head);
-        Lanes total{};
-        for (int64_t a = 0; a < size; a += lanes) {
-            Lanes weight = power_of_e<A, lanes>(load<A, lanes>(score + a) - base);
-            total += weight;
-            if (dropout.drops) weight *= thinned<lanes, A>(dropout, counters.low + a, counters.high + a, gain);
-            store<A, lanes>(score + a, weight);
+    if (size < lanes)
+        soften_few<lanes, A>(scores, size, shape, maxima, totals, sums);
+    else
+        for (int64_t head = 0; head < shape.heads; ++head)
+            soften_head<lanes, A>(scores, size, head, shape, maxima, totals, sums);
+    if (!dropout.drops) return;
+    const Runs runs = runs_of<lanes>(size, shape);
+    for (int64_t run = 0; run < runs.count; ++run)
+        for (int64_t a = run * shape.stride, end = a + runs.length; a < end; a += lanes) {
+            const auto kept = thinned_at<lanes, A>(dropout, arcs, a, end, shape, gain);
+            store<A, lanes>(scores + a, load<A, lanes>(scores + a) * kept);
         }
-        const A factor = power_of_e<A, lanes>(before - base + Lanes{})[0];
-        maxima[head] = now;
-        totals[head] = totals[head] * factor + folded<Adding, A, lanes>(total);
-        if (factor != 1)
-            for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes)
-                store<A, lanes>(sums + f, load<A, lanes>(sums + f) * factor);
-    }
 }
 
 // The softmax once more, and its gradient. `scores` become the weights after dropout, and `products`, those of the
@@ -268,22 +334,17 @@ template <int lanes, class A>
 TGRAPH_MULTIVERSION void harden(A* scores, A* products, A* logsumexp, A* delta, const A* sums, A slope, int64_t size,
                                 Shape shape, const int64_t* arcs, const Dropout& dropout, A gain) {
     using Lanes = Vector<A, lanes>;
-    Counters counters;
-    for (int64_t head = 0; head < shape.heads; ++head) {
-        const int64_t first = head * most_arcs;
-        for (int64_t a = first + size; a % lanes; ++a) scores[a] = products[a] = logsumexp[a] = delta[a] = 0;
-        if (dropout.drops) counters.fill(arcs, size, shape.heads, head);
-        for (int64_t a = 0; a < size; a += lanes) {
-            const Lanes alpha = power_of_e<A, lanes>(load<A, lanes>(scores + first + a) -
-                                                     load<A, lanes>(logsumexp + first + a));
+    const Runs runs = runs_of<lanes>(size, shape);
+    for (int64_t run = 0; run < runs.count; ++run)
+        for (int64_t a = run * shape.stride, end = a + runs.length; a < end; a += lanes) {
+            const Lanes alpha = power_of_e<A, lanes>(load<A, lanes>(scores + a) - load<A, lanes>(logsumexp + a));
             Lanes kept = Lanes{} + 1;
-            if (dropout.drops) kept = thinned<lanes, A>(dropout, counters.low + a, counters.high + a, gain);
-            Lanes to_score = alpha * (kept * load<A, lanes>(products + first + a) - load<A, lanes>(delta + first + a));
-            if (sums) to_score = load<A, lanes>(sums + first + a) > 0 ? to_score : to_score * slope;
-            store<A, lanes>(scores + first + a, alpha * kept);
-            store<A, lanes>(products + first + a, to_score);
+            if (dropout.drops) kept = thinned_at<lanes, A>(dropout, arcs, a, end, shape, gain);
+            Lanes to_score = alpha * (kept * load<A, lanes>(products + a) - load<A, lanes>(delta + a));
+            if (sums) to_score = load<A, lanes>(sums + a) > 0 ? to_score : to_score * slope;
+            store<A, lanes>(scores + a, alpha * kept);
+            store<A, lanes>(products + a, to_score);
         }
-    }
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
@@ -311,7 +372,7 @@ template <int lanes, class A>
 TGRAPH_MULTIVERSION void add_rows(A* sums, const A* const* rows, const A* const* coming, const A* weights, int64_t size,
                                   Shape shape) {
     for (int64_t head = 0; head < shape.heads; ++head) {
-        const A* weight = weights + head * most_arcs;
+        const A* weight = weights + head * shape.stride;
         int64_t f = head * shape.span;
         const int64_t end = f + shape.span;
         for (; f + 4 * lanes <= end; f += 4 * lanes) add_block<lanes, 4>(sums, rows, coming, f, weight, size);
@@ -354,7 +415,7 @@ template <int lanes, class A>
 TGRAPH_MULTIVERSION void add_leaky_rows(A* sums, A* to_vector, const A* const* rows, const A* fixed, const A* gradients,
                                         int64_t size, Shape shape, A slope) {
     for (int64_t head = 0; head < shape.heads; ++head) {
-        const A* gradient = gradients + head * most_arcs;
+        const A* gradient = gradients + head * shape.stride;
         int64_t f = head * shape.span;
         const int64_t end = f + shape.span;
         for (; f + 4 * lanes <= end; f += 4 * lanes)
@@ -366,26 +427,26 @@ TGRAPH_MULTIVERSION void add_leaky_rows(A* sums, A* to_vector, const A* const* r
     }
 }
 
-// The gradient of one row + fixed by the scores of `dot_leaky_rows`. The gradients of the scores are most_arcs apart.
+// The gradient of one row + fixed by the scores of `dot_leaky_rows`. The gradients of the scores are a stride apart.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void leaky_gradient(A* to, const A* row, const A* fixed, const A* vector, const A* gradients,
                                         Shape shape, A slope) {
     for (int64_t head = 0; head < shape.heads; ++head)
         for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes) {
             const Vector<A, lanes> z = load<A, lanes>(row + f) + load<A, lanes>(fixed + f),
-                                   part = gradients[head * most_arcs] * load<A, lanes>(vector + f);
+                                   part = gradients[head * shape.stride] * load<A, lanes>(vector + f);
             store<A, lanes>(to + f, z > 0 ? part : part * slope);
         }
 }
 
-// a * scale * row + b * other, with numbers a and b of the heads that are most_arcs apart.
+// a * scale * row + b * other, with numbers a and b of the heads that are a stride apart.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void mixed_rows(A* to, const A* row, const A* scale, const A* a, const A* other, const A* b,
                                     Shape shape) {
     for (int64_t head = 0; head < shape.heads; ++head)
         for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes)
-            store<A, lanes>(to + f, a[head * most_arcs] * load<A, lanes>(scale + f) * load<A, lanes>(row + f) +
-                                        b[head * most_arcs] * load<A, lanes>(other + f));
+            store<A, lanes>(to + f, a[head * shape.stride] * load<A, lanes>(scale + f) * load<A, lanes>(row + f) +
+                                        b[head * shape.stride] * load<A, lanes>(other + f));
 }
 
 }  // namespace tgraph

@@ -27,7 +27,7 @@ struct PassOver {
     template <class Visit>
     void each_batch(Batch<A>& batch, Range arcs, Visit visit) const {
         for (int64_t begin = arcs.begin; begin < arcs.end; begin += most_arcs) {
-            batch.list(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers, with.shape.heads);
+            batch.template list<lanes>(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers);
             visit(begin);
         }
     }
@@ -39,7 +39,7 @@ protected:
         const bool edges = with.edge && with.score != Score::gat;
         const auto source = with.table(with.source), value = with.table(with.value);
         if (with.score == Score::gat) {
-            batch.sum_numbers(with, with.target + row * with.shape.heads, with.source);
+            batch.template sum_numbers<lanes>(with, with.target + row * with.shape.heads, with.source);
             batch.gather(side, begin, value, with, false, batch.sent, batch.coming_sent, batch.sents.data());
             return;
         }
@@ -49,12 +49,12 @@ protected:
             batch.coming_sent = batch.row;  // they are on their way
             if (edges)
                 batch.gather(side, begin, source, with, false, batch.sent, batch.coming_sent, batch.sents.data());
-            dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size, with.shape,
-                                  with.factor, batch.score.data());
+            dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
+                                  batch.shape, with.factor, batch.score.data());
             return;
         }
         batch.gather(side, begin, value, with, edges, batch.sent, batch.coming_sent, batch.sents.data());
-        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, 0, batch.size, with.shape, with.factor,
+        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, 0, batch.size, batch.shape, with.factor,
                         batch.score.data());
     }
 
@@ -66,7 +66,7 @@ protected:
     void harden_batch(Batch<A>& batch) const {
         const A* sums = with.score == Score::gat ? batch.sum.data() : nullptr;
         harden<lanes>(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(), sums,
-                      with.factor, batch.size, with.shape, batch.arc.data(), with.dropout, with.gain);
+                      with.factor, batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain);
     }
 };
 
@@ -95,16 +95,16 @@ struct Forward : PassOver<A, lanes, Neighbor> {
         const A* fixed = this->target_of(row, batch);
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
-            soften<lanes>(batch.score.data(), batch.size, with.shape, batch.arc.data(), with.dropout, with.gain,
+            soften<lanes>(batch.score.data(), batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain,
                           maxima(sums), totals(sums), sums);
             const bool arrived = with.score == Score::gatv2;
             add_rows<lanes>(sums, batch.sent.data(), arrived ? nullptr : batch.coming_sent.data(), batch.score.data(),
-                            batch.size, with.shape);
+                            batch.size, batch.shape);
         });
     }
 
     void merge(A* sums, A* other) const {
-        const auto [heads, span] = with.shape;
+        const auto [heads, span, stride] = with.shape;
         for (int64_t head = 0; head < heads; ++head) {
             A& best = maxima(sums)[head];
             const A mine = best, theirs = maxima(other)[head];
@@ -117,7 +117,7 @@ struct Forward : PassOver<A, lanes, Neighbor> {
     }
 
     void finish(int64_t row, A* sums) const {
-        const auto [heads, span] = with.shape;
+        const auto [heads, span, stride] = with.shape;
         const bool none = this->side.rows.degree(row) == 0;
         for (int64_t head = 0; head < heads; ++head) {
             const A total = totals(sums)[head], scale = none ? A{1} : 1 / total;
@@ -147,7 +147,7 @@ struct Weights : PassOver<A, lanes, Neighbor> {
             this->harden_batch(batch);
             for (int64_t a = 0; a < batch.size; ++a)
                 for (int64_t head = 0; head < heads; ++head)
-                    out[with.place(batch.arc[a]) * heads + head] = batch.score[head * most_arcs + a];
+                    out[with.place(batch.arc[a]) * heads + head] = batch.score[head * batch.shape.stride + a];
         });
     }
 
@@ -173,7 +173,7 @@ struct ToTarget : PassOver<A, lanes, Neighbor> {
         const A *fixed = this->target_of(row, batch), *grad = with.table(with.grad).row(row, batch.there.data());
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
-            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), grad, 0, batch.size, with.shape, A{1},
+            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), grad, 0, batch.size, batch.shape, A{1},
                             batch.product.data());
             batch.spread(with.logsumexp, row, with.shape.heads, batch.logsumexp);
             batch.spread(with.delta, row, with.shape.heads, batch.delta);
@@ -197,9 +197,9 @@ private:
             batch.add_to_heads(sums, with.shape.heads);
         else if (with.score == Score::gatv2)
             add_leaky_rows<lanes>(sums, totals ? totals + part * with.width() : nullptr, batch.row.data(), fixed,
-                                  batch.product.data(), batch.size, with.shape, with.factor);
+                                  batch.product.data(), batch.size, batch.shape, with.factor);
         else
-            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, with.shape);
+            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
     }
 
     void write_edges(Batch<A>& batch, const A* fixed, const A* grad) const {
@@ -209,15 +209,15 @@ private:
             const int64_t place = with.place(batch.arc[a]);
             if (with.score == Score::gat) {
                 for (int64_t head = 0; head < heads; ++head)
-                    to_edge[place * heads + head] = batch.product[head * most_arcs + a];
+                    to_edge[place * heads + head] = batch.product[head * batch.shape.stride + a];
                 continue;
             }
             A *to = to_edge + place * heads * with.columns, *written = table.is_padded() ? batch.fixed.data() : to;
             const A *product = batch.product.data() + a, *weight = batch.score.data() + a;
             if (with.score == Score::gatv2)
-                leaky_gradient<lanes>(written, batch.row[a], fixed, with.vector, product, with.shape, with.factor);
+                leaky_gradient<lanes>(written, batch.row[a], fixed, with.vector, product, batch.shape, with.factor);
             else
-                mixed_rows<lanes>(written, fixed, with.vector, product, grad, weight, with.shape);
+                mixed_rows<lanes>(written, fixed, with.vector, product, grad, weight, batch.shape);
             if (written != to) table.write(written, nullptr, to);
         }
     }
@@ -250,19 +250,19 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
             const A* beside = value;
             const int64_t step =
                 with.score == Score::dot ? batch.beside_edges(beside, with, batch.fixed_sent.data()) : 0;
-            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), beside, step, batch.size, with.shape, A{1},
+            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), beside, step, batch.size, batch.shape, A{1},
                             batch.product.data());
             batch.spread(with.logsumexp, -1, with.shape.heads, batch.logsumexp);
             batch.spread(with.delta, -1, with.shape.heads, batch.delta);
             this->harden_batch(batch);
             add_scores(batch, fixed, sums);
             add_rows<lanes, A>(sums + first(with), batch.sent.data(), nullptr, batch.score.data(), batch.size,
-                               with.shape);
+                               batch.shape);
         });
     }
 
     void finish(int64_t row, const A* sums) const {
-        const auto [heads, span] = with.shape;
+        const auto [heads, span, stride] = with.shape;
         const auto table = with.table(nullptr);
         const A* sent = sums + first(with);
         if (with.score == Score::gatv2) {
@@ -281,15 +281,15 @@ private:
     // As at the target: `row` is the source here.
     void score_at_source(Batch<A>& batch, int64_t begin, int64_t row, const A* fixed) const {
         if (with.score == Score::gat)
-            return batch.sum_numbers(with, with.source + row * with.shape.heads, with.target);
+            return batch.template sum_numbers<lanes>(with, with.source + row * with.shape.heads, with.target);
         const auto target = with.table(with.target);
         const bool added = with.edge && with.score == Score::gatv2;
         batch.gather(this->side, begin, target, with, added, batch.row, batch.coming_row, batch.rows.data());
         if (with.score == Score::gatv2)
             return dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
-                                         with.shape, with.factor, batch.score.data());
+                                         batch.shape, with.factor, batch.score.data());
         const int64_t step = batch.beside_edges(fixed, with, batch.fixed.data());
-        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, step, batch.size, with.shape, with.factor,
+        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, step, batch.size, batch.shape, with.factor,
                         batch.score.data());
     }
 
@@ -298,9 +298,9 @@ private:
             batch.add_to_heads(sums, with.shape.heads);
         else if (with.score == Score::gatv2)
             add_leaky_rows<lanes, A>(sums, nullptr, batch.row.data(), fixed, batch.product.data(), batch.size,
-                                     with.shape, with.factor);
+                                     batch.shape, with.factor);
         else
-            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, with.shape);
+            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
     }
 };
 

@@ -142,12 +142,31 @@ void multiply_ends(In<A> scale, In<int64_t> offset, In<int32_t> neighbors, Out<A
     });
 }
 
+// For each arc 1 / how many arcs its neighbour has among the rows that begin at `offset`: the weights of the transpose
+// of a mean over those rows.
+template <class A>
+void mean_weights(In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
+    const auto size = static_cast<int64_t>(out.shape(0));
+    if (static_cast<int64_t>(neighbors.shape(0)) != size) throw std::invalid_argument("neighbors: expected [arcs]");
+    const int64_t* const begin = offset.data();
+    const int32_t* const others = neighbors.data();
+    A* const to = out.data();
+    const int parts = part_count(size);
+    for_each_part(parts, [=](int part) {
+        const Range arcs = part_of(size, part, parts);
+        for (int64_t i = arcs.begin; i < arcs.end; ++i)
+            to[i] = A{1} / static_cast<A>(begin[others[i] + 1] - begin[others[i]]);
+    });
+}
+
 template <class A>
 void bind_weights(nb::module_& module) {
     using nb::arg;
     module.def("inverse_root_degree", &inverse_root_degree<A>, arg("offset").noconvert(), arg("out").noconvert());
     module.def("multiply_ends", &multiply_ends<A>, arg("scale").noconvert(), arg("offset").noconvert(),
                arg("neighbors").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("mean_weights", &mean_weights<A>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ nanobind::list census() {
 
 namespace tgraph {
 
+void bind_batch_sums(nb::module_& module);
 void bind_edge_index(nb::module_& module);
 void bind_values(nb::module_& module);
 
@@ -72,6 +73,7 @@ NB_MODULE(_native, module) {
     module.def("census", &census, "What the census has counted, by place in the source: what regions took, and would "
                "take on their threads.");
     tgraph::bind_csr(module);
+    tgraph::bind_batch_sums(module);
     tgraph::bind_edge_index(module);
     tgraph::bind_values(module);
     tgraph::bind_pages(module);

@@ -1,0 +1,116 @@
+"""Plans of relaxations are found again by later runs, and made anew where anything that they follow from differs."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+import tgraph as tg
+from tgraph import native, overflow, planning
+from tgraph.algorithms import bfs, sssp
+from tgraph.algorithms.bfs import BFS
+from tgraph.errors import ArgumentError
+
+pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+
+
+def path(weights=None, n=5):
+    return tg.Graph.from_edges(torch.arange(n - 1), torch.arange(1, n), weights, num_vertices=n)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The programs that plans were made for."""
+    programs = []
+    make = planning._made
+
+    def noted(program, *arguments):
+        programs.append(program)
+        return make(program, *arguments)
+
+    monkeypatch.setattr(planning, "_made", noted)
+    return programs
+
+
+def test_a_second_run_finds_the_plan_of_the_first(made, monkeypatch):
+    graph = path()
+    first = bfs(graph, 0)
+    monkeypatch.setattr(overflow.Watch, "range_of_sent", None)  # nothing looks at values
+    assert torch.equal(bfs(graph, 0), first) and bfs(graph, 2).tolist() == [-1, -1, 0, 1, 2]
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"mode": "pull"}, {"backend": "portable"}, {"max_iterations": 9}, {"max_depth": 2}, {"mode": "push"}]
+)
+def test_other_options_make_another_plan(made, options):
+    graph = path()
+    expected = bfs(graph, 0)
+    depth = options.get("max_depth", 9)
+    for _ in range(2):
+        assert torch.equal(bfs(graph, 0, **options), torch.where(expected <= depth, expected, -1))
+    assert len(made) == 2
+
+
+def test_an_attribute_of_the_program_makes_another_plan(made):
+    graph, far = path(), BFS(0)
+    far.weight = 3
+    assert tg.run(BFS(0), graph).values.tolist() == [0, 1, 2, 3, 4]
+    assert tg.run(far, graph).values.tolist() == [0, 3, 6, 9, 12]
+    far.weight = 3.5
+    with pytest.raises(ArgumentError, match="cannot hold"):
+        tg.run(far, graph)
+    assert len(made) == 3
+
+
+def test_integers_that_may_overflow_are_looked_at_in_each_run(made):
+    graph, step = path(), BFS(0)
+    step.weight = 2**30
+    for _ in range(2):
+        with pytest.raises(ArgumentError, match="does not fit"):
+            tg.run(step, graph)
+    assert len(made) == 2
+
+
+def test_weights_are_those_of_the_graph(made):
+    for weights in (torch.tensor([1, 2, 3, 4]), torch.tensor([0.5, 1.0, 1.5, 2.0]), None):
+        graph = path(weights)
+        expected = (torch.ones(4, dtype=torch.int64) if weights is None else weights).cumsum(0).tolist()
+        for _ in range(2):
+            assert sssp(graph, 0).tolist() == [0, *expected]
+    assert len(made) == 3
+
+
+def test_a_trace_names_the_loop_of_each_run():
+    graph = path()
+    traces = [tg.run(BFS(0), graph, trace=True).trace for _ in range(3)]
+    assert len({str(trace).split("ms")[0][:40] for trace in traces}) == 1
+    assert all(trace.choices == traces[0].choices for trace in traces)
+
+
+def test_a_plan_keeps_no_graph_and_no_values_alive():
+    graph = path()
+    values = tg.run(BFS(0), graph).values
+    held = [weakref.ref(graph), weakref.ref(values)]
+    gc.collect()
+    gc.disable()
+    try:
+        del graph, values
+        assert [each() for each in held] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_a_program_that_checks_weights_itself_is_asked_each_time():
+    asked = []
+
+    class Checked(BFS):
+        def check(self, graph, values):
+            asked.append(values.shape)
+            super().check(graph, values)
+
+    graph = path()
+    for _ in range(2):
+        assert tg.run(Checked(0), graph).values.tolist() == [0, 1, 2, 3, 4]
+    assert len(asked) == 2
