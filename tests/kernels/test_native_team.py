@@ -19,6 +19,9 @@ from tgraph import native
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this")
+preloaded = os.environ.get("LD_PRELOAD", "")
+unsanitized = pytest.mark.skipif("san.so" in preloaded, reason="sanitizers themselves end where no memory is left")
+without_tsan = pytest.mark.skipif("tsan.so" in preloaded, reason="ThreadSanitizer has no threads in a child of a fork")
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +46,7 @@ def run_script(script, **environment):
 
 
 @on_linux
+@without_tsan
 def test_a_child_of_a_fork_has_threads_of_its_own():
     script = """
 import os, torch, tgraph as tg
@@ -60,6 +64,7 @@ print(os.waitpid(child, 0)[1], torch.equal(tg.algorithms.bfs(graph, 0), before))
 
 
 @on_linux
+@without_tsan
 def test_forks_while_other_threads_call_kernels():
     script = """
 import os, signal, threading, torch
@@ -150,6 +155,7 @@ def test_the_main_thread_sets_the_number_of_threads_for_all():
 
 
 @on_linux
+@unsanitized
 def test_memory_that_runs_out_in_a_thread_is_an_error_of_the_caller():
     """Two chunks of sources fill their buckets at once, each with as much as is left."""
     script = """
@@ -188,6 +194,7 @@ caller.join()
 
 
 @on_linux
+@unsanitized
 def test_cores_need_no_more_memory_with_more_threads():
     script = """
 import resource, torch
