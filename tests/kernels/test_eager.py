@@ -213,3 +213,17 @@ def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch
     one, other = (torch.autograd.grad(out.sin().sum(), data, create_graph=True)[0] for out in (found, expected))
     one, other = (torch.autograd.grad(first.pow(3).sum(), data)[0] for first in (one, other))
     torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 16, 70])
+@pytest.mark.parametrize("greatest", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_best_of_what_is_sent(columns, greatest, dtype):
+    arcs = arcs_of(300, 400, 1000)  # some destinations hear nobody
+    data = torch.randn(300, columns, dtype=dtype)
+    data[3, 0], data[4, -1] = torch.nan, -torch.inf
+    sent = data[arcs.neighbors.long()]
+    index = arcs.destinations()[:, None].expand_as(sent)
+    reduce = "amax" if greatest else "amin"
+    expected = torch.zeros(400, columns, dtype=dtype).scatter_reduce(0, index, sent, reduce, include_self=False)
+    assert torch.equal(eager.best(arcs, data, greatest).nan_to_num(nan=9), expected.nan_to_num(nan=9))

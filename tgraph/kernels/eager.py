@@ -71,6 +71,15 @@ def aggregate(
     return _pull(arcs, data, mean, weights, own)
 
 
+def best(arcs: Arcs, data: Tensor, greatest: bool) -> Tensor:
+    """The least or greatest of what the sources of each destination send, by column, 0 where there are none; without a
+    gradient."""
+    rows, columns = arcs.num_destinations, data.shape[1]
+    out = fresh((rows, columns), data.dtype)
+    cast(Any, native.load()).take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
+    return out
+
+
 def _pull(arcs: Arcs, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     rows, columns = arcs.num_destinations, data.shape[1]
     out = fresh((rows, columns), data.dtype)

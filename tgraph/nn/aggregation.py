@@ -32,6 +32,12 @@ def aggregate(
         return _scaled(adjacency, data, weights)
     if reduce in ("sum", "mean") and (received := _at_once(adjacency, data, reduce == "mean", weights)) is not None:
         return received
+    if (
+        reduce in ("min", "max")
+        and weights is None
+        and (received := _best_at_once(adjacency, data, reduce)) is not None
+    ):
+        return received
     graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
     if graph is not None and weights is None and reduce in ("sum", "mean"):
         return operators.aggregate(graph, data, reduce)
@@ -86,6 +92,18 @@ def _at_once(
     if weights is None or values is None:
         return eager.aggregate(arcs, data, mean, own=own)
     return eager.aggregate(arcs, data, mean, values, lambda: weights.transposed(adjacency), own)
+
+
+def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | None:
+    """The min or max by `kernels.eager`, where no gradient is recorded; None where that does not serve it."""
+    if torch.compiler.is_compiling() or records(data):
+        return None
+    if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
+        return None
+    arcs = adjacency.arcs(of_edges=False)
+    if not eager.serves(arcs, data) or arcs.num_arcs * data.shape[1] > eager.MANY:
+        return None
+    return eager.best(arcs, data, reduce == "max")
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:

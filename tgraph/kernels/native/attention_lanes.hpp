@@ -136,12 +136,48 @@ TGRAPH_MULTIVERSION void leaky_numbers(const A* numbers, int64_t size, Shape sha
         }
 }
 
+// Both halves of a vector added up.
+template <class A, int lanes>
+TGRAPH_INLINE Vector<A, lanes / 2> halved(Vector<A, lanes> v) {
+    constexpr auto places = std::make_integer_sequence<int, lanes / 2>{};
+    return lanes_from<0, A, lanes>(v, places) + lanes_from<lanes / 2, A, lanes>(v, places);
+}
+
+// The sums of four vectors, added in the order of `folded`: the last steps of all four are one.
+template <class A, int lanes>
+TGRAPH_INLINE Vector<A, 4> folded_four(Vector<A, lanes> a, Vector<A, lanes> b, Vector<A, lanes> c, Vector<A, lanes> d) {
+    if constexpr (lanes > 4) {
+        return folded_four<A, lanes / 2>(halved<A, lanes>(a), halved<A, lanes>(b), halved<A, lanes>(c),
+                                         halved<A, lanes>(d));
+    } else {
+        using Four = Vector<A, 4>;
+        const Four ab = Four{a[0], b[0], a[1], b[1]} + Four{a[2], b[2], a[3], b[3]};
+        const Four cd = Four{c[0], d[0], c[1], d[1]} + Four{c[2], d[2], c[3], d[3]};
+        return Four{ab[0], ab[1], cd[0], cd[1]} + Four{ab[2], ab[3], cd[2], cd[3]};
+    }
+}
+
 // out = scale * the product of each row with `fixed`, or with its own where `step` is not 0. The rows that come later
 // are asked for on the way.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, const A* fixed, int64_t step,
                                   int64_t size, Shape shape, A scale, A* out) {
-    for (int64_t head = 0; head < shape.heads; ++head)
+    int64_t head = 0;
+    for (; shape.span == lanes && head + 4 <= shape.heads; head += 4)
+        for (int64_t a = 0; a < size; ++a) {
+            const int64_t f = head * lanes;
+            const A *row = rows[a] + f, *with = fixed + a * step + f, *next = coming[a] + f;
+            Vector<A, lanes> sum[4];
+#pragma GCC unroll 4
+            for (int h = 0; h < 4; ++h) {
+                fetch_ahead(next + h * lanes);
+                sum[h] = load<A, lanes>(row + h * lanes) * load<A, lanes>(with + h * lanes);
+            }
+            const Vector<A, 4> sums = scale * folded_four<A, lanes>(sum[0], sum[1], sum[2], sum[3]);
+#pragma GCC unroll 4
+            for (int h = 0; h < 4; ++h) out[(head + h) * shape.stride + a] = sums[h];
+        }
+    for (; head < shape.heads; ++head)
         for (int64_t a = 0; a < size; ++a) {
             const A *row = rows[a] + head * shape.span, *with = fixed + a * step + head * shape.span;
             const A* next = coming[a] + head * shape.span;

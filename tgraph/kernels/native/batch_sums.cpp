@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "numbers.hpp"
 #include "selection.hpp"
+#include "semiring.hpp"
 
 namespace tgraph {
 
@@ -81,6 +82,44 @@ TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, 
     }
 }
 
+// The least or greatest of some adjacent columns of a row that has arcs.
+template <class Reduce, int vectors, class A>
+TGRAPH_INLINE void best_block(const BatchArcs<A>& with, Range arcs, const A* data, A* out) {
+    constexpr int lanes = 32 / sizeof(A);
+    Vector<A, lanes> best[vectors];
+    const A* const first = data + with.neighbors[arcs.begin] * with.columns;
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) best[v] = load<A, lanes>(first + v * lanes);
+    for (int64_t i = arcs.begin + 1; i < arcs.end; ++i) {
+        const A* const from = data + with.neighbors[i] * with.columns;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) best[v] = Reduce::apply(best[v], load<A, lanes>(from + v * lanes));
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Vector<A, lanes>*>(out + v * lanes) = best[v];
+}
+
+template <class Reduce, class A>
+TGRAPH_MULTIVERSION_NARROW void best_row(const BatchArcs<A>& with, int64_t row, const A* data, A* out) {
+    constexpr int lanes = 32 / sizeof(A);
+    const Range arcs = with.of(row);
+    const int64_t columns = with.columns;
+    A* const to = out + row * columns;
+    if (arcs.begin == arcs.end) {
+        for (int64_t f = 0; f < columns; ++f) to[f] = 0;
+        return;
+    }
+    int64_t f = 0;
+    for (; f + 8 * lanes <= columns; f += 8 * lanes) best_block<Reduce, 8>(with, arcs, data + f, to + f);
+    for (; f + lanes <= columns; f += lanes) best_block<Reduce, 1>(with, arcs, data + f, to + f);
+    for (; f < columns; ++f) {
+        A best = data[with.neighbors[arcs.begin] * columns + f];
+        for (int64_t i = arcs.begin + 1; i < arcs.end; ++i)
+            best = Reduce::apply(best, data[with.neighbors[i] * columns + f]);
+        to[f] = best;
+    }
+}
+
 template <class A>
 TGRAPH_MULTIVERSION_NARROW void give_row(const BatchArcs<A>& with, int64_t row, const A* numbers, A* out) {
     const Range arcs = with.of(row);
@@ -108,6 +147,20 @@ BatchArcs<A> batch_arcs(const In<int32_t>& neighbors, const In<int64_t>& offset,
             own};
 }
 
+// Calls visit(row) for all rows, in chunks that do not hang on the threads.
+template <class A, class Visit>
+void each_batch_row(const BatchArcs<A>& with, Visit visit) {
+    const int64_t carried = (with.arcs + with.rows) * with.columns, chunks = carried / grain + 1;
+    const auto first_row = [&](int64_t chunk) {
+        const int64_t* const begin = with.offset;
+        if (chunk == 0 || chunk == chunks) return chunk ? with.rows : 0;
+        return std::lower_bound(begin, begin + with.rows, with.arcs * chunk / chunks) - begin;
+    };
+    for_each_chunk(chunks, part_count(carried / numbers_per_item), [&](int64_t chunk) {
+        for (int64_t row = first_row(chunk), end = first_row(chunk + 1); row < end; ++row) visit(row);
+    });
+}
+
 // What each row takes from its neighbours, [rows, columns] of data [num_sources, columns].
 template <class A>
 void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, In<A> weights, bool mean,
@@ -115,18 +168,25 @@ void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t co
     const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, weights, mean, own, data.shape(0));
     if (static_cast<int64_t>(out.shape(0)) != with.rows * columns)
         throw std::invalid_argument("out: expected [rows, columns]");
-    const int64_t carried = (with.arcs + with.rows) * columns, chunks = carried / grain + 1;
-    const auto first_row = [&](int64_t chunk) {
-        const int64_t* const begin = with.offset;
-        if (chunk == 0 || chunk == chunks) return chunk ? with.rows : 0;
-        return std::lower_bound(begin, begin + with.rows, with.arcs * chunk / chunks) - begin;
-    };
-    for_each_chunk(chunks, part_count(carried / numbers_per_item), [&](int64_t chunk) {
-        for (int64_t row = first_row(chunk), end = first_row(chunk + 1); row < end; ++row)
-            if (with.weights)
-                take_row<true>(with, row, data.data(), out.data());
-            else
-                take_row<false>(with, row, data.data(), out.data());
+    each_batch_row(with, [&](int64_t row) {
+        if (with.weights)
+            take_row<true>(with, row, data.data(), out.data());
+        else
+            take_row<false>(with, row, data.data(), out.data());
+    });
+}
+
+// The least or greatest number that each row takes from its neighbours, by column; 0 where it has none.
+template <class A>
+void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, bool greatest, Out<A> out) {
+    const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, In<A>(), false, A{0}, data.shape(0));
+    if (static_cast<int64_t>(out.shape(0)) != with.rows * columns)
+        throw std::invalid_argument("out: expected [rows, columns]");
+    each_batch_row(with, [&](int64_t row) {
+        if (greatest)
+            best_row<Greater>(with, row, data.data(), out.data());
+        else
+            best_row<Lesser>(with, row, data.data(), out.data());
     });
 }
 
@@ -153,6 +213,9 @@ void bind(nb::module_& module) {
     };
     define("take_sums", &take_sums<A>, "data");
     define("give_sums", &give_sums<A>, "numbers");
+    module.def("take_best", &take_best<A>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("data").noconvert(), arg("columns"), arg("greatest"), arg("out").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
