@@ -113,7 +113,7 @@ private:
 
     // Along many arcs: each thread marks in a bitmap of its own whom they lead to.
     void push_marks() {
-        const int threads = threads_for(arcs_);
+        const int threads = threads_for(arcs_ / 4);  // to mark is a quarter of the work that other rounds have
         while (static_cast<int>(marked_.size()) < threads) marked_.emplace_back(n_);
         number_arcs();
         for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
