@@ -26,7 +26,8 @@ class PageRank(tg.Program):
     dangling : "redistribute" lets a surfer at a vertex without out-arcs jump; "ignore" drops that mass, as GAP does.
     weighted : follow arcs in proportion to their weights, through which gradients flow.
     method : "power" has all vertices hear the ranks of the last iteration; "gauss-seidel" cuts the vertices into 16
-        blocks, each of which, from the last on, hears what those after it have just computed: often fewer iterations.
+        blocks, each of which, from the last on, hears what those after it have just computed, and where kernels are
+        compiled lets its vertices hear those just before them: often half as many iterations.
     """
 
     METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}

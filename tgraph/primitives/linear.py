@@ -35,7 +35,9 @@ class AffineMap:
         the next step, `total` is the sum of the next vector ahead of it, and alpha = 1 / total normalises it.
     blocks : 1 for a power (Jacobi) iteration, whose vertices all hear the last values; more for block Gauss-Seidel,
         where the rows are cut into so many blocks of equal work and each, beginning with the last, hears what those
-        after it have just computed. Both have the same fixpoints, and Gauss-Seidel often gets there in fewer steps.
+        after it have just computed. The compiled kernels cut large blocks into stripes, by their size alone, and let
+        a row hear the rows before it in its stripe as well, unless neighbours are scattered. All have the same
+        fixpoints, and Gauss-Seidel often gets there in fewer steps.
 
     Sums are taken in float64; values, and what is sent, keep the dtype of x (of scale * x, where scale is wider).
     Results do not depend on the number of threads. Differentiable in x, scale, bias and weights. The compiled kernels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -26,6 +27,8 @@ def refuses(call: Call) -> str | None:
         return f"it computes float32 and float64, the values are {call.data.dtype}"
     if isinstance(call.weights, Tensor) and call.weights.dtype not in _WEIGHTS:
         return f"it reads weights of float32, float64, int32 and int64, these are {call.weights.dtype}"
+    if call.blocks > 1 and call.sub is not None and call.sub.neighbors.dtype != torch.int32:
+        return "blocks that hear each other are compiled for vertices that int32 can name"
     for tensor in call.others:
         if tensor.dim() and tensor.dtype != call.data.dtype:
             return f"the scale, bias and measure must have the dtype of the values, {call.data.dtype}"
@@ -44,24 +47,24 @@ def affine_step(
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """As the portable twin, but for the sum of the values in float64, whose order differs.
+    """As the portable twin, but for the sum of the values in float64, whose order differs; in a step of several blocks
+    rows of a stripe hear each other as well (`gauss_seidel.cpp`).
 
-    Writes the new values and what they send into the spare tensors, and what a step of several blocks sends into
-    `heard`. The same bits for any number of threads.
+    Writes the new values and what they send into the spare tensors; a step of several blocks overwrites `heard`. The
+    same bits for any number of threads.
     """
-    scale, bias, in_place = coefficients.scale, coefficients.bias, coefficients.blocks > 1
+    scale, bias, in_blocks = coefficients.scale, coefficients.bias, coefficients.blocks > 1
     values = fresh(before.shape, before.dtype) if spare[0] is None else spare[0]
-    if in_place:
-        sent = heard
-    elif scale is None:
-        sent = None
-    else:
+    sent = None
+    if in_blocks or scale is not None:
         sent = fresh(values.shape, values.dtype) if spare[1] is None else spare[1]
     neighbors, source = sub.neighbors, flat(heard)
-    if not in_place:
+    if not in_blocks:
         neighbors, source = gathered(sub.graph, sub.mirrored, source)
+    elif weights is not None and weights.dtype == torch.int64:
+        weights = weights.double()  # products are added in float64
     settle(source, len(neighbors))
-    change, total, unsent = native.load().affine_step(  # type: ignore[union-attr]
+    arguments = (
         flat(sub.offset),
         flat(neighbors),
         flat(weights),
@@ -73,13 +76,13 @@ def affine_step(
         float(alpha),
         float(beta),
         0.0 if isinstance(bias, Tensor) else float(beta) * bias,
-        float(rescale),
-        "total" in wanted,
-        "unsent" in wanted,
-        values,
-        sent,
-        coefficients.blocks,
     )
+    wants, kernels = ("total" in wanted, "unsent" in wanted), cast(Any, native.load())
+    if in_blocks:
+        found = kernels.gauss_seidel_step(*arguments, float(rescale), *wants, values, sent, coefficients.blocks)
+    else:
+        found = kernels.affine_step(*arguments, *wants, values, sent)
+    change, total, unsent = found
     return told(values, sent, change, total, unsent, wanted)
 
 

@@ -59,8 +59,9 @@ def affine_step(
     heard : [n], what is sent. before : [n], what the change is measured from; says the dtype of the new values.
     weights : [e] in the order of the arcs held, or None. Added in float64 where the device has it.
     rescale : what `heard` is multiplied by before a step of several blocks.
-    spare : values and sent values that may be overwritten, or None each; this backend makes new ones. In a step of
-    several blocks other backends overwrite `heard`.
+    spare : values and sent values that may be overwritten, or None each; this backend makes new ones. The first may be
+        `before` itself. In a step of several blocks other backends overwrite `heard`, and may let the rows of a block
+        hear those before them.
     wanted : which of "total" and "unsent" to compute.
     """
     scale, bias = coefficients.scale, coefficients.bias
