@@ -12,7 +12,7 @@ import tgraph as tg
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from bench import gapbs, gpu, limits, measure, peers, report, verify
+from bench import gapbs, gpu, limits, measure, peers, report, serial, verify
 from bench.arrays import Arrays
 
 PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
@@ -205,3 +205,25 @@ def test_a_wrong_aggregation_is_not_timed():
     assert gpu.difference(torch.tensor([1.0, 0.0]), expected) == ""
     assert gpu.difference(torch.tensor([1.1, 0.0]), expected) == "WRONG: 1 of 2 differ"
     assert gpu.measured("g", "sum", "x", lambda: torch.tensor([1.1, 0.0]), expected, 1).milliseconds is None
+
+
+def test_what_is_left_by_amdahls_law():
+    """Of 10 seconds 8 are in regions, which chunks spread over 3; of the 2 others torch spreads one over a quarter."""
+    found = {"seconds": 10.0, "inside": 8.0, "outside": 2.0, "threads": 4, "places": [{"spread": 2.5}, {"spread": 0.5}]}
+    assert serial.speed_ups(found, (0.0, 0.0)) == {"torch": 0.0, "amdahl": 10 / 4, "chunked": 10 / 5}
+    assert serial.speed_ups(found, (1.0, 0.25)) == {"torch": 1.0, "amdahl": 10 / 3.25, "chunked": 10 / 4.25}
+
+
+def test_regions_are_counted_for_the_threads_that_they_ask_for():
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        graph = tg.generators.rmat(14, 16)
+        row = serial.counted(lambda: tg.algorithms.pagerank(graph, tol=None, max_iterations=5), 4)
+    finally:
+        torch.set_num_threads(before)
+    assert 0 < row["inside"] < row["seconds"]
+    assert all(1 < place["threads"] <= 4 and place["spread"] <= place["seconds"] for place in row["places"])
+    assert "power.cpp" in serial.regions(row) and "pagerank" in serial.markdown(
+        [{"algorithm": "pagerank"} | row | serial.speed_ups(row, (0.0, 0.0))]
+    )

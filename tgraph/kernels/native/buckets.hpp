@@ -69,6 +69,7 @@ private:
         std::vector<std::vector<int32_t>> bins;  // bucket b is bins[b % window] while current_ <= b < current_ + window
         std::vector<int32_t> far, taken;
         int64_t least_far = none, place = 0, active = 0, arcs = 0, changed = 0;
+        int64_t least = 0;  // no bucket before this one holds anything
     };
 
     // There may be fewer threads by now than when the relaxation began, so that any worker may hold what nobody is
@@ -95,8 +96,9 @@ private:
         }
     }
 
-    int64_t first_bin(const Worker& worker) const {
-        for (int64_t bucket = current_; bucket < current_ + window; ++bucket)
+    // Goes on from where it has looked before: with many workers most of their bins are empty.
+    int64_t first_bin(Worker& worker) const {
+        for (int64_t& bucket = worker.least = std::max(worker.least, current_); bucket < current_ + window; ++bucket)
             if (!worker.bins[bucket % window].empty()) return bucket;
         return none;
     }
@@ -135,7 +137,10 @@ private:
     void put(int32_t v, V value, Worker& worker) {
         const int64_t bucket = bucket_of(value);
         ++worker.changed;
-        if (bucket < current_ + window) return worker.bins[bucket % window].push_back(v);
+        if (bucket < current_ + window) {
+            worker.least = std::min(worker.least, bucket);
+            return worker.bins[bucket % window].push_back(v);
+        }
         worker.far.push_back(v);
         worker.least_far = std::min(worker.least_far, bucket);
     }
@@ -166,9 +171,9 @@ private:
         }
     }
 
-    int64_t first_open() const {
+    int64_t first_open() {
         int64_t next = none;
-        for (const Worker& worker : workers_) next = std::min(next, first_bin(worker));
+        for (Worker& worker : workers_) next = std::min(next, first_bin(worker));
         return next;
     }
 

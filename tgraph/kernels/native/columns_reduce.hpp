@@ -2,14 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "columns.hpp"
 #include "semiring.hpp"
 
 namespace tgraph {
 
+// Whether a reduction gives the same bits in whatever groups its messages are joined.
+template <class Reduce, class A>
+inline constexpr bool is_associative =
+    std::is_integral_v<A> || std::is_same_v<Reduce, Lesser> || std::is_same_v<Reduce, Greater>;
+
 // Adds to `lanes` * `vectors` sums, which stay in registers, the messages that begin at the positions `at`. Of few
-// vectors two messages are joined before they are added, for each addition waits for the one before.
+// vectors two messages are joined before they are added, where that changes nothing, for each addition waits for the
+// one before.
 template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
 TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
     using Lanes = Vector<A, lanes>;
@@ -17,7 +24,7 @@ TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) sum[v] = load<A, lanes>(sums + v * lanes);
     int64_t i = 0;
-    if constexpr (vectors <= 2)
+    if constexpr (vectors <= 2 && is_associative<Reduce, A>)
         for (; i + 2 <= count; i += 2) {
             Lanes weight{}, after{};
             if constexpr (Edge::weighted) weight = weights[i] - Lanes{}, after = weights[i + 1] - Lanes{};
@@ -39,7 +46,9 @@ TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * lanes) = sum[v];
 }
 
-inline constexpr int block_columns = 64;
+// Eight vectors of AVX2's width, which leave registers for the messages.
+template <class A>
+inline constexpr int block_columns = 8 * 32 / std::max<int>(sizeof(A), 4);
 
 template <class Reduce, class Edge, int columns, class T, class A>
 TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
@@ -51,8 +60,9 @@ TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, co
 template <class Reduce, class Edge, class T, class A>
 TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const T* data, const int64_t* at, const A* weights,
                                 int64_t count) {
+    if constexpr (block_columns<A> == 64)
+        if (width == 64) return reduce_block_of<Reduce, Edge, 64>(sums, data, at, weights, count);
     switch (width) {
-        case 64: return reduce_block_of<Reduce, Edge, 64>(sums, data, at, weights, count);
         case 32: return reduce_block_of<Reduce, Edge, 32>(sums, data, at, weights, count);
         case 16: return reduce_block_of<Reduce, Edge, 16>(sums, data, at, weights, count);
         case 8: return reduce_block_of<Reduce, Edge, 8>(sums, data, at, weights, count);
@@ -63,8 +73,9 @@ TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const T* data, const int
 }
 
 // The greatest power of two that is at most `columns`, and at most a block.
+template <class A>
 TGRAPH_INLINE int64_t block_below(int64_t columns) {
-    int64_t width = block_columns;
+    int64_t width = block_columns<A>;
     while (width > columns) width /= 2;
     return width;
 }
@@ -74,10 +85,10 @@ TGRAPH_INLINE int64_t block_below(int64_t columns) {
 template <class Reduce, class Edge, class T, class A>
 TGRAPH_MULTIVERSION_NARROW void reduce_columns(A* sums, const T* data, int64_t columns, const int64_t* at,
                                                const A* weights, int64_t count) {
-    const int64_t width = block_below(columns), rest = columns % width;
+    const int64_t width = block_below<A>(columns), rest = columns % width;
     int64_t last = rest ? 1 : 0;
     while (last < rest) last *= 2;
-    A copy[block_columns];
+    A copy[block_columns<A>];
     const int64_t begin = columns - last;
     for (int64_t f = 0; f < last; ++f) copy[f] = sums[begin + f];
     for (int64_t f = 0; f < columns; f += width) {

@@ -38,7 +38,7 @@ struct EdgesAndLoops {
 
     bool is_sorted() const {
         return size == num_edges && holds_for_all(size - 1, [this](int64_t i) {
-            return (target[i] < target[i + 1]) | ((target[i] == target[i + 1]) & (source[i] <= source[i + 1]));
+            return target[i] < target[i + 1] || (target[i] == target[i + 1] && source[i] <= source[i + 1]);
         });
     }
 };

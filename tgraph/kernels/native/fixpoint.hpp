@@ -347,7 +347,8 @@ private:
         if (uniform()) send_level();
         if (everything_ || in_bitmap_) return;
         front_.clear();
-        if (part_count(size_) == 1)
+        constexpr int fewest = 4;  // an atomic addition takes about as long as three others
+        if (part_count(size_) < fewest)
             for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_[i]);
         else
             for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_[i]); });

@@ -39,7 +39,7 @@ struct PushData {
     void start(int64_t place) const { std::fill_n(out + place * columns, columns, identity); }
 
     template <class Reduce, class Edge>
-    void add(int64_t place, int64_t row, int64_t arc) const {
+    TGRAPH_INLINE void add(int64_t place, int64_t row, int64_t arc) const {
         A* sums = out + place * columns;
         const A* sent = data + row * columns;
         if constexpr (Edge::weighted) {
@@ -63,19 +63,23 @@ void each_arc(const Selection<Neighbor>& selection, const Add& add) {
     }
 }
 
-// Threads that share a push: one where blocks of targets would cost more than the arcs.
+// Threads that share a push: one where it takes less than to put the arcs into blocks, which few threads do not make up
+// for.
 template <class Neighbor>
 int threads_for(const Selection<Neighbor>& selection, int64_t columns) {
+    constexpr int fewest = 4;
     const int64_t arcs = selection.num_arcs();
-    return arcs < items_per_part || 4 * arcs < selection.num_vertices ? 1 : part_count(arcs * columns);
+    if (arcs < items_per_part || 4 * arcs < selection.num_vertices || selection.count >= int64_t{1} << 32) return 1;
+    const int threads = part_count(arcs * columns);
+    return threads < fewest ? 1 : threads;
 }
 
 // Returns how many vertices were reached.
 template <class Reduce, class Edge, class A, class Neighbor>
-int64_t push_arcs(const Selection<Neighbor>& selection, const PushData<A>& with, Reached<Neighbor> reached) {
+int64_t push_arcs(const Selection<Neighbor>& selection, const PushData<A> with, Reached<Neighbor> reached) {
     const int threads = threads_for(selection, with.columns);
-    const auto start = [&with](int64_t place) { with.start(place); };
-    const auto add = [&with](int64_t place, int64_t row, int64_t arc) {
+    const auto start = [with](int64_t place) { with.start(place); };
+    const auto add = [with](int64_t place, int64_t row, int64_t arc) {
         with.template add<Reduce, Edge>(place, row, arc);
     };
     if (reached.table && threads > 1)

@@ -25,7 +25,8 @@ class ArcBlocks {
 public:
     struct Arc {
         Neighbor to;
-        int64_t row, number;  // of the selection
+        uint32_t row;  // of the selection, as its number
+        int64_t number;
     };
 
     explicit ArcBlocks(const Selection<Neighbor>& selection)
@@ -66,7 +67,7 @@ private:
         arcs.begin += first, arcs.end += first;
         each_row(selection.offset, selection.count, arcs, [&](int64_t row, Range held) {
             const Neighbor* to = selection.neighbors + selection.begin(row) - selection.offset[row];
-            for (int64_t i = held.begin; i < held.end; ++i) visit(Arc{to[i], row, i});
+            for (int64_t i = held.begin; i < held.end; ++i) visit(Arc{to[i], static_cast<uint32_t>(row), i});
         });
     }
 

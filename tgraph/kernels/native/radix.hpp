@@ -94,7 +94,7 @@ struct EdgeList {
 
     bool is_sorted() const {
         return !both_ways && holds_for_all(size - 1, [this](int64_t i) {
-            return (src[i] < src[i + 1]) | ((src[i] == src[i + 1]) & (dst[i] <= dst[i + 1]));
+            return src[i] < src[i + 1] || (src[i] == src[i + 1] && dst[i] <= dst[i + 1]);
         });
     }
 };

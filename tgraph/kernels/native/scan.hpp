@@ -51,20 +51,15 @@ void scan(int64_t count, T* out, T first, const Item& item, const Join& join = {
 
 inline constexpr auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
 
-// Whether condition(i) is true for all i < count. Some entries are looked at without a branch, so that several are
-// looked at at once; a part ends with the first of these that has one for which it is not.
+// Whether condition(i) is true for all i < count. Each part ends with the first for which it is not.
 template <class Condition>
 bool holds_for_all(int64_t count, const Condition& condition) {
-    constexpr int64_t at_once = 256;
     const int parts = part_count(count);
     std::atomic<bool> holds{true};
     for_each_part(parts, [&](int part) {
         const Range range = part_of(count, part, parts);
-        for (int64_t begin = range.begin; begin < range.end; begin += at_once) {
-            bool all = true;
-            for (int64_t i = begin, end = std::min(begin + at_once, range.end); i < end; ++i) all &= condition(i);
-            if (!all) return holds.store(false, std::memory_order_relaxed);
-        }
+        for (int64_t i = range.begin; i < range.end; ++i)
+            if (!condition(i)) return holds.store(false, std::memory_order_relaxed);
     });
     return holds.load(std::memory_order_relaxed);
 }
