@@ -30,6 +30,7 @@ def test_every_example_is_listed_here():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("script", EXPECTED)
 def test_example_runs_without_arguments(script, tmp_path):
     done = run(script, tmp_path)

@@ -37,6 +37,7 @@ def smooth(sub, reduce, edge):
     return function
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reduce", ["sum", "mean", "min", "max"])
 @pytest.mark.parametrize("edge", ["copy", "add", "mul"])
 def test_first_and_second_derivatives(reduce, edge):

@@ -354,9 +354,10 @@ import os, subprocess, sys, time, torch, tgraph as tg
 from tgraph import native
 torch.set_num_threads(2)
 kernels, graph = native.load(), tg.generators.rmat(14)
+data = torch.ones(graph.num_vertices, 64)
 tasks = lambda: len(os.listdir("/proc/self/task"))
 busy = f"while __import__('os').getppid() == {os.getpid()}: pass"
-tg.algorithms.bfs(graph, 0)
+tg.aggregate(graph, data, "sum")
 before = tasks()
 loops = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
 
@@ -367,7 +368,7 @@ def wait_for(condition, call=lambda: None):
         time.sleep(0.001)
     return condition()
 
-print(wait_for(lambda: tasks() >= before + 2, lambda: tg.algorithms.bfs(graph, 0)))
+print(wait_for(lambda: tasks() >= before + 2, lambda: tg.aggregate(graph, data, "sum")))
 print(kernels.used_by_others() > 0)
 for loop in loops:
     loop.kill()

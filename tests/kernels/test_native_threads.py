@@ -160,9 +160,10 @@ def test_a_census_changes_no_result_and_counts_what_chunks_take():
     result, places = counted(lambda: tg.aggregate(graph, data, "sum"), 5)
     assert torch.equal(result, tg.aggregate(graph, data, "sum"))
     place = max(places, key=lambda place: place["seconds"])
-    assert place["file"].endswith("pull.hpp") and place["regions"] == 1 and place["threads"] == 5
-    assert place["chunks"] > 5
-    assert place["longest_chunk"] <= place["spread"] <= place["seconds"] <= place["spread"] * 5 * 1.001
+    assert place["file"].endswith("batch_sums.cpp") and place["regions"] == 1
+    threads = place["threads"]
+    assert 2 <= threads <= 5 < place["chunks"]
+    assert place["longest_chunk"] <= place["spread"] <= place["seconds"] <= place["spread"] * threads * 1.001
 
 
 def test_a_census_counts_the_thread_that_asked_and_nothing_after_it():

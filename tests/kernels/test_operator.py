@@ -140,6 +140,7 @@ def aggregated(sub, reduce, edge, backend):
     return function
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reduce", ["sum", "mean", "min", "max", "prod"])
 @pytest.mark.parametrize("edge", ["copy", "add", "mul", "min", "max"])
 @pytest.mark.parametrize("backend", ["auto", "portable"])
@@ -245,6 +246,7 @@ def compiled(function, backend="aot_eager"):
     return torch.compile(function, fullgraph=True, backend=backend)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reduce", ["sum", "mean", "max", "prod", "any"])
 @pytest.mark.parametrize("edge", ["copy", "mul", "min"])
 def test_compiled_aggregates_equal_eager_ones(reduce, edge):

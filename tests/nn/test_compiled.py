@@ -21,6 +21,7 @@ def agree(found, expected):
         close(mine, other)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("options", [{"improved": True}, {"aggr": "max", "flow": "target_to_source"}], ids=str)
 def test_convolutions_of_graphs_with_loops(options, weighted):
@@ -33,6 +34,7 @@ def test_convolutions_of_graphs_with_loops(options, weighted):
         agree(differentiated(once, x, edge_index, *weight), differentiated(layer, x, edge_index, *weight))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "fill", "flow"),
     [
@@ -61,6 +63,7 @@ def test_two_sets_of_vertices(name, sizes):
     agree(differentiated(compiled(layer), pair, edge_index), differentiated(layer, pair, edge_index))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", layers())
 def test_one_graph_serves_all_sizes(name):
     layer = layers()[name]
@@ -79,6 +82,7 @@ class SideBySide(torch.nn.ModuleList):
         return torch.cat([layer(x, edge_index) for layer in self], 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("c++") is None, reason="the inductor compiles C++")
 def test_inductor(tmp_path, monkeypatch):

@@ -66,6 +66,7 @@ def same(found, wanted):
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("blocks", BLOCKS)
 @pytest.mark.parametrize("dtype", WEIGHTS)
 @pytest.mark.parametrize("directed", [True, False])

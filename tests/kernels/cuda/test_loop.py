@@ -153,6 +153,8 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
                 graph.select([0]),
                 "push",
                 None if delta == torch.inf else delta,
+                fused.best_weight(program, graph),
+                None,
             )
             done = [one[:4] for _ in fused.advance(run, None) for one in run.rounds()]
             rounds.append(done)

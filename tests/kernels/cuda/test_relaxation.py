@@ -113,6 +113,7 @@ def test_a_hub_is_shared_by_blocks(launcher, reduce, dtype, weight_dtype):
     check_round(launcher, Any(reduce, "max", weight=2), graph, values, graph.select([0, 5]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [(1,), (3,), (2, 4), (40,)])
 @pytest.mark.parametrize(("dtype", "weight_dtype"), [PAIRS[0], PAIRS[3], PAIRS[6]])
 def test_several_values_for_each_vertex(launcher, dtype, weight_dtype, shape):

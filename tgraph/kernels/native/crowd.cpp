@@ -48,8 +48,9 @@ int64_t time_of_processors() {
     for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
         int cpu = 0;
         long long user, nice, system, idle, waiting, interrupts, soft, stolen;
-        const int fields = std::sscanf(line.c_str(), "cpu%d %lld %lld %lld %lld %lld %lld %lld %lld", &cpu, &user, &nice,
-                                       &system, &idle, &waiting, &interrupts, &soft, &stolen);
+        constexpr const char* format = "cpu%d %lld %lld %lld %lld %lld %lld %lld %lld";
+        const int fields = std::sscanf(line.c_str(), format, &cpu, &user, &nice, &system, &idle, &waiting, &interrupts,
+                                       &soft, &stolen);
         if (fields == 9 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
             total += tick * (user + nice + system + interrupts + soft + stolen);
     }
