@@ -10,6 +10,7 @@ import tgraph as tg
 from tgraph import native, overflow, planning
 from tgraph.algorithms import bfs, sssp
 from tgraph.algorithms.bfs import BFS
+from tgraph.algorithms.sssp import SSSP
 from tgraph.errors import ArgumentError
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
@@ -114,3 +115,25 @@ def test_a_program_that_checks_weights_itself_is_asked_each_time():
     for _ in range(2):
         assert tg.run(Checked(0), graph).values.tolist() == [0, 1, 2, 3, 4]
     assert len(asked) == 2
+
+
+def test_a_program_that_chooses_the_width_of_its_buckets_is_asked_each_time():
+    class Own(SSSP):
+        def bucket_width(self, graph, values):
+            asked.append(self.width)
+            return self.width
+
+    graph, asked = path(torch.tensor([1.0, 2.0, 3.0, 4.0])), []
+    for width in (1.0, 5.0):
+        program = Own(0)
+        program.width = width
+        assert tg.run(program, graph).values.tolist() == [0, 1, 3, 6, 10]
+    assert asked == [1.0, 5.0]
+
+
+def test_no_more_than_so_many_plans_are_kept(made):
+    graph = path()
+    for depth in [*range(1, planning.KEPT + 10), planning.KEPT + 9, 1]:
+        bfs(graph, 0, max_depth=depth)
+    assert len(graph.kept("plans", dict)) == planning.KEPT
+    assert len(made) == planning.KEPT + 10  # the last but one was not kept, the first was

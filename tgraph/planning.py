@@ -21,6 +21,8 @@ from tgraph.overflow import Watch
 from tgraph.program import Program, Relaxation
 from tgraph.schedule import check_delta
 
+KEPT = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
@@ -63,7 +65,8 @@ def plan(
         return _for(known, graph, values)
     program.check(graph, values)
     made = _made(program, graph, values, active, backend, mode, limit)
-    if key is not None and made.watch is None and made.loop is not None and _is_declared(type(program)):
+    lasts = made.watch is None and made.loop is not None and _is_declared(type(program))
+    if key is not None and lasts and len(plans) < KEPT:
         plans[key] = _for(made, None, values[:0].clone())  # without the graph, which keeps it
     return made
 
@@ -83,7 +86,9 @@ def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str
 
 
 def _is_declared(kind: type[Relaxation]) -> bool:
-    return kind.check is Relaxation.check and kind.weight_range is Relaxation.weight_range
+    """Whether a class of programs decides nothing by methods of its own, which may say something else each time."""
+    methods = ("check", "weight_range", "best_weight", "bucket_width")
+    return all(getattr(kind, method) is getattr(Relaxation, method) for method in methods)
 
 
 def _made(
