@@ -73,7 +73,7 @@ public:
             uint64_t& open = open_.words()[word];
             if (!open_is_known_)
                 open = improved_by(message_, values_ + first, count, semiring_) & with_arcs(offset + first, count);
-            const uint64_t hits = everyone ? open : hear(open, offset + first, count, neighbors, front.words());
+            const uint64_t hits = everyone ? open : hear(open, offset + first, n_ - first, neighbors, front.words());
             open &= ~hits;
             left += std::popcount(open);
             reach(word, hits, reached, found);
@@ -109,14 +109,15 @@ public:
     }
 
 private:
-    // Which of the open ones of 64 vertices have a neighbour among the senders. Most that have one find it first.
-    static uint64_t hear(uint64_t open, const int64_t* offset, int64_t count, const int32_t* neighbors,
+    // Which of the open ones of 64 vertices have a neighbour among the senders. Most that have one find it first. There
+    // are so many rows from the first of these vertices on.
+    static uint64_t hear(uint64_t open, const int64_t* offset, int64_t rows, const int32_t* neighbors,
                          const uint64_t* front) {
         const auto sends = [front](int64_t u) { return front[u >> 6] >> (u & 63) & 1; };
         uint64_t hits = 0;
         for (uint64_t left = open; left; left &= left - 1) {
             const int i = std::countr_zero(left);
-            if (count == 64) fetch(neighbors + offset[i + 64]);
+            if (i + 64 < rows) fetch(neighbors + offset[i + 64]);
             hits |= sends(neighbors[offset[i]]) << i;
         }
         for (uint64_t left = open & ~hits; left; left &= left - 1) {
