@@ -137,7 +137,7 @@ $(VENV)/.build: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.scatter: constraints.txt | $(VENV)/.dev
 	$(INSTALL) setuptools
-	CFLAGS=-g0 $(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
+	$(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
 	touch $@
 
 $(BIN)/python:

@@ -190,7 +190,8 @@ void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t co
     });
 }
 
-// The gradient of that: what each row gives back to its neighbours, [num_sources, columns] of numbers [rows, columns].
+// The gradient of `take_sums`: what each row gives back to its neighbours, [num_sources, columns] of numbers
+// [rows, columns].
 // Less than it takes to turn the arcs around.
 template <class A>
 void give_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> numbers, int64_t columns, In<A> weights, bool mean,
