@@ -343,6 +343,7 @@ class Threads(tg.Program):
         return tg.update(data, active, tg.aggregate(sub, data, "sum"))
 
 
+@pytest.mark.thorough
 @on_linux
 @pytest.mark.skipif(
     not list((Path(torch.__file__).parent / "lib").glob("libgomp*")), reason="torch has an OpenMP of another kind"

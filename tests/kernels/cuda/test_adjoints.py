@@ -62,6 +62,7 @@ def close(found, expected, dtype, roundings=1):
     torch.testing.assert_close(found.cpu().double(), expected.double(), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(("columns", "heads"), [(1, 1), (3, 1), (8, 8), (16, 2), (40, 1), (33, 3), (512, 1)])
 def test_products_are_those_of_the_portable_backend(device, dtype, columns, heads):

@@ -124,6 +124,7 @@ def compare(arcs, inputs, way, device, wanted=None):
     return out, logsumexp, *found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize(("dtype", "heads", "columns"), [(dtype, *each) for dtype in FLOATS for each in SHAPES[dtype]])
 def test_agrees_with_the_portable_twin(prepared, small_tiles, score, dtype, heads, columns):

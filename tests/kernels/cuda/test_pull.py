@@ -66,6 +66,7 @@ def pairs(graph, device):
 # ---- the same as the portable operators -----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_rows_around_every_border(device, host, small_bins, dtype, columns):
