@@ -34,10 +34,9 @@ void join_block(In<int64_t> offset, In<Neighbor> neighbors, int64_t first, Out<L
     const Neighbor* const others = neighbors.data();
     Label* const labels = label.data();
     for_each_range(offsets[num_rows], 1 << 16, [=](Range arcs) {
-        const Forest<Label> forest(labels);
-        each_row(offsets, num_rows, arcs, [=](int64_t row, Range held) {
-            for (int64_t j = held.begin; j < held.end; ++j)
-                forest.join(static_cast<Label>(first + row), static_cast<Label>(others[j]));
+        Joins<Label> joins{Forest<Label>(labels)};
+        each_row(offsets, num_rows, arcs, [&](int64_t row, Range held) {
+            Joiner<Neighbor, Label>::join(joins, first + row, others, held);
         });
     });
 }
@@ -62,24 +61,31 @@ struct Outside {
     Label root;
     int64_t width;
 
-    bool operator()(int64_t v) const { return label[v] != root && offset[v + 1] - offset[v] > width; }
+    bool operator()(int64_t v) const { return (label[v] != root) & (offset[v + 1] - offset[v] > width); }
 };
 
 // starts[i] becomes the number of vertices outside in the first i of the parts, of which there are shape(starts) - 1.
+// Returns how many arcs they have in all.
 template <class Label>
-void count_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width, Out<int64_t> starts) {
+int64_t count_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width, Out<int64_t> starts) {
     const Outside<Label> outside{offset.data(), label.data(), root, width};
     const auto size = static_cast<int64_t>(label.shape(0));
     const int parts = static_cast<int>(starts.shape(0)) - 1;
     int64_t* start = starts.data();
     start[0] = 0;
+    std::atomic<int64_t> arcs{0};
     for_each_chunk(parts, thread_count(), [&](int64_t part) {
         const Range range = part_of(size, static_cast<int>(part), parts);
-        int64_t found = 0;
-        for (int64_t v = range.begin; v < range.end; ++v) found += outside(v);
+        int64_t found = 0, held = 0;
+        for (int64_t v = range.begin; v < range.end; ++v) {
+            found += outside(v);
+            held += outside(v) ? outside.offset[v + 1] - outside.offset[v] : 0;
+        }
         start[part + 1] = found;
+        arcs.fetch_add(held, std::memory_order_relaxed);
     });
     std::partial_sum(start, start + parts + 1, start);
+    return arcs.load();
 }
 
 template <class Label>

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "memory.hpp"
 #include "rows.hpp"
 
 namespace tgraph {
@@ -19,11 +22,15 @@ class Forest {
 public:
     explicit Forest(Label* label) : label_(label) {}
 
-    // Hooks a root under a smaller neighbour, or what that points at. All threads may hook at once, each root by one of
-    // them: no label is written by two, and no compare-and-swap is needed, the most expensive step of a `join`.
+    // Hooks a vertex that nothing was done to under a smaller neighbour, or what that points at. All threads may hook at
+    // once, each vertex by one of them: no label is written by two, and no compare-and-swap is needed, the most
+    // expensive step of a `join`. There is no branch, since none could be guessed.
     void hook(Label v, Label neighbor) const {
-        if (neighbor < v && parent(v) == v) at(v).store(parent(neighbor), std::memory_order_relaxed);
+        at(v).store(neighbor < v ? parent(neighbor) : v, std::memory_order_relaxed);
     }
+
+    // Whether two vertices seem to be in two trees, by their grandparents.
+    bool apart(Label u, Label v) const { return parent(parent(u)) != parent(parent(v)); }
 
     // Hooks the root of the larger tree under the other's.
     void join(Label u, Label v) const {
@@ -34,16 +41,17 @@ public:
             if (above == low) return;
             if (above == high && at(high).compare_exchange_strong(above, low, std::memory_order_relaxed)) return;
             a = parent(parent(high));
+            // The next to come by has a shorter way. Whoever stores here stores an ancestor: only roots may not be.
+            if (a != above && above != high) at(high).store(a, std::memory_order_relaxed);
             b = parent(low);
         }
     }
 
     // Lets a vertex point at its root. Roots do not change meanwhile: nothing is joined.
     void flatten(Label v) const {
-        const Label first = parent(v);
-        Label root = first;
+        Label root = parent(parent(v));  // mostly it is: a loop from the vertex on would end after one step or two
         for (Label above; (above = parent(root)) != root;) root = above;
-        if (root != first) at(v).store(root, std::memory_order_relaxed);
+        at(v).store(root, std::memory_order_relaxed);
     }
 
     void prefetch(Label v) const { __builtin_prefetch(label_ + v); }
@@ -53,6 +61,35 @@ private:
     Label parent(Label v) const { return at(v).load(std::memory_order_relaxed); }
 
     Label* label_;
+};
+
+// Joins pairs of vertices. Most are in one tree already, and which cannot be guessed, so that a branch on each would cost
+// more than the rest: the others are picked out without one, and joined a batch at a time.
+template <class Label>
+class Joins {
+public:
+    explicit Joins(Forest<Label> forest) : forest_(forest) {}
+    Joins(const Joins&) = delete;
+    ~Joins() { join_batch(); }
+
+    void add(Label u, Label v) {
+        batch_[count_] = {u, v};
+        count_ += forest_.apart(u, v);
+        if (count_ == batch_.size()) join_batch();
+    }
+
+private:
+    void join_batch() {
+        for (std::size_t i = 0; i < count_; ++i) forest_.join(batch_[i].first, batch_[i].second);
+        count_ = 0;
+    }
+
+    struct Pair {
+        Label first, second;
+    };
+    Forest<Label> forest_;
+    std::size_t count_ = 0;
+    std::array<Pair, 512> batch_;
 };
 
 inline constexpr int64_t vertices_per_chunk = 1 << 14;
@@ -90,20 +127,23 @@ public:
     Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
 
     void run() const {
-        if (fresh_) {
-            for_each_range(rows_.num_rows, vertices_per_chunk, [this](Range range) { hook(range); });
-            // Threads that hooked side by side left chains as long as there are chunks, which every join would climb.
-            if (thread_count() > 1) flatten();
-        }
-        if (rows_.is_whole())
+        if (fresh_ && rows_.width <= 2)
+            join_two();
+        else if (rows_.is_whole())
             for_each_range(rows_.offset[rows_.num_vertices], 1 << 16, [this](Range arcs) {
+                Joins<Label> joins(forest_);
                 each_row(rows_.offset, rows_.num_vertices, arcs,
-                         [this](int64_t row, Range held) { join(forest_, row, rows_.neighbors, held); });
+                         [&](int64_t row, Range held) { join(joins, row, rows_.neighbors, held); });
             });
         else
             for_each_range(rows_.num_rows, rows_.all ? vertices_per_chunk : 1 << 10,
                            [this](Range range) { join_rows(range); });
         flatten();
+    }
+
+    static void join(Joins<Label>& joins, int64_t row, const Neighbor* neighbors, Range arcs) {
+        for (int64_t i = arcs.begin; i < arcs.end; ++i)
+            joins.add(static_cast<Label>(row), static_cast<Label>(neighbors[i]));
     }
 
 private:
@@ -116,15 +156,36 @@ private:
 
     // The loops work on copies: what a member holds would be loaded again after every atomic access.
 
-    // Hooks by the first arc of each row.
-    void hook(Range range) const {
+    // Joins along the first two arcs of each row, which are brought from memory once: their neighbours are kept.
+    void join_two() const {
+        const Scratch<Label> kept(2 * static_cast<std::size_t>(rows_.num_rows));
+        for_each_range(rows_.num_rows, vertices_per_chunk, [&](Range range) { hook_first(range, kept.data()); });
+        // Threads that hooked side by side left chains as long as there are chunks, which every join would climb.
+        if (thread_count() > 1) flatten();
+        for_each_range(rows_.num_rows, vertices_per_chunk, [&](Range range) {
+            const auto rows = rows_;
+            const Label* const pair = kept.data();
+            Joins<Label> joins(forest_);
+            for (int64_t i = range.begin; i < range.end; ++i) {
+                joins.add(static_cast<Label>(rows.row(i)), pair[2 * i]);
+                joins.add(static_cast<Label>(rows.row(i)), pair[2 * i + 1]);
+            }
+        });
+    }
+
+    // Hooks by the first arc of each row, and keeps two neighbours: the row itself where it has fewer.
+    void hook_first(Range range, Label* pair) const {
+        constexpr int64_t distance = 32;  // so many rows ahead neighbours are sent for
         const auto rows = rows_;
         const auto forest = forest_;
         for (int64_t i = range.begin; i < range.end; ++i) {
+            if (i + distance < range.end) fetch(rows.neighbors + rows.offset[rows.row(i + distance)]);
             const int64_t row = rows.row(i);
             const Range arcs = rows.arcs(row);
-            if (arcs.begin < arcs.end)
-                forest.hook(static_cast<Label>(row), static_cast<Label>(rows.neighbors[arcs.begin]));
+            const auto own = static_cast<Label>(row);
+            pair[2 * i] = arcs.begin < arcs.end ? static_cast<Label>(rows.neighbors[arcs.begin]) : own;
+            pair[2 * i + 1] = arcs.begin + 1 < arcs.end ? static_cast<Label>(rows.neighbors[arcs.begin + 1]) : own;
+            forest.hook(own, pair[2 * i]);
         }
     }
 
@@ -132,22 +193,15 @@ private:
         constexpr int64_t distance = 16;  // so many rows ahead the labels of neighbours are sent for
         const auto rows = rows_;
         const auto forest = forest_;
-        const bool fresh = fresh_;
+        Joins<Label> joins(forest);
         for (int64_t i = range.begin; i < range.end; ++i) {
             if (i + distance < range.end) {
                 const Range ahead = rows.arcs(rows.row(i + distance));
-                if (ahead.begin + 1 < ahead.end) forest.prefetch(static_cast<Label>(rows.neighbors[ahead.begin + 1]));
+                if (ahead.begin < ahead.end) forest.prefetch(static_cast<Label>(rows.neighbors[ahead.begin]));
             }
             const int64_t row = rows.row(i);
-            Range arcs = rows.arcs(row);
-            if (fresh && arcs.begin < arcs.end && rows.neighbors[arcs.begin] < row) ++arcs.begin;  // it was hooked
-            join(forest, row, rows.neighbors, arcs);
+            join(joins, row, rows.neighbors, rows.arcs(row));
         }
-    }
-
-    static void join(Forest<Label> forest, int64_t row, const Neighbor* neighbors, Range arcs) {
-        for (int64_t i = arcs.begin; i < arcs.end; ++i)
-            forest.join(static_cast<Label>(row), static_cast<Label>(neighbors[i]));
     }
 
     Rows<Neighbor> rows_;

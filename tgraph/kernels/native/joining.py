@@ -36,7 +36,7 @@ def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
     """See `tgraph.primitives.joining.outside`."""
     offset, kernels = sub.graph.offset.contiguous(), cast(ModuleType, native.load())
     starts = torch.empty(max(1, len(label) // VERTICES_PER_PART) + 1, dtype=torch.int64, device="cpu")
-    kernels.count_outside(offset, label, root, width, starts)
+    num_arcs = kernels.count_outside(offset, label, root, width, starts)
     vertices = torch.empty(int(starts[-1]), dtype=torch.int64, device="cpu")
     kernels.list_outside(offset, label, root, width, starts, vertices)
-    return Frontier(sub.graph, ids=vertices)
+    return Frontier(sub.graph, ids=vertices, count=(len(vertices), num_arcs))
