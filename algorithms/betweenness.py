@@ -60,7 +60,7 @@ def betweenness(
     elif batch < 1:
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
-    with tg.native.torch_alone(options.get("backend", "auto")):
+    with tg.core.native.torch_alone(options.get("backend", "auto")):
         for group in chosen.split(batch) if len(chosen) else ():
             for dependency in dependencies(graph, group, endpoints, **options):
                 total += dependency  # one by one, so that sums do not depend on the size of a batch
@@ -72,7 +72,7 @@ def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **op
     """How much each of k sources depends on each vertex, float64 [k, n]: the part of the shortest paths from that
     source that pass through it. `sources`, `endpoints` and `options` are those of `betweenness`."""
     backend = options.get("backend", "auto")
-    levels, sweep = tg.primitives.sweeping.levels, tg.primitives.sweeping.sweep
+    levels, sweep = tg.primitives.level_accumulate.levels, tg.primitives.level_accumulate.sweep
     searches = tg.run_each([BFS(source) for source in sources.tolist()], graph, **options)
     depth = torch.stack([search.values for search in searches])
     order, level_offset = levels(depth, backend=backend)

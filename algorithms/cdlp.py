@@ -23,8 +23,8 @@ def cdlp(graph: tg.Graph, *, iterations: int = 10, backend: str = "auto") -> Ten
         raise tg.errors.ArgumentError(f"iterations: expected an int of 0 or more, got {iterations!r}")
     vertex = torch.arange(graph.num_vertices, device=graph.device)
     if not isinstance(graph.vertices, Tensor):
-        return tg.primitives.voting.propagate(graph, vertex, iterations, backend=backend)
+        return tg.primitives.label_propagation.propagate(graph, vertex, iterations, backend=backend)
     by_id = graph.vertices.argsort().to(graph.device)
     rank = torch.empty_like(by_id)
     rank[by_id] = vertex
-    return by_id[tg.primitives.voting.propagate(graph, rank, iterations, backend=backend)]
+    return by_id[tg.primitives.label_propagation.propagate(graph, rank, iterations, backend=backend)]

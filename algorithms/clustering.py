@@ -17,7 +17,7 @@ def local_clustering(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     is another measure, which counts directed triangles. Parallel arcs count once, self-loops not at all. `backend`
     names the kernels, "auto" takes the best.
     """
-    arcs = tg.primitives.intersection.arcs_among_neighbors(graph, backend=backend)
+    arcs = tg.primitives.intersect.arcs_among_neighbors(graph, backend=backend)
     degree = graph.to_undirected().without_self_loops().out_degree
     pairs = (degree * (degree - 1)).clamp(min=1)
     return arcs.to(torch.float64) / pairs

@@ -16,4 +16,4 @@ def core_number(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Method: vertices of least degree are peeled off, in O(n + m) (Batagelj and Zaversnik 2003).
     """
-    return tg.primitives.peeling.core_numbers(graph, backend=backend)
+    return tg.primitives.k_core.core_numbers(graph, backend=backend)

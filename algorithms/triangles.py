@@ -17,5 +17,5 @@ def triangle_count(graph: tg.Graph, *, per_vertex: bool = False, backend: str = 
     Method: arcs lead to the end of larger degree, and the rows of the two ends of each are intersected (Chiba and
     Nishizeki, SIAM J. Computing 1985; Latapy, Theoretical Computer Science 2008).
     """
-    found = tg.primitives.intersection.triangles(graph, per_vertex=per_vertex, backend=backend)
+    found = tg.primitives.intersect.triangles(graph, per_vertex=per_vertex, backend=backend)
     return found if per_vertex else int(found)

@@ -39,7 +39,7 @@ class WCC(tg.Program):
         return tg.reconstruct(graph, active, vertices, selection, "pull" if self.mirrored else "push")
 
     def compute(self, sub: tg.Subgraph, label: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        label = tg.primitives.joining.join(sub, label)
+        label = tg.primitives.union_find.join(sub, label)
         if self.sampling:
             self.sampling = False
             return label, remaining(sub, label)
@@ -56,7 +56,7 @@ def remaining(sub: tg.Subgraph, label: Tensor) -> tg.Frontier:
     They are those outside the largest tree, since every arc can be seen from either end. To transpose a graph for that
     would take longer than to look at all its rows.
     """
-    outside = tg.primitives.joining.outside
+    outside = tg.primitives.union_find.outside
     if not sub.graph.directed:
         return outside(sub, label, WCC.SAMPLE)
     return outside(sub, label) if "transpose" in sub.graph.caches else sub.graph.everything()

@@ -22,9 +22,9 @@ import torch
 import tgraph as tg
 from bench.graphs import Missing, real
 from bench.report import table
-from tgraph.stream.blocks import BlockFile
-from tgraph.stream.budget import vertex_bytes
-from tgraph.stream.writing import write_partitioned
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.writing import write_partitioned
+from tgraph.stream.run.budget import vertex_bytes
 
 LAYOUTS = {"plain": None, "virtual": "virtual"}
 ITERATIONS = 10

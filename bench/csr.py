@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from scipy.sparse import coo_array, csr_array
 
-from tgraph import csr, native
+from tgraph.core import native, sorting
 
 
 def main() -> None:
@@ -34,14 +34,14 @@ def main() -> None:
     weights = torch.randint(1, 256, (arguments.edges,), generator=random, dtype=torch.int32)
 
     def tgraph_structure():
-        return csr.sort_edges(src, dst, n)
+        return sorting.sort_edges(src, dst, n)
 
     def tgraph_weighted():
-        offset, neighbors, perm = csr.sort_edges(src, dst, n, permutation=True)
-        return offset, neighbors, csr.take(weights, perm)
+        offset, neighbors, perm = sorting.sort_edges(src, dst, n, permutation=True)
+        return offset, neighbors, sorting.take(weights, perm)
 
     def tgraph_merged():
-        return csr.merge_parallel(*tgraph_weighted(), "sum")
+        return sorting.merge_parallel(*tgraph_weighted(), "sum")
 
     def scipy_tocsr():
         return coo_array((weights.numpy(), (src.numpy(), dst.numpy())), shape=(n, n)).tocsr()
@@ -58,7 +58,7 @@ def main() -> None:
         return np.unique(np.stack((far_src.numpy(), far_dst.numpy())), return_inverse=True)
 
     def tgraph_compact():
-        return csr.compact(far_src, far_dst)
+        return sorting.compact(far_src, far_dst)
 
     assert np.array_equal(numpy_unique()[0], tgraph_compact()[0])
     report([numpy_unique, tgraph_compact], arguments.rounds, src.nbytes + dst.nbytes)

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph import csr
+from tgraph.core import sorting
 from tgraph.primitives import attention
 from tgraph.primitives.attention import Arcs
 
@@ -40,7 +40,7 @@ def power_law(vertices: int, arcs: int, seed: int = 0) -> Arcs:
     for _ in range(2):
         drawn = torch.searchsorted(total, torch.rand(arcs, generator=random, dtype=torch.float64) * total[-1])
         ends.append(torch.randperm(vertices, generator=random)[drawn.clamp(max=vertices - 1)])
-    offset, neighbors, _ = csr.sort_edges(ends[0], ends[1], vertices)
+    offset, neighbors, _ = sorting.sort_edges(ends[0], ends[1], vertices)
     return Arcs(offset, neighbors, None, vertices)
 
 

@@ -29,10 +29,10 @@ from bench.graphs import Missing, real
 from bench.machine import describe_machine
 from bench.report import table
 from tgraph.formats import FormattedGraph
-from tgraph.stream.budget import runtime_bytes, vertex_bytes
-from tgraph.stream.host import HostBlocks
-from tgraph.stream.partition import partition
-from tgraph.stream.streamed import Streamed
+from tgraph.stream.partition.cuts import partition
+from tgraph.stream.run.budget import runtime_bytes, vertex_bytes
+from tgraph.stream.run.host import HostBlocks
+from tgraph.stream.run.streamed import Streamed
 
 GRAPHS = "USA-road-BAY,USA-road-d.NY,USA-road-NW,cnr-2000,web-NotreDame,rmat-18"
 RESULTS = Path(__file__).parent / "results"

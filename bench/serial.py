@@ -3,7 +3,7 @@
     python -m bench.serial [--scale 20] [--threads 16,64] [--repeat 3] [--only bfs,...] [--regions]
 
 The kernels are told that the machine has so many processors, cut their work for these, and run it on the calling thread
-alone, while a census (kernels/native/census.hpp) times the chunks of every region. Told of each algorithm:
+alone, while a census (kernels/native/threads/census.hpp) times the chunks of every region. Told of each algorithm:
 
     outside    milliseconds outside of regions
     torch      those of them that are operations of torch that it cuts into parts of 32,768 entries for its threads:
@@ -35,7 +35,7 @@ import torch
 import tgraph as tg
 from bench.machine import describe_machine
 from bench.report import table
-from tgraph import native
+from tgraph.core import native
 
 RESULTS = Path(__file__).parent / "results"
 SOURCES = 4  # of betweenness

@@ -215,7 +215,7 @@ def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
 
 def plain_read(path: Path, blocks: list[int], buffer: Callable[[int], Any]) -> float:
     """Bytes per second of reading the blocks in order into one buffer, and nothing else."""
-    from tgraph.stream.blocks import BlockFile
+    from tgraph.stream.file.blocks import BlockFile
 
     with BlockFile(path) as file:
         memory = buffer(max(file.index[block].nbytes for block in blocks))

@@ -12,7 +12,7 @@ import torch
 from hypothesis import strategies as st
 
 import tgraph as tg
-from tgraph.graph import Graph
+from tgraph.core.graph import Graph
 
 MODES = ("auto", "push", "pull")
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)

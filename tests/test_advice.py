@@ -7,9 +7,9 @@ import torch
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph import advice
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS
+from tgraph.tune import advice
 
 
 def timer_of(milliseconds):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tgraph import native
+from tgraph.core import native
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,7 +50,7 @@ def copied(folder, installed):
 
 def warned(python, folder, path):
     """What is said, in a folder, when kernels are first asked for."""
-    code = "import tgraph; print(tgraph.native.load())"
+    code = "import tgraph; print(tgraph.core.native.load())"
     environment = {**os.environ, "PYTHONPATH": str(path)}
     environment.pop("TGRAPH_NATIVE", None)
     done = subprocess.run([python, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tgraph import cache
+from tgraph.core import cache
 
 
 @pytest.fixture(autouse=True)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from strategies import Any, graphs, grid, random_graph
 
 import tgraph as tg
-from tgraph import fused
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
-from tgraph.checkpoint import Keeper
+from tgraph.engine import compiled_loop
+from tgraph.engine.checkpoint import Keeper
 from tgraph.errors import ArgumentError, FileFormatError, NotConvergedError
-from tgraph.io import sealed, whole
-from tgraph.stream import fixpoint
-from tgraph.stream.opening import within
+from tgraph.io import atomic_write, checksummed
+from tgraph.stream.run import fixpoint
+from tgraph.stream.run.opening import within
 
 
 class Killed(Exception):
@@ -30,7 +30,7 @@ class Killed(Exception):
 def killing(monkeypatch):
     """A function that lets runs be killed: the first after one iteration, or slice of a loop, each of which is written,
     the second after two more, and so on, so that all come to their end."""
-    monkeypatch.setattr(fused, "SLICE", 0.0)
+    monkeypatch.setattr(compiled_loop, "SLICE", 0.0)
     monkeypatch.setattr(fixpoint, "SLICE", 0.0)
     offer = Keeper.offer
 
@@ -273,7 +273,7 @@ def test_a_file_is_told_by_its_blocks(tmp_path, killing):
     paths = []
     for seed in (0, 1):
         paths.append(tmp_path / f"{seed}.tg")
-        tg.stream.writing.write_partitioned(random_graph(300, 3000, seed=seed), paths[-1], 4)
+        tg.stream.file.writing.write_partitioned(random_graph(300, 3000, seed=seed), paths[-1], 4)
     held, other = (tg.open(each, memory="60kB") for each in paths)
     left_behind(path, PageRank(), held, killing)
     with pytest.raises(ArgumentError, match="the digest of the graph was"):
@@ -287,7 +287,7 @@ def test_parameters_are_kept_once_they_are_written_into(tmp_path, killing):
     """Tensors that a program was given are identified, not stored."""
     graph, path = random_graph(60, 300, dtype=torch.float32), tmp_path / "run.ckpt"
     left_behind(path, PageRank(personalization=personal(0)), graph, killing)
-    names = [tensor.shape for tensor in sealed.read(path, "")[0].values()]
+    names = [tensor.shape for tensor in checksummed.read(path, "")[0].values()]
     assert names == [torch.Size([60])]
     path.unlink()
 
@@ -357,7 +357,7 @@ def test_a_truncated_file_is_named(sample, seed):
 def test_no_other_file_is_overwritten(tmp_path):
     graph, path = random_graph(60, 300), tmp_path / "some.tg"
     tg.write(graph, path)
-    sealed.write(tmp_path / "other", {}, {})
+    checksummed.write(tmp_path / "other", {}, {})
     for other in (path, tmp_path / "other"):
         before = other.read_bytes()
         with pytest.raises(FileFormatError, match=r"delete the file .* or name another path"):
@@ -407,7 +407,7 @@ def test_a_disk_that_is_full_costs_the_checkpoint_and_not_the_run(tmp_path, kill
         seen.append((nbytes, path.read_bytes() == before))
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(whole, "reserve", no_room)
+    monkeypatch.setattr(atomic_write, "reserve", no_room)
     with pytest.warns(UserWarning, match=r"the last one stays.*\d+ bytes are needed, \d+ are free.*run\.ckpt"):
         run = tg.run(PageRank(), graph, checkpoint=tg.Checkpoint(path, seconds=0))
     assert_alike(run.values, expected.values)
@@ -418,7 +418,7 @@ def test_progress_and_time(tmp_path, capsys, monkeypatch):
     """Written once the time has come, not before; the bar goes on from what was done."""
     graph, path, clock = random_graph(60, 300), tmp_path / "run.ckpt", [0.0]
     written = []
-    monkeypatch.setattr("tgraph.checkpoint.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("tgraph.engine.checkpoint.time.monotonic", lambda: clock[0])
     save = Keeper.save
     monkeypatch.setattr(Keeper, "save", lambda self: written.append(clock[0]) or save(self))
 
@@ -439,10 +439,10 @@ def test_progress_and_time(tmp_path, capsys, monkeypatch):
 RUNNING = """
 import numpy as np
 import tgraph as tg
-from tgraph import fused
+from tgraph.engine import compiled_loop
 from tgraph.algorithms import BFS, PageRank
-from tgraph.stream import fixpoint
-fused.SLICE = fixpoint.SLICE = 0.01
+from tgraph.stream.run import fixpoint
+compiled_loop.SLICE = fixpoint.SLICE = 0.01
 folder, name = sys.argv[1:]
 graph = tg.open(f"{folder}/graph.tg", memory="5MB")
 program = PageRank(tol=None, max_iterations=40) if name == "pagerank" else BFS(0)
@@ -460,7 +460,7 @@ def kill_while_running(tmp_path, name, waits):
     anew. Returns how often it went on."""
     side = 300 if name == "bfs" else 120
     graph = random_graph(40_000, 400_000) if name == "pagerank" else grid(side, side)
-    tg.stream.writing.write_partitioned(graph, tmp_path / "graph.tg", 24)
+    tg.stream.file.writing.write_partitioned(graph, tmp_path / "graph.tg", 24)
     program = PageRank(tol=None, max_iterations=40) if name == "pagerank" else BFS(0)
     expected = tg.run(program, tg.open(tmp_path / "graph.tg", memory="5MB")).values
     went_on, finished = 0, 0

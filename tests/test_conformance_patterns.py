@@ -2,19 +2,7 @@
 
 import numpy as np
 import pytest
-from test_conformance import (
-    DATA,
-    GRAPE,
-    LDBC,
-    collected,
-    grape,
-    in_order,
-    lagraph,
-    ldbc,
-    matrix,
-    referenced,
-    results,
-)
+from test_conformance import DATA, GRAPE, LDBC, collected, grape, in_order, lagraph, ldbc, matrix, referenced, results
 
 import tgraph as tg
 

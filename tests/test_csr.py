@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tgraph import csr, native
+from tgraph.core import native, sorting
 from tgraph.errors import ArgumentError
 
 PATHS = ["torch", "native", "native, wide"]
@@ -29,7 +29,7 @@ def path(request, monkeypatch):
     elif native.load() is None:
         pytest.skip("the compiled kernels are not installed")
     if request.param == "native, wide":
-        monkeypatch.setattr(csr, "_needs_wide_records", lambda num_vertices, num_arcs: True)
+        monkeypatch.setattr(sorting, "_needs_wide_records", lambda num_vertices, num_arcs: True)
     return request.param
 
 
@@ -50,13 +50,13 @@ def random_edges(m, n, seed=0, dtype=torch.int64):
 
 def check_sorted(src, dst, n):
     """sort_edges against numpy's lexsort."""
-    offset, neighbors, perm = csr.sort_edges(src, dst, n, permutation=True)
+    offset, neighbors, perm = sorting.sort_edges(src, dst, n, permutation=True)
     order = np.lexsort((dst.numpy(), src.numpy()))  # stable
     assert np.array_equal(perm.numpy(), order)
     assert np.array_equal(neighbors.numpy(), dst.numpy()[order])
     assert np.array_equal(offset.numpy(), np.searchsorted(src.numpy()[order], np.arange(n + 1)))
     assert (offset.dtype, neighbors.dtype, perm.dtype) == (torch.int64, torch.int32, torch.int64)
-    without = csr.sort_edges(src, dst, n)
+    without = sorting.sort_edges(src, dst, n)
     assert torch.equal(without[0], offset) and torch.equal(without[1], neighbors) and without[2] is None
     return offset, neighbors, perm
 
@@ -68,7 +68,7 @@ def test_sort_edges_is_a_stable_lexical_sort_on_every_path(edges):
     src, dst, n = edges
     with pytest.MonkeyPatch.context() as patch:
         check_sorted(src, dst, n)
-        patch.setattr(csr, "_needs_wide_records", lambda num_vertices, num_arcs: True)
+        patch.setattr(sorting, "_needs_wide_records", lambda num_vertices, num_arcs: True)
         check_sorted(src, dst, n)
         patch.setenv("TGRAPH_NATIVE", "0")
         check_sorted(src, dst, n)
@@ -90,7 +90,7 @@ def test_sort_edges_with_one_hub(path):
 def test_sort_edges_of_a_sorted_list(path):
     src, dst = random_edges(150_000, 5000)
     offset, neighbors, _ = check_sorted(src, dst, 5000)
-    _, again, perm = check_sorted(csr.expand_rows(offset), neighbors.long(), 5000)
+    _, again, perm = check_sorted(sorting.expand_rows(offset), neighbors.long(), 5000)
     assert torch.equal(again, neighbors) and torch.equal(perm, torch.arange(150_000))
 
 
@@ -102,12 +102,12 @@ def test_sort_edges_where_a_row_goes_on_across_threads(path):
 
 def test_results_do_not_depend_on_the_number_of_threads(path):
     src, dst = random_edges(300_000, 10_000)
-    many = csr.sort_edges(src, dst, 10_000, permutation=True)
+    many = sorting.sort_edges(src, dst, 10_000, permutation=True)
     threads = torch.get_num_threads()
     try:
         for count in (1, 3):
             torch.set_num_threads(count)
-            few = csr.sort_edges(src, dst, 10_000, permutation=True)
+            few = sorting.sort_edges(src, dst, 10_000, permutation=True)
             assert all(map(torch.equal, few, many))
     finally:
         torch.set_num_threads(threads)
@@ -116,20 +116,20 @@ def test_results_do_not_depend_on_the_number_of_threads(path):
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_no_edges(path, n):
     nothing = torch.empty(0, dtype=torch.int64)
-    offset, neighbors, perm = csr.sort_edges(nothing, nothing, n, permutation=True)
+    offset, neighbors, perm = sorting.sort_edges(nothing, nothing, n, permutation=True)
     assert offset.tolist() == [0] * (n + 1) and neighbors.shape == (0,) and perm.shape == (0,)
     for result in (
-        csr.transpose(offset, neighbors),
-        csr.merge_parallel(offset, neighbors, None, "error"),
-        csr.drop_self_loops(offset, neighbors, None),
+        sorting.transpose(offset, neighbors),
+        sorting.merge_parallel(offset, neighbors, None, "error"),
+        sorting.drop_self_loops(offset, neighbors, None),
     ):
         assert torch.equal(result[0], offset) and result[1].shape == (0,)
-    assert csr.expand_rows(offset).shape == (0,)
+    assert sorting.expand_rows(offset).shape == (0,)
 
 
 def test_mixed_dtypes_and_strides(path):
     pairs = torch.tensor([[3, 1], [0, 2], [3, 0]])
-    offset, neighbors, _ = csr.sort_edges(pairs[:, 0], pairs[:, 1].int(), 4)
+    offset, neighbors, _ = sorting.sort_edges(pairs[:, 0], pairs[:, 1].int(), 4)
     assert offset.tolist() == [0, 1, 1, 1, 3] and neighbors.tolist() == [2, 0, 1]
 
 
@@ -142,11 +142,11 @@ def test_both_ways_stores_every_edge_twice_and_a_self_loop_once(path, m, n, dtyp
     back = src != dst
     arcs = torch.cat((torch.stack((src, dst, edge)), torch.stack((dst, src, edge))[:, back]), 1).numpy()
     expected = arcs[:, np.lexsort((arcs[2], arcs[1], arcs[0]))]
-    offset, neighbors, perm = csr.sort_edges(src, dst, n, permutation=True, both_ways=True)
-    assert np.array_equal(csr.expand_rows(offset).numpy(), expected[0])
+    offset, neighbors, perm = sorting.sort_edges(src, dst, n, permutation=True, both_ways=True)
+    assert np.array_equal(sorting.expand_rows(offset).numpy(), expected[0])
     assert np.array_equal(neighbors.numpy(), expected[1])
     assert np.array_equal(perm.numpy(), expected[2])
-    assert torch.equal(csr.sort_edges(src, dst, n, both_ways=True)[1], neighbors)
+    assert torch.equal(sorting.sort_edges(src, dst, n, both_ways=True)[1], neighbors)
 
 
 @pytest.mark.parametrize("size", [3, 100_000])
@@ -156,16 +156,16 @@ def test_bad_ids_are_named_with_their_position(path, name, value, size):
     ends[name][size - 2] = value
     ends[name][size - 1] = value + 7 if value > 0 else value - 7
     with pytest.raises(ArgumentError, match=rf"{name}\[{size - 2}\]: {value} is no vertex.*num_vertices=50"):
-        csr.sort_edges(ends["src"], ends["dst"], 50)
+        sorting.sort_edges(ends["src"], ends["dst"], 50)
     with pytest.raises(ArgumentError, match=rf"{name}\[{size - 2}\]: {value} "):
-        csr.sort_edges(ends["src"], ends["dst"], 50, both_ways=True)
+        sorting.sort_edges(ends["src"], ends["dst"], 50, both_ways=True)
 
 
 def test_the_first_of_several_bad_ids_is_named(path):
     with pytest.raises(ArgumentError, match=r"dst\[1\]: 9 "):
-        csr.sort_edges(torch.tensor([0, 1, -1]), torch.tensor([0, 9, 9]), 3)
+        sorting.sort_edges(torch.tensor([0, 1, -1]), torch.tensor([0, 9, 9]), 3)
     with pytest.raises(ArgumentError, match=r"src\[0\]: 0 .*num_vertices=0"):
-        csr.sort_edges(torch.tensor([0]), torch.tensor([0]), 0)
+        sorting.sort_edges(torch.tensor([0]), torch.tensor([0]), 0)
 
 
 @pytest.mark.parametrize(
@@ -179,31 +179,31 @@ def test_the_first_of_several_bad_ids_is_named(path):
 )
 def test_wrong_arguments(path, src, dst, message):
     with pytest.raises(ArgumentError, match=message):
-        csr.sort_edges(src, dst, 5)
+        sorting.sort_edges(src, dst, 5)
 
 
 def test_a_negative_number_of_vertices(path):
     with pytest.raises(ArgumentError, match="num_vertices: -1"):
-        csr.sort_edges(torch.tensor([0]), torch.tensor([0]), -1)
+        sorting.sort_edges(torch.tensor([0]), torch.tensor([0]), -1)
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 3), (40, 1), (500, 40), (200_000, 3000), (200_000, 2**20)])
 def test_transpose_sorts_the_reversed_arcs(path, m, n):
-    offset, neighbors, _ = csr.sort_edges(*random_edges(m, n), n)
-    rows = csr.expand_rows(offset)
-    expected = csr.sort_edges(neighbors, rows.int(), n, permutation=True)
-    result = csr.transpose(offset, neighbors, permutation=True)
+    offset, neighbors, _ = sorting.sort_edges(*random_edges(m, n), n)
+    rows = sorting.expand_rows(offset)
+    expected = sorting.sort_edges(neighbors, rows.int(), n, permutation=True)
+    result = sorting.transpose(offset, neighbors, permutation=True)
     assert all(map(torch.equal, result, expected))
-    assert csr.transpose(offset, neighbors)[2] is None
-    back = csr.transpose(*result[:2])
+    assert sorting.transpose(offset, neighbors)[2] is None
+    back = sorting.transpose(*result[:2])
     assert torch.equal(back[0], offset) and torch.equal(back[1], neighbors)
 
 
 def test_transpose_of_a_broken_csr_is_an_error(path):
     with pytest.raises(ArgumentError, match=r"neighbors\[1\]: 2 "):
-        csr.transpose(torch.tensor([0, 1, 2]), torch.tensor([0, 2], dtype=torch.int32))
+        sorting.transpose(torch.tensor([0, 1, 2]), torch.tensor([0, 2], dtype=torch.int32))
     with pytest.raises(ArgumentError, match="offset: ends at 2, but there are 3"):
-        csr.transpose(torch.tensor([0, 1, 2]), torch.zeros(3, dtype=torch.int32))
+        sorting.transpose(torch.tensor([0, 1, 2]), torch.zeros(3, dtype=torch.int32))
 
 
 @pytest.mark.parametrize(
@@ -221,10 +221,10 @@ def test_damaged_offsets_are_an_error(path, offset, message):
     """Such as a damaged memory-mapped file has: the kernels would read and write out of bounds."""
     offset, neighbors = torch.tensor(offset), torch.tensor([0, 1, 1]).int()
     for function in (
-        lambda: csr.transpose(offset, neighbors),
-        lambda: csr.merge_parallel(offset, neighbors, None, "first"),
-        lambda: csr.drop_self_loops(offset, neighbors, None),
-        lambda: csr.expand_rows(offset),
+        lambda: sorting.transpose(offset, neighbors),
+        lambda: sorting.merge_parallel(offset, neighbors, None, "first"),
+        lambda: sorting.drop_self_loops(offset, neighbors, None),
+        lambda: sorting.expand_rows(offset),
     ):
         with pytest.raises(ArgumentError, match=message):
             function()
@@ -235,7 +235,7 @@ def test_expand_rows(path, dtype):
     degrees = torch.tensor([0, 3, 0, 0, 2, 100_000, 0, 40_000, 1, 0])
     offset = torch.cat([torch.zeros(1, dtype=torch.int64), degrees.cumsum(0)])
     expected = torch.repeat_interleave(torch.arange(10), degrees).to(dtype)
-    rows = csr.expand_rows(offset, dtype)
+    rows = sorting.expand_rows(offset, dtype)
     assert rows.dtype == dtype and torch.equal(rows, expected)
 
 
@@ -246,14 +246,14 @@ MERGE = {"first": lambda run: run[0], "sum": sum, "min": min, "max": max}
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32, torch.int64, None])
 def test_merge_parallel(path, how, dtype):
     src, dst = random_edges(400, 12)
-    offset, neighbors, perm = csr.sort_edges(src, dst, 13, permutation=True)
+    offset, neighbors, perm = sorting.sort_edges(src, dst, 13, permutation=True)
     weights = None if dtype is None else torch.randint(-9, 9, (400,), dtype=dtype)[perm]
     runs: dict[tuple[int, int], list[float]] = {}
     values = [0] * 400 if weights is None else weights.tolist()
-    for u, v, weight in zip(csr.expand_rows(offset).tolist(), neighbors.tolist(), values, strict=True):
+    for u, v, weight in zip(sorting.expand_rows(offset).tolist(), neighbors.tolist(), values, strict=True):
         runs.setdefault((u, v), []).append(weight)
-    new_offset, new_neighbors, new_weights = csr.merge_parallel(offset, neighbors, weights, how)
-    assert list(zip(csr.expand_rows(new_offset).tolist(), new_neighbors.tolist(), strict=True)) == list(runs)
+    new_offset, new_neighbors, new_weights = sorting.merge_parallel(offset, neighbors, weights, how)
+    assert list(zip(sorting.expand_rows(new_offset).tolist(), new_neighbors.tolist(), strict=True)) == list(runs)
     assert new_neighbors.dtype == torch.int32
     if dtype is None:
         assert new_weights is None
@@ -263,16 +263,16 @@ def test_merge_parallel(path, how, dtype):
 
 def test_merge_parallel_with_nothing_to_merge_returns_its_arguments(path):
     offset, neighbors, weights = torch.tensor([0, 2, 2, 3]), torch.tensor([1, 2, 2]).int(), torch.ones(3)
-    for how in csr.MERGES:
-        assert csr.merge_parallel(offset, neighbors, weights, how) == (offset, neighbors, weights)
+    for how in sorting.MERGES:
+        assert sorting.merge_parallel(offset, neighbors, weights, how) == (offset, neighbors, weights)
 
 
 def test_merge_parallel_errors(path):
     offset, neighbors = torch.tensor([0, 2, 2, 5]), torch.tensor([0, 2, 0, 2, 2]).int()
     with pytest.raises(ArgumentError, match=r"the arc \(2, 2\) occurs more than once"):
-        csr.merge_parallel(offset, neighbors, None, "error")
+        sorting.merge_parallel(offset, neighbors, None, "error")
     with pytest.raises(ArgumentError, match="'mean' is not one of"):
-        csr.merge_parallel(offset, neighbors, None, "mean")
+        sorting.merge_parallel(offset, neighbors, None, "mean")
 
 
 BIG = 2**62
@@ -291,25 +291,25 @@ def test_merge_parallel_refuses_sums_out_of_range(path, dtype, weights, message)
     neighbors = torch.tensor([0, 0] + [1] * len(weights) + [2], dtype=torch.int32)
     offset = torch.tensor([0, len(neighbors), len(neighbors), len(neighbors)])
     with pytest.raises(ArgumentError, match=message):
-        csr.merge_parallel(offset, neighbors, torch.tensor([1, 1, *weights, 1], dtype=dtype), "sum")
+        sorting.merge_parallel(offset, neighbors, torch.tensor([1, 1, *weights, 1], dtype=dtype), "sum")
 
 
 @pytest.mark.parametrize("weights", [[2 * BIG - 2, 1], [-2 * BIG + 1, -1], [BIG, BIG, -BIG, -1], [BIG, BIG - 1]])
 def test_merge_parallel_adds_up_to_the_limits_of_int64(path, weights):
     """On the way the sum may leave the range: it comes back."""
     offset, neighbors = torch.tensor([0, len(weights)]), torch.zeros(len(weights), dtype=torch.int32)
-    assert csr.merge_parallel(offset, neighbors, torch.tensor(weights), "sum")[2].tolist() == [sum(weights)]
+    assert sorting.merge_parallel(offset, neighbors, torch.tensor(weights), "sum")[2].tolist() == [sum(weights)]
 
 
 def test_drop_self_loops(path):
     src, dst = random_edges(500, 20)
     keep = src != dst
-    offset, neighbors, perm = csr.sort_edges(src, dst, 20, permutation=True)
-    expected = csr.sort_edges(src[keep], dst[keep], 20, permutation=True)
-    result = csr.drop_self_loops(offset, neighbors, perm.float())
+    offset, neighbors, perm = sorting.sort_edges(src, dst, 20, permutation=True)
+    expected = sorting.sort_edges(src[keep], dst[keep], 20, permutation=True)
+    result = sorting.drop_self_loops(offset, neighbors, perm.float())
     assert torch.equal(result[0], expected[0]) and torch.equal(result[1], expected[1])
     assert torch.equal(result[2], torch.arange(500)[keep][expected[2]].float())
-    assert csr.drop_self_loops(*result) == result
+    assert sorting.drop_self_loops(*result) == result
 
 
 @pytest.mark.parametrize(
@@ -318,15 +318,15 @@ def test_drop_self_loops(path):
 @pytest.mark.parametrize("positions", [torch.int32, torch.int64])
 def test_take(path, dtype, positions):
     data, where = torch.arange(300).to(dtype), torch.arange(299, -1, -3, dtype=positions)
-    assert torch.equal(csr.take(data, where), data[where.long()])
-    assert torch.equal(csr.take(data[::2], where[50:]), data[::2][where[50:].long()])
-    assert torch.equal(csr.take(data.reshape(150, 2), where[60:]), data.reshape(150, 2)[where[60:].long()])
-    assert csr.take(data, where[:0]).shape == (0,)
+    assert torch.equal(sorting.take(data, where), data[where.long()])
+    assert torch.equal(sorting.take(data[::2], where[50:]), data[::2][where[50:].long()])
+    assert torch.equal(sorting.take(data.reshape(150, 2), where[60:]), data.reshape(150, 2)[where[60:].long()])
+    assert sorting.take(data, where[:0]).shape == (0,)
 
 
 def test_take_is_differentiable(path):
     data = torch.rand(5, requires_grad=True)
-    csr.take(data, torch.tensor([4, 1, 1])).sum().backward()
+    sorting.take(data, torch.tensor([4, 1, 1])).sum().backward()
     assert data.grad.tolist() == [0, 2, 0, 0, 1]
 
 
@@ -339,7 +339,7 @@ def test_compact_relabels_in_ascending_order(path, low, high, m):
     random = np.random.default_rng(m)
     ends = random.integers(low, high, (2, m), endpoint=True)
     src, dst = map(torch.from_numpy, ends)
-    ids, new_src, new_dst = csr.compact(src, dst)
+    ids, new_src, new_dst = sorting.compact(src, dst)
     expected, inverse = np.unique(ends, return_inverse=True)
     assert np.array_equal(ids.numpy(), expected)
     assert np.array_equal(torch.stack((new_src, new_dst)).numpy(), inverse.reshape(2, m))
@@ -356,7 +356,7 @@ def test_compact_scattered_ids(path, n, dtype):
     pool[:3] = limits.min, limits.max, 0
     ends = random.choice(pool, (2, n))
     ends[:, :2] = pool[:2]
-    ids, new_src, new_dst = csr.compact(*torch.from_numpy(ends).to(dtype))
+    ids, new_src, new_dst = sorting.compact(*torch.from_numpy(ends).to(dtype))
     expected, inverse = np.unique(ends, return_inverse=True)
     assert np.array_equal(ids.numpy(), expected) and ids.dtype == torch.int64
     assert np.array_equal(torch.stack((new_src, new_dst)).numpy(), inverse.reshape(2, n))
@@ -365,7 +365,7 @@ def test_compact_scattered_ids(path, n, dtype):
 
 def test_compact_ids_that_differ_in_high_bits_only(path):
     ids = torch.arange(-(2**15), 2**15) << 48
-    vertices, src, dst = csr.compact(ids.flip(0), ids)
+    vertices, src, dst = sorting.compact(ids.flip(0), ids)
     assert torch.equal(vertices, ids)
     assert torch.equal(dst, torch.arange(2**16).int()) and torch.equal(src, dst.flip(0))
 
@@ -376,16 +376,16 @@ def test_the_default_device_changes_nothing(path):
     far = src << 40
 
     def results():
-        offset, neighbors, perm = csr.sort_edges(src, dst, 50, permutation=True)
+        offset, neighbors, perm = sorting.sort_edges(src, dst, 50, permutation=True)
         return [
-            *(offset, neighbors, perm, csr.expand_rows(offset), csr.take(src, perm)),
-            *csr.sort_edges(src, dst, 50, permutation=True, both_ways=True),
-            *csr.transpose(offset, neighbors, permutation=True),
-            *csr.merge_parallel(offset, neighbors, perm, "sum"),
-            *csr.merge_parallel(offset, neighbors, perm.float(), "min"),
-            *csr.drop_self_loops(offset, neighbors, perm),
-            *csr.compact(src + 7, dst),
-            *csr.compact(far, dst),
+            *(offset, neighbors, perm, sorting.expand_rows(offset), sorting.take(src, perm)),
+            *sorting.sort_edges(src, dst, 50, permutation=True, both_ways=True),
+            *sorting.transpose(offset, neighbors, permutation=True),
+            *sorting.merge_parallel(offset, neighbors, perm, "sum"),
+            *sorting.merge_parallel(offset, neighbors, perm.float(), "min"),
+            *sorting.drop_self_loops(offset, neighbors, perm),
+            *sorting.compact(src + 7, dst),
+            *sorting.compact(far, dst),
         ]
 
     expected = results()
@@ -398,12 +398,12 @@ def test_the_default_device_changes_nothing(path):
 
 
 def test_compact_int32_and_nothing(path):
-    ids, src, dst = csr.compact(torch.tensor([7, -2], dtype=torch.int32), torch.tensor([7, 3], dtype=torch.int32))
+    ids, src, dst = sorting.compact(torch.tensor([7, -2], dtype=torch.int32), torch.tensor([7, 3], dtype=torch.int32))
     assert ids.tolist() == [-2, 3, 7] and src.tolist() == [2, 0] and dst.tolist() == [2, 1]
     nothing = torch.empty(0, dtype=torch.int64)
-    assert [part.numel() for part in csr.compact(nothing, nothing)] == [0, 0, 0]
+    assert [part.numel() for part in sorting.compact(nothing, nothing)] == [0, 0, 0]
 
 
 def test_index_dtype():
-    assert csr.index_dtype(0) == csr.index_dtype(2**31 - 1) == torch.int32
-    assert csr.index_dtype(2**31) == torch.int64
+    assert sorting.index_dtype(0) == sorting.index_dtype(2**31 - 1) == torch.int32
+    assert sorting.index_dtype(2**31) == torch.int64

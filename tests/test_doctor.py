@@ -12,8 +12,9 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from tgraph import doctor, kernels, native
-from tgraph.cli import app
+from tgraph import kernels
+from tgraph.cli import app, doctor
+from tgraph.core import native
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 

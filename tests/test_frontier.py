@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graph
 
 import tgraph as tg
-from tgraph.frontier import Frontier
+from tgraph.core.frontier import Frontier
 
 
 @st.composite

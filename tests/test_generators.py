@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from tgraph import csr, generators
+from tgraph.core import generators, sorting
+from tgraph.core.generators import grid2d, rmat, uniform
 from tgraph.errors import ArgumentError
-from tgraph.generators import grid2d, rmat, uniform
 
 
 def checksum(graph) -> int:
@@ -89,9 +89,9 @@ def test_sizes_and_simplicity(generate, directed):
     assert graph.num_vertices == 1024 and graph.directed == directed and graph.weights is None
     assert 0.6 * 8192 < graph.num_edges <= 8192
     assert graph.num_self_loops == 0
-    csr.merge_parallel(graph.offset, graph.neighbors, None, "error")
+    sorting.merge_parallel(graph.offset, graph.neighbors, None, "error")
     if not directed:
-        assert torch.equal(csr.transpose(graph.offset, graph.neighbors)[1], graph.neighbors)
+        assert torch.equal(sorting.transpose(graph.offset, graph.neighbors)[1], graph.neighbors)
 
 
 @pytest.mark.parametrize("generate", [rmat, uniform])
@@ -105,14 +105,14 @@ def test_weights_are_even_in_their_range_and_symmetric(build):
     weights = graph.weights
     assert weights.dtype == torch.int32
     assert weights.min() == 1 and weights.max() == 255 and 124 < weights.double().mean() < 132
-    order = csr.transpose(graph.offset, graph.neighbors, permutation=True)[2]
+    order = sorting.transpose(graph.offset, graph.neighbors, permutation=True)[2]
     assert torch.equal(weights[order], weights)
 
 
 def test_directed_weights_tell_the_directions_apart():
     graph = uniform(6, 30, directed=True, weighted=True)
     dense = torch.zeros(64, 64, dtype=torch.int32)
-    dense[csr.expand_rows(graph.offset), graph.neighbors.long()] = graph.weights
+    dense[sorting.expand_rows(graph.offset), graph.neighbors.long()] = graph.weights
     both = (dense > 0) & (dense.T > 0)
     assert both.any() and (dense[both] != dense.T[both]).double().mean() > 0.9
 

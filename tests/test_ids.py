@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tgraph as tg
+from tgraph.core.ids import VertexIds
 from tgraph.errors import ArgumentError, TGraphError, UnknownVertexError
-from tgraph.ids import VertexIds
 
 INTEGERS = st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=20)
 LABELS = st.lists(

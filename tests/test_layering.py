@@ -13,40 +13,40 @@ ROOT = Path(__file__).parents[1]
 # From the top to the bottom. A module or package belongs to the layer that names it or its nearest parent.
 LAYERS = (
     ("tgraph.cli",),
-    ("tgraph.demo",),
-    ("tgraph.doctor", "tgraph.report"),
+    ("tgraph.cli.demo",),
+    ("tgraph.cli.doctor", "tgraph.cli.report"),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
-    ("tgraph.several",),
+    ("tgraph.engine.run_each",),
     ("tgraph.nn", "tgraph.stream"),
-    ("tgraph.advice",),
-    ("tgraph.engine", "tgraph.tuning", "tgraph.reordering"),
-    ("tgraph.planning",),
-    ("tgraph.fused", "tgraph.checkpoint"),
-    ("tgraph.overflow",),
-    ("tgraph.program", "tgraph.schedule"),
-    ("tgraph.operators", "tgraph.primitives", "tgraph.trace", "tgraph.formats"),
+    ("tgraph.tune.advice",),
+    ("tgraph.engine.run", "tgraph.tune.tuning", "tgraph.formats.reordering"),
+    ("tgraph.engine.planning",),
+    ("tgraph.engine.compiled_loop", "tgraph.engine.checkpoint"),
+    ("tgraph.engine.overflow",),
+    ("tgraph.model.program", "tgraph.engine.delta_stepping"),
+    ("tgraph.model.operators", "tgraph.primitives", "tgraph.engine.trace", "tgraph.formats"),
     ("tgraph.kernels",),
-    ("tgraph.direction",),
-    ("tgraph.subgraph", "tgraph.generators", "tgraph.io"),
-    ("tgraph.graph",),
-    ("tgraph.mirror",),
-    ("tgraph.frontier", "tgraph.ids", "tgraph.rows", "tgraph.build", "tgraph.validate"),
-    ("tgraph.counts",),
-    ("tgraph.csr",),
-    ("tgraph.beside", "tgraph.cache", "tgraph.devices", "tgraph.native", "tgraph.text"),
+    ("tgraph.engine.direction",),
+    ("tgraph.core.subgraph", "tgraph.core.generators", "tgraph.io"),
+    ("tgraph.core.graph",),
+    ("tgraph.core.symmetry",),
+    ("tgraph.core.frontier", "tgraph.core.ids", "tgraph.core.rows", "tgraph.core.build", "tgraph.core.validate"),
+    ("tgraph.core.arc_counts",),
+    ("tgraph.core.sorting",),
+    ("tgraph.core.beside", "tgraph.core.cache", "tgraph.core.devices", "tgraph.core.native", "tgraph.core.text"),
     ("tgraph._native",),
     ("tgraph.errors",),
 )
 
 # Against the order, each for a reason.
 EXCEPTIONS = {
-    ("tgraph.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
-    ("tgraph.graph", "tgraph.formats"),  # Graph.to_format
+    ("tgraph.core.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
+    ("tgraph.core.graph", "tgraph.formats"),  # Graph.to_format
     ("tgraph.io.tg", "tgraph.formats"),  # files of graphs in a layout
-    ("tgraph.io.tg", "tgraph.stream.blocks"),  # partitioned files
-    ("tgraph.graph", "tgraph.reordering"),  # Graph.reorder
-    ("tgraph.engine", "tgraph.stream.opening"),  # run(memory=)
+    ("tgraph.io.tg", "tgraph.stream.file.blocks"),  # partitioned files
+    ("tgraph.core.graph", "tgraph.formats.reordering"),  # Graph.reorder
+    ("tgraph.engine.run", "tgraph.stream.run.opening"),  # run(memory=)
     ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
 }
 
@@ -134,7 +134,7 @@ def test_layers_name_modules_that_exist():
 def test_nothing_but_the_command_imports_the_command():
     for name in MODULES:
         for imported in imports(name):
-            command = ("tgraph.cli", "tgraph.demo", "tgraph.doctor", "tgraph.report")
+            command = ("tgraph.cli", "tgraph.cli.demo", "tgraph.cli.doctor", "tgraph.cli.report")
             assert name.startswith(command) or not imported.startswith(command), f"{name} imports {imported}"
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, arcs, graphs, random_graph
 
 import tgraph as tg
-from tgraph import mirror, native
+from tgraph.core import native, symmetry
 from tgraph.errors import ArgumentError
 
 
@@ -57,7 +57,7 @@ def test_undirected_graphs_and_those_that_are_nearly(kernels, graph, both_ways, 
 
 def test_large_graphs_in_chunks(monkeypatch):
     graph = random_graph(5000, 60_000, directed=False, dtype=torch.float32)
-    monkeypatch.setattr(mirror, "CHUNK", 7001)
+    monkeypatch.setattr(symmetry, "CHUNK", 7001)
     assert tg.Graph.from_csr(graph.offset, graph.neighbors, graph.weights, directed=False).num_edges == graph.num_edges
     weights = graph.weights.clone()
     weights[17_000] += 1
@@ -74,7 +74,7 @@ def test_equal_weights():
 
 def test_rows_and_lists_of_arcs_have_one_sum():
     graph = random_graph(300, 2000, dtype=torch.float32)
-    rows, listed = mirror.Mirror(), mirror.Mirror()
+    rows, listed = symmetry.Mirror(), symmetry.Mirror()
     rows.note_rows(graph.offset, graph.neighbors, graph.weights)
     listed.note(graph.to_edge_index()[0], graph.neighbors, graph.weights)
     assert not rows.complete and (rows._sum - listed._sum) % 2**64 == 0
@@ -82,7 +82,7 @@ def test_rows_and_lists_of_arcs_have_one_sum():
 
 def test_nothing_of_the_size_of_the_arcs_is_made(monkeypatch):
     graph = random_graph(5000, 500_000, directed=False, dtype=torch.float32)
-    monkeypatch.setattr(mirror, "CHUNK", 1 << 14)
+    monkeypatch.setattr(symmetry, "CHUNK", 1 << 14)
     with torch.profiler.profile(profile_memory=True) as seen:
-        mirror.check_mirrored(graph.offset, graph.neighbors, graph.weights)
-    assert max(event.cpu_memory_usage for event in seen.events()) <= 8 * mirror.CHUNK < graph.num_arcs
+        symmetry.check_mirrored(graph.offset, graph.neighbors, graph.weights)
+    assert max(event.cpu_memory_usage for event in seen.events()) <= 8 * symmetry.CHUNK < graph.num_arcs

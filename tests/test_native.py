@@ -6,7 +6,7 @@ import warnings
 import pytest
 import torch
 
-from tgraph import csr, native
+from tgraph.core import native, sorting
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_missing_kernels_are_announced_once_and_replaced(monkeypatch):
     native._import_installed.cache_clear()
     try:
         with pytest.warns(RuntimeWarning, match="without its compiled CPU kernels.*install a C\\+\\+20 compiler"):
-            offset, neighbors, _ = csr.sort_edges(torch.tensor([1, 0]), torch.tensor([0, 1]), 2)
+            offset, neighbors, _ = sorting.sort_edges(torch.tensor([1, 0]), torch.tensor([0, 1]), 2)
         assert offset.tolist() == [0, 1, 2] and neighbors.tolist() == [1, 0]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -93,7 +93,7 @@ def test_kernels_release_the_interpreter(kernels):
     thread.start()
     before = len(ticks)
     for _ in range(5):
-        csr.sort_edges(src, src, 2**20)
+        sorting.sort_edges(src, src, 2**20)
     during = len(ticks) - before
     stop.set()
     thread.join()

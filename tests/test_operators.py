@@ -11,7 +11,7 @@ from strategies import FLOATS, INTEGERS, arcs, exact_weights, graphs, random_gra
 import tgraph as tg
 from tgraph.errors import ArgumentError
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.operators import arc_weights
+from tgraph.model.operators import arc_weights
 
 IDENTITY = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
 EDGE = {"copy": lambda x, w: x, "add": torch.add, "mul": torch.mul, "min": torch.minimum, "max": torch.maximum}

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 import tgraph as tg
-from tgraph import native, overflow, planning
 from tgraph.algorithms import bfs, sssp
 from tgraph.algorithms.bfs import BFS
 from tgraph.algorithms.sssp import SSSP
+from tgraph.core import native
+from tgraph.engine import overflow, planning
 from tgraph.errors import ArgumentError
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")

@@ -9,7 +9,7 @@ from strategies import graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, MissingDependencyError
-from tgraph.reordering import ORDERS
+from tgraph.formats.reordering import ORDERS
 
 EVERY = pytest.mark.parametrize("method", ORDERS)
 

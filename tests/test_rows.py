@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tgraph.rows import Scratch, gather_rows
+from tgraph.core.rows import Scratch, gather_rows
 
 DEGREES = st.lists(st.integers(0, 6), max_size=12)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.direction import DirectionPolicy
+from tgraph.core.frontier import Frontier
+from tgraph.core.rows import Scratch
+from tgraph.engine.delta_stepping import NearFar
+from tgraph.engine.direction import DirectionPolicy
 from tgraph.errors import ArgumentError
-from tgraph.frontier import Frontier
-from tgraph.rows import Scratch
-from tgraph.schedule import NearFar
 
 N, M = 1000, 8000
 

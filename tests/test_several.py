@@ -6,14 +6,15 @@ import pytest
 import torch
 
 import tgraph as tg
-from tgraph import native, several
 from tgraph.algorithms import BFS, SSSP
+from tgraph.core import native
+from tgraph.engine import run_each
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Runs share the cores, however small the graph, and whatever the number of cores."""
-    monkeypatch.setattr(several, "ARCS_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(run_each, "ARCS_WORTH_A_THREAD", 0)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
 
 

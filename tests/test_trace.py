@@ -10,9 +10,9 @@ from strategies import grid, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, PageRank
+from tgraph.core.subgraph import whole
+from tgraph.engine.trace import Trace, plot
 from tgraph.kernels import watched
-from tgraph.subgraph import whole
-from tgraph.trace import Trace, plot
 
 COLUMNS = ["iteration", "direction", "active_vertices", "active_edges", "changed_vertices", "milliseconds", "backend"]
 

@@ -7,7 +7,8 @@ import torch
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph import kernels, native
+from tgraph import kernels
+from tgraph.core import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import tuned
 from tgraph.kernels.call import Call

@@ -3,20 +3,21 @@
 A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
 """
 
-from tgraph import beside, errors, generators, nn, primitives
-from tgraph.advice import Advice, advise
-from tgraph.checkpoint import Checkpoint
-from tgraph.engine import Run, run
-from tgraph.frontier import Frontier
-from tgraph.graph import Graph
+from tgraph import errors, nn, primitives
+from tgraph.core import beside, generators
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Received, Subgraph
+from tgraph.engine.checkpoint import Checkpoint
+from tgraph.engine.run import Run, run
+from tgraph.engine.run_each import run_each
+from tgraph.engine.trace import Trace
 from tgraph.io import read, verify, write
-from tgraph.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
-from tgraph.program import Program, Relaxation
-from tgraph.several import run_each
-from tgraph.stream.opening import open
-from tgraph.subgraph import Received, Subgraph
-from tgraph.trace import Trace
-from tgraph.tuning import Tuned, tune
+from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
+from tgraph.model.program import Program, Relaxation
+from tgraph.stream.run.opening import open
+from tgraph.tune.advice import Advice, advise
+from tgraph.tune.tuning import Tuned, tune
 
 __version__ = "0.1.0"
 

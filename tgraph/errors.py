@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tgraph.engine import Run
+    from tgraph.engine.run import Run
 
 
 class TGraphError(Exception):

@@ -10,8 +10,8 @@ from hypothesis import given
 from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph
 
 import tgraph as tg
-from tgraph import native
 from tgraph.algorithms import HITS, hits
+from tgraph.core import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
 

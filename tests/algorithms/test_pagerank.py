@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph, twin
 
 import tgraph as tg
-from tgraph import native
 from tgraph.algorithms import PageRank, pagerank
+from tgraph.core import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
 TIGHT = {"tol": 1e-13, "max_iterations": 1000, "dtype": torch.float64}

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, on_threads, random_graph
 
-from tgraph import native
+from tgraph.core import native
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.formats import branches
-from tgraph.formats.cbm import CBM
-from tgraph.graph import Graph
+from tgraph.formats.dag import branches
+from tgraph.formats.dag.cbm import CBM
 
 COMPILED = pytest.param("", marks=pytest.mark.skipif(native.load() is None, reason="needs the compiled kernels"))
 
@@ -187,7 +187,7 @@ def test_the_forest_is_lightest_where_every_pair_is_counted():
 
 def branches_of(graph, price):
     """What the rows cost by the forest that the compiled builder finds."""
-    from tgraph.kernels.native import cbm as compiled
+    from tgraph.kernels.native.dag.evaluate import cbm as compiled
 
     rows, columns = (compiled.Matrix(g.offset, g.neighbors) for g in (graph, graph.transpose()))
     parent, _ = compiled.find_parents(rows, columns, price, torch.tensor([0, graph.num_vertices]))

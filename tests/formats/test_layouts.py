@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from strategies import exact_weights, graphs, on_threads, random_graph
 
 import tgraph as tg
-from tgraph import devices, native
+from tgraph.core import devices, native
+from tgraph.core.rows import Selection
+from tgraph.core.subgraph import Subgraph
 from tgraph.errors import ArgumentError
 from tgraph.formats import COO, CSC, CSR, DCSC, DCSR, ELL, LAYOUTS, SELL, make
-from tgraph.formats.compressed import Compressed
+from tgraph.formats.dag.compressed import Compressed
 from tgraph.kernels import portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.rows import Selection
-from tgraph.subgraph import Subgraph
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -129,7 +129,7 @@ def test_rows(graph, draw):
 
 @given(graph=WEIGHTED)
 def test_transposed(graph):
-    offset, neighbors, order = tg.csr.transpose(graph.offset, graph.neighbors, permutation=True)
+    offset, neighbors, order = tg.core.sorting.transpose(graph.offset, graph.neighbors, permutation=True)
     reverse = (offset, neighbors, None if graph.weights is None else graph.weights[order])
     for name, options in MADE.values():
         layout = make(name, graph, **options)
@@ -185,7 +185,7 @@ def test_memory_follows_the_rows_that_hold_an_arc():
 
 @given(graph=graphs(dtypes=(None, torch.float32), directed=True), draw=st.data())
 def test_from_edges_in_any_order(graph, draw):
-    rows = tg.csr.expand_rows(graph.offset)
+    rows = tg.core.sorting.expand_rows(graph.offset)
     order = torch.tensor(draw.draw(st.permutations(range(graph.num_arcs))), dtype=torch.int64)
     src, dst, n = rows[order], graph.neighbors[order], graph.num_vertices
     weights = None if graph.weights is None else graph.weights[order]

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, grid, on_threads, random_graph
 
-from tgraph import native
+from tgraph.core import native
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.formats.grammar import Grammar
-from tgraph.formats.virtual import Virtual
-from tgraph.graph import Graph
-from tgraph.kernels.native import pairing as compiled
+from tgraph.formats.dag.grammar import Grammar
+from tgraph.formats.dag.virtual import Virtual
+from tgraph.kernels.native.dag.evaluate import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
 
 WEIGHTS = (None, torch.float32, torch.int64, torch.uint8, torch.float16)

@@ -11,8 +11,8 @@ import torch
 from hypothesis import strategies as st
 
 import tgraph
+from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
-from tgraph.graph import Graph
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of real graphs {DATA} is not there")

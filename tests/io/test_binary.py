@@ -16,9 +16,9 @@ from io_samples import arcs, assert_fault, assert_same, graphs, round_trip
 from safetensors.torch import load_file, save_file
 
 import tgraph
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.graph import Graph
-from tgraph.io import sealed
+from tgraph.io import checksummed
 
 SAMPLE = Graph.from_edges([0, 1, 1], [1, 0, 2], [0.5, 1.5, 2.5], num_vertices=4, vertices=["a", "b", "ü", ""])
 
@@ -96,7 +96,7 @@ KEPT = {
 @pytest.mark.parametrize("kind", KEPT)
 def test_a_flipped_bit_is_named_wherever_it_is(tmp_path, monkeypatch, kind):
     """In the header, by that word; in a tensor, by its name and its elements; and `verify` finds all of them."""
-    monkeypatch.setattr(sealed, "PIECE", 16)
+    monkeypatch.setattr(checksummed, "PIECE", 16)
     path = tmp_path / "some.tg"
     tgraph.write(KEPT[kind], path)
     assert tgraph.verify(path) == path.stat().st_size

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from io_samples import arcs, assert_same, graphs
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
 from tgraph.io import convert
 
 NODES = st.one_of(st.integers(-5, 5), st.text(max_size=2), st.tuples(st.integers(0, 3), st.integers(0, 3)))

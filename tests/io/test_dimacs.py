@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from io_samples import DATA, arcs, assert_fault, assert_same, graphs, needs_data, round_trip
 
 import tgraph
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
 
 
 @pytest.fixture

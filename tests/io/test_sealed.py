@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import sealed, state, whole
+from tgraph.io import atomic_write, checksummed, pytree
 
 TENSORS = {
     "wide": torch.arange(5),
@@ -28,20 +28,20 @@ TENSORS = {
 
 def test_round_trip(tmp_path):
     path = tmp_path / "some"
-    sealed.write(path, TENSORS, {"note": 'with "checksum": "0000000000000000" in it'})
-    tensors, notes = sealed.read(path, "fetch it again")
+    checksummed.write(path, TENSORS, {"note": 'with "checksum": "0000000000000000" in it'})
+    tensors, notes = checksummed.read(path, "fetch it again")
     assert notes["note"] == 'with "checksum": "0000000000000000" in it'
     for name, expected in TENSORS.items():
         assert tensors[name].dtype == expected.dtype and torch.equal(tensors[name], expected)
     with safe_open(path, framework="pt") as file:
         assert all(torch.equal(file.get_tensor(name), expected) for name, expected in TENSORS.items())
-    sealed.write(path, {}, {})
-    assert sealed.read(path, "")[0] == {} and list(tmp_path.iterdir()) == [path]
+    checksummed.write(path, {}, {})
+    assert checksummed.read(path, "")[0] == {} and list(tmp_path.iterdir()) == [path]
 
 
 def test_complex_numbers_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match=r"x: no such file holds torch.complex64"):
-        sealed.write(tmp_path / "some", {"x": torch.zeros(2, dtype=torch.complex64)}, {})
+        checksummed.write(tmp_path / "some", {"x": torch.zeros(2, dtype=torch.complex64)}, {})
     assert not list(tmp_path.iterdir())
 
 
@@ -49,7 +49,7 @@ def test_complex_numbers_are_refused(tmp_path):
 def test_every_byte_is_under_a_checksum(tmp_path):
     """A bit of every byte of the header and of the data, and a file that ends at any of them."""
     path, other = tmp_path / "some", tmp_path / "other"
-    sealed.write(path, TENSORS, {"note": "text"})
+    checksummed.write(path, TENSORS, {"note": "text"})
     data, chance = path.read_bytes(), random.Random(0)
     places = [*range(0, len(data), 7), *range(len(data) - 100, len(data))]
     for place in places:
@@ -58,7 +58,7 @@ def test_every_byte_is_under_a_checksum(tmp_path):
         for content in (damaged, data[:place]):
             other.write_bytes(content)
             with pytest.raises(FileFormatError, match=r"other: .*fetch it again"):
-                sealed.read(other, "fetch it again")
+                checksummed.read(other, "fetch it again")
 
 
 PLAIN = st.recursive(
@@ -75,32 +75,32 @@ PLAIN = st.recursive(
 @given(PLAIN)
 def test_trees(tree):
     tensors = {}
-    assert state.is_plain(tree)
-    form = json.loads(json.dumps(state.encode(tree, tensors)))
-    found = state.decode(form, tensors, torch.device("cpu"))
+    assert pytree.is_plain(tree)
+    form = json.loads(json.dumps(pytree.encode(tree, tensors)))
+    found = pytree.decode(form, tensors, torch.device("cpu"))
     assert found == tree and repr(found) == repr(tree)
 
 
 def test_trees_with_tensors():
     one, scalar = torch.rand(3), torch.tensor(math.inf)
     tensors = {}
-    form = json.loads(json.dumps(state.encode({"a": one, "b": [one, (scalar,)], "c": np.arange(4.0)}, tensors)))
+    form = json.loads(json.dumps(pytree.encode({"a": one, "b": [one, (scalar,)], "c": np.arange(4.0)}, tensors)))
     assert len(tensors) == 3
-    found = state.decode(form, tensors, torch.device("cpu"))
+    found = pytree.decode(form, tensors, torch.device("cpu"))
     assert found["a"] is found["b"][0] and torch.equal(found["a"], one)
     assert found["b"][1][0] == math.inf and found["c"].tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("value", [object(), [object()], {"a": {1}}, {(1, object()): 2}, np.array(["a"])])
 def test_what_is_not_plain(value):
-    assert not state.is_plain(value)
+    assert not pytree.is_plain(value)
     with pytest.raises(ArgumentError, match="numbers, text and tensors, not"):
-        state.encode(value, {})
+        pytree.encode(value, {})
 
 
 def test_gradients_are_not_dropped_silently():
     with pytest.raises(ArgumentError, match=r"torch\.no_grad"):
-        state.encode([torch.zeros(1, requires_grad=True)], {})
+        pytree.encode([torch.zeros(1, requires_grad=True)], {})
 
 
 def test_only_the_leftovers_of_the_dead_are_removed(tmp_path):
@@ -117,6 +117,6 @@ def test_only_the_leftovers_of_the_dead_are_removed(tmp_path):
     for name in [*kept, f".a[1].tg.{ended.pid}.part"]:
         (tmp_path / name).write_text("")
     (tmp_path / f".a[1].tg.{ended.pid}.x1_b.converting").mkdir()
-    whole.remove_leftovers(path, "part")
-    whole.remove_leftovers(path, "converting")
+    atomic_write.remove_leftovers(path, "part")
+    atomic_write.remove_leftovers(path, "converting")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(kept)

@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch.func import grad, vmap
 
-from tgraph import native
+from tgraph.core import native
 from tgraph.errors import ArgumentError
-from tgraph.kernels import bipartite, eager, watched
-from tgraph.kernels.bipartite import Arcs, sort_by_target
+from tgraph.kernels import watched
+from tgraph.kernels.autograd import bipartite, eager
+from tgraph.kernels.autograd.bipartite import Arcs, sort_by_target
 from tgraph.primitives.attention import gat
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")

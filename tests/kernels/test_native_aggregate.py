@@ -11,12 +11,12 @@ from native_samples import hub_graph, on_threads, pull, push, random_data, serve
 from strategies import graphs, random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
+from tgraph.core.rows import Scratch
 from tgraph.kernels import choose
 from tgraph.kernels import native as native_backend
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.rows import Scratch
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_samples import on_threads
 
-from tgraph import csr, native
-from tgraph.kernels import edges
-from tgraph.kernels.native import edges as compiled
+from tgraph.core import native, sorting
+from tgraph.kernels.autograd import edges
+from tgraph.kernels.native.attention.attention import edges as compiled
 from tgraph.kernels.portable import edges as portable
 from tgraph.kernels.portable.edges import Sides
 from tgraph.primitives.attention import Arcs
@@ -24,7 +24,7 @@ def arcs(num_sources, num_targets, num_arcs, positions=False, index=torch.int32,
     target = torch.randint(0, max(num_targets - 1, 1), (num_arcs,), generator=random)
     target[: num_arcs // 3] = 0
     size = max(num_sources, num_targets)
-    offset, neighbors, position = csr.sort_edges(target, source, size, permutation=True)
+    offset, neighbors, position = sorting.sort_edges(target, source, size, permutation=True)
     return Arcs(offset[: num_targets + 1], neighbors.to(index), position if positions else None, num_sources)
 
 

@@ -6,7 +6,7 @@ from native_samples import hub_graph, on_threads, pull, push, random_data, serve
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 

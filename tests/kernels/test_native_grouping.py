@@ -5,8 +5,8 @@ import torch
 from native_samples import on_threads, random_data
 
 import tgraph as tg
-from tgraph import native
-from tgraph.kernels.native import grouping
+from tgraph.core import native
+from tgraph.kernels.native.aggregate import grouping
 from tgraph.primitives.linear import AffineMap
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")
@@ -90,7 +90,7 @@ def test_aggregates_are_the_same(directed, dtype, shape, monkeypatch):
     reductions = ("any",) if dtype == torch.bool else ("sum", "max", "mean") if dtype.is_floating_point else ("max",)
 
     def received(graph):
-        sub = tg.subgraph.whole(graph, graph.everything(), "pull")
+        sub = tg.core.subgraph.whole(graph, graph.everything(), "pull")
         return [tg.aggregate(sub, data, reduce).values for _ in range(3) for reduce in reductions]
 
     expected = plainly(received, graph, monkeypatch)

@@ -6,9 +6,9 @@ from hypothesis import given
 from strategies import graphs, grid, on_threads, random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 from tgraph.kernels import portable
-from tgraph.kernels.native import intersection
+from tgraph.kernels.native.analytics import intersect
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -21,9 +21,9 @@ def assert_equal_to_portable(graph, threads=(1,)):
     for count in threads:
         with on_threads(count):
             for rank in (None, True, False):
-                assert torch.equal(intersection.count_triangles(graph, False, rank), total)
-                assert torch.equal(intersection.count_triangles(graph, True, rank), at)
-            assert torch.equal(intersection.count_arcs_among(graph), among)
+                assert torch.equal(intersect.count_triangles(graph, False, rank), total)
+                assert torch.equal(intersect.count_triangles(graph, True, rank), at)
+            assert torch.equal(intersect.count_arcs_among(graph), among)
 
 
 @given(graphs(directed=False))
@@ -75,6 +75,6 @@ def test_wide_indices():
 def test_portable_pairs_in_many_parts(monkeypatch):
     graph = random_graph(100, 1500, seed=6, directed=False)
     whole = portable.count_triangles(graph, True), portable.count_arcs_among(graph)
-    monkeypatch.setattr("tgraph.kernels.portable.intersection.PAIRS", 7)
+    monkeypatch.setattr("tgraph.kernels.portable.intersect.PAIRS", 7)
     assert torch.equal(portable.count_triangles(graph, True), whole[0])
     assert torch.equal(portable.count_arcs_among(graph), whole[1])

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from strategies import graphs, on_threads, random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 from tgraph.errors import ArgumentError
-from tgraph.primitives.joining import frequent, join, outside
+from tgraph.primitives.union_find import frequent, join, outside
 
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from strategies import arcs, close, graphs, random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
+from tgraph.core.rows import Selection
+from tgraph.core.subgraph import Subgraph, whole
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels import native as native_backend
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable import linear as portable
 from tgraph.primitives.linear import AffineMap
-from tgraph.rows import Selection
-from tgraph.subgraph import Subgraph, whole
 
 needs_native = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import tgraph as tg
-from tgraph import native
-from tgraph.kernels.native import arcs, pages
+from tgraph.core import native
+from tgraph.kernels.native.aggregate import arcs
+from tgraph.kernels.native.base import pages
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")
 
@@ -145,7 +146,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 ASKED = """
 import ctypes, errno, sys, torch
-from tgraph import native
+from tgraph.core import native
 system, kernels = ctypes.CDLL(sys.argv[1]), native.load()
 asked, refusal, ahead = (ctypes.c_int.in_dll(system, name) for name in ("asked", "refusal", "ahead"))
 data = torch.zeros(3 << 21, dtype=torch.uint8)

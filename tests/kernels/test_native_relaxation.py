@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from strategies import MODES, Any, graphs, grid, on_threads, random_graph
 
 import tgraph as tg
-from tgraph import fused, native
+from tgraph.core import native
+from tgraph.engine import compiled_loop
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.kernels.native import relaxation as native_relaxation
+from tgraph.kernels.native.relax import relaxation as native_relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
@@ -118,11 +119,11 @@ def test_the_loop_comes_back_and_goes_on(delta, monkeypatch):
     start[0] = 0
     program = Any("min", "add", start, active=[0], delta=delta)
     returns = []
-    advance = fused.advance
+    advance = compiled_loop.advance
     with on_threads(1):  # what a bucket holds depends on the threads
         expected = tg.run(program, graph, trace=True)
-        monkeypatch.setattr(fused, "SLICE", 0)
-        monkeypatch.setattr(fused, "advance", lambda *args: (returns.append(r) or r for r in advance(*args)))
+        monkeypatch.setattr(compiled_loop, "SLICE", 0)
+        monkeypatch.setattr(compiled_loop, "advance", lambda *args: (returns.append(r) or r for r in advance(*args)))
         found = tg.run(program, graph, trace=True)
     assert torch.equal(found.values, expected.values) and found.iterations == expected.iterations
     assert len(returns) == found.iterations > 2

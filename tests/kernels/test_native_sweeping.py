@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from strategies import graphs, grid, on_threads, random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 from tgraph.errors import ArgumentError
-from tgraph.primitives.sweeping import levels, sweep
+from tgraph.primitives.level_accumulate import levels, sweep
 
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
 needs_native = pytest.mark.skipif(len(BACKENDS) == 1, reason="the compiled kernels are not installed")

@@ -14,7 +14,7 @@ import torch
 
 import tgraph as tg
 from tests.kernels.native_samples import on_threads
-from tgraph import native
+from tgraph.core import native
 
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
@@ -68,7 +68,7 @@ print(os.waitpid(child, 0)[1], torch.equal(tg.algorithms.bfs(graph, 0), before))
 def test_forks_while_other_threads_call_kernels():
     script = """
 import os, signal, threading, torch
-from tgraph import native
+from tgraph.core import native
 kernels = native.load()
 torch.set_num_threads(3)
 label = torch.arange(200_000)
@@ -119,7 +119,7 @@ def test_a_process_ends_while_its_threads_compute():
     """A call that would never end: pairs of vertices exchange their labels for ever."""
     script = """
 import threading, torch
-from tgraph import native
+from tgraph.core import native
 kernels = native.load()
 torch.set_num_threads(3)
 n = 400_000
@@ -160,7 +160,7 @@ def test_memory_that_runs_out_in_a_thread_is_an_error_of_the_caller():
     """Two chunks of sources fill their buckets at once, each with as much as is left."""
     script = """
 import resource, threading, torch
-from tgraph import native
+from tgraph.core import native
 kernels = native.load()
 torch.set_num_threads(2)
 hubs, leaves = 128, 1 << 16
@@ -198,7 +198,7 @@ caller.join()
 def test_cores_need_no_more_memory_with_more_threads():
     script = """
 import resource, torch
-from tgraph import native
+from tgraph.core import native
 kernels = native.load()
 n, degree = 1 << 21, 2
 offset = torch.arange(n + 1) * degree
@@ -352,7 +352,7 @@ def test_an_idle_team_of_openmp_is_there_while_others_compute():
     """GNU's OpenMP then lets torch's threads sleep soon; it goes when no kernel has looked for a while."""
     script = """
 import os, subprocess, sys, time, torch, tgraph as tg
-from tgraph import native
+from tgraph.core import native
 torch.set_num_threads(2)
 kernels, graph = native.load(), tg.generators.rmat(14)
 data = torch.ones(graph.num_vertices, 64)
@@ -396,13 +396,13 @@ def test_torch_has_one_thread_while_a_program_runs_that_says_so(one_thread, back
 @on_linux
 @pytest.mark.parametrize(("backend", "expected"), [("auto", 1), ("portable", 2)])
 def test_torch_has_one_thread_between_the_sweeps_of_betweenness(monkeypatch, backend, expected):
-    threads, sweep = set(), tg.primitives.sweeping.sweep
+    threads, sweep = set(), tg.primitives.level_accumulate.sweep
 
     def noting(*arguments, **options):
         threads.add((torch.get_num_threads(), kernels.thread_count()))
         return sweep(*arguments, **options)
 
-    monkeypatch.setattr(tg.primitives.sweeping, "sweep", noting)
+    monkeypatch.setattr(tg.primitives.level_accumulate, "sweep", noting)
     tg.algorithms.betweenness(tg.generators.rmat(6), [0, 1], backend=backend)
     assert threads == {(expected, 2)}
     assert torch.get_num_threads() == 2

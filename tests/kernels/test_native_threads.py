@@ -6,7 +6,7 @@ import torch
 import tgraph as tg
 from tests.kernels.native_samples import on_threads, push, random_data, served
 from tests.strategies import Any
-from tgraph import csr, native
+from tgraph.core import native, sorting
 
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
@@ -113,7 +113,7 @@ def test_a_list_that_is_sorted_but_for_one_edge(wrong):
     if wrong is not None:
         src[[wrong, wrong + 1]], dst[[wrong, wrong + 1]] = src[[wrong + 1, wrong]], dst[[wrong + 1, wrong]]
     expected = torch.arange(LARGE) % 8
-    for offset, neighbors in on_threads(lambda: csr.sort_edges(src, dst, LARGE // 8)[:2]):
+    for offset, neighbors in on_threads(lambda: sorting.sort_edges(src, dst, LARGE // 8)[:2]):
         assert torch.equal(offset, torch.arange(LARGE // 8 + 1) * 8)
         assert torch.equal(neighbors.long(), expected)
 
@@ -123,7 +123,7 @@ def test_offsets_of_rows_without_arcs():
     src = torch.randint(LARGE, (LARGE,), generator=torch.Generator().manual_seed(6)) // 1000 * 1000
     expected = torch.zeros(LARGE + 1, dtype=torch.int64)
     expected[1:] = torch.bincount(src, minlength=LARGE).cumsum(0)
-    for offset, _ in on_threads(lambda: csr.sort_edges(src, torch.zeros_like(src), LARGE)[:2]):
+    for offset, _ in on_threads(lambda: sorting.sort_edges(src, torch.zeros_like(src), LARGE)[:2]):
         assert torch.equal(offset, expected)
 
 

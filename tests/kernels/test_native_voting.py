@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from strategies import graphs, grid, on_threads, random_graph
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import portable
-from tgraph.kernels.native import voting
-from tgraph.kernels.native.peeling import sides
-from tgraph.primitives.voting import propagate
+from tgraph.kernels.native.analytics import label_propagation
+from tgraph.kernels.native.analytics.k_core import sides
+from tgraph.primitives.label_propagation import propagate
 
 compiled = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 
@@ -22,7 +22,7 @@ def assert_equal_to_portable(graph, labels, threads=(1, 2, 3)):
         expected = portable.vote(graph, labels, rounds)
         for count in threads:
             with on_threads(count):
-                assert torch.equal(voting.vote(graph, labels, rounds), expected)
+                assert torch.equal(label_propagation.vote(graph, labels, rounds), expected)
 
 
 @compiled

@@ -9,9 +9,10 @@ from native_samples import pull, push, subgraphs
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph import native as compiled
+from tgraph.core import native as compiled
 from tgraph.errors import ArgumentError
-from tgraph.kernels import BACKENDS, cuda, native, operator, segments
+from tgraph.kernels import BACKENDS, cuda, native
+from tgraph.kernels.autograd import pull_push, segments
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 GENERAL = [name for name, module in BACKENDS.items() if hasattr(module, "push_rows") and module is not cuda]
@@ -20,7 +21,7 @@ GENERAL = [name for name, module in BACKENDS.items() if hasattr(module, "push_ro
 @pytest.fixture(params=GENERAL)
 def kernels(request):
     """The backends that compute every operator on the CPU; those of CUDA are tested with their kernels."""
-    if request.param == native.name and tg.native.load() is None:
+    if request.param == native.name and tg.core.native.load() is None:
         pytest.skip("the native kernels are not installed")
     return request.param
 
@@ -35,9 +36,9 @@ def arcs_of(graph, whole=True):
     reverse = graph.transpose()
     if whole:
         back = (graph.offset, graph.neighbors, graph.transpose_permutation, True)
-        return operator.Arcs(reverse.offset, reverse.neighbors, None, -1, None, *back)
+        return pull_push.Arcs(reverse.offset, reverse.neighbors, None, -1, None, *back)
     heard = torch.arange(graph.num_vertices) % 3 != 1
-    return operator.Arcs(reverse.offset, reverse.neighbors, torch.tensor([4, 0, 3, 3]), 2, heard)
+    return pull_push.Arcs(reverse.offset, reverse.neighbors, torch.tensor([4, 0, 3, 3]), 2, heard)
 
 
 def arcs_held(arcs):
@@ -62,9 +63,9 @@ def test_opcheck_of_pulls_and_pushes(reduce, edge):
         arcs, how = arcs_of(graph, whole), (reduce, edge, "auto")
         weights = None if edge == "copy" else random(arcs_held(arcs), heads).requires_grad_(differentiable)
         data = random(6, columns).requires_grad_(differentiable)
-        opcheck(operator.pull, (data, weights, None, *arcs, *how), dynamic=differentiable)
+        opcheck(pull_push.pull, (data, weights, None, *arcs, *how), dynamic=differentiable)
         data = random(arcs.num_rows, columns).requires_grad_(differentiable)
-        opcheck(operator.push, (data, weights, *arcs._replace(heard=None).held, *how), dynamic=differentiable)
+        opcheck(pull_push.push, (data, weights, *arcs._replace(heard=None).held, *how), dynamic=differentiable)
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, torch.int32, torch.int64, torch.uint8, torch.int8, torch.bool])
@@ -75,15 +76,15 @@ def test_opcheck_of_dtypes(dtype, kernels):
     reduces = ["min", "max", "any"] if dtype in (torch.int8, torch.bool) else ["sum", "max", "any"]
     for reduce in reduces:
         choice = "auto" if kernels == native.name else kernels
-        opcheck(operator.pull, (data, None, None, *arcs, reduce, "copy", choice), dynamic=False)
+        opcheck(pull_push.pull, (data, None, None, *arcs, reduce, "copy", choice), dynamic=False)
     if dtype.is_floating_point:
         data = data.requires_grad_()
         weights = random(graph.num_arcs, 2, dtype=dtype).requires_grad_()
-        opcheck(operator.pull, (data, weights, None, *arcs, "sum", "mul", kernels))
-        opcheck(operator.push, (data, weights, *arcs.held, "sum", "mul", kernels))
-        opcheck(operator.products, (data, data, graph.num_arcs, 2, *arcs, kernels))
-        best = operator.pull(data.detach(), None, None, *arcs, "max", "copy", kernels)
-        opcheck(operator.winners, (data.detach(), None, best, *arcs.held, "pull", "max", "copy", kernels))
+        opcheck(pull_push.pull, (data, weights, None, *arcs, "sum", "mul", kernels))
+        opcheck(pull_push.push, (data, weights, *arcs.held, "sum", "mul", kernels))
+        opcheck(pull_push.products, (data, data, graph.num_arcs, 2, *arcs, kernels))
+        best = pull_push.pull(data.detach(), None, None, *arcs, "max", "copy", kernels)
+        opcheck(pull_push.winners, (data.detach(), None, best, *arcs.held, "pull", "max", "copy", kernels))
 
 
 @pytest.mark.skipif(compiled.load() is None, reason="the native kernels are not installed")
@@ -92,10 +93,10 @@ def test_opcheck_of_who_won(dtype):
     graph = random_graph(6, 14)
     for rows in (None, torch.tensor([3, 0])):
         arcs, data = arcs_of(graph)._replace(rows=rows), random(6, 4, dtype=dtype).requires_grad_()
-        best, won = operator.pull_won(data.detach(), *arcs.held, "max", "native")
-        assert torch.equal(best, operator.pull(data.detach(), None, None, *arcs, "max", "copy", "portable"))
-        opcheck(operator.pull_won, (data, *arcs.held, "max", "native"))
-        opcheck(operator.give_won, (torch.ones_like(best).requires_grad_(), won, *arcs.held, "native"))
+        best, won = pull_push.pull_won(data.detach(), *arcs.held, "max", "native")
+        assert torch.equal(best, pull_push.pull(data.detach(), None, None, *arcs, "max", "copy", "portable"))
+        opcheck(pull_push.pull_won, (data, *arcs.held, "max", "native"))
+        opcheck(pull_push.give_won, (torch.ones_like(best).requires_grad_(), won, *arcs.held, "native"))
 
 
 def test_opcheck_of_segments():
@@ -112,11 +113,11 @@ def test_fake_tensors_have_the_shapes_and_dtypes_of_real_ones():
     graph = random_graph(6, 14)
     for whole, reduce, dtype in itertools.product((True, False), ("sum", "max", "any"), (torch.float32, torch.int64)):
         arcs, data = arcs_of(graph, whole), random(6, 3, dtype=dtype)
-        real = operator.pull(data, None, None, *arcs, reduce, "copy", "auto")
-        fake = operator.pull(data.to("meta"), None, None, *_on_meta(arcs), reduce, "copy", "auto")
+        real = pull_push.pull(data, None, None, *arcs, reduce, "copy", "auto")
+        fake = pull_push.pull(data.to("meta"), None, None, *_on_meta(arcs), reduce, "copy", "auto")
         assert (fake.shape, fake.dtype, fake.stride()) == (real.shape, real.dtype, real.stride())
-        real = operator.push(data[: arcs.num_rows], None, *arcs.held, reduce, "copy", "auto")
-        fake = operator.push(data[: arcs.num_rows].to("meta"), None, *_on_meta(arcs.held), reduce, "copy", "auto")
+        real = pull_push.push(data[: arcs.num_rows], None, *arcs.held, reduce, "copy", "auto")
+        fake = pull_push.push(data[: arcs.num_rows].to("meta"), None, *_on_meta(arcs.held), reduce, "copy", "auto")
         assert (fake.shape, fake.dtype, fake.stride()) == (real.shape, real.dtype, real.stride())
 
 
@@ -188,10 +189,10 @@ def test_operators_refuse_gradients_that_they_do_not_have():
     graph = random_graph(6, 14)
     data = random(6, 2).requires_grad_()
     with pytest.raises(NotImplementedError, match="reduce='prod'"):
-        operator.pull(data, None, None, *arcs_of(graph), "prod", "copy", "auto").sum().backward()
+        pull_push.pull(data, None, None, *arcs_of(graph), "prod", "copy", "auto").sum().backward()
     weights = random(graph.num_arcs, 1)
     with pytest.raises(NotImplementedError, match="edge='min'"):
-        operator.push(data, weights, *arcs_of(graph).held, "sum", "min", "auto").sum().backward()
+        pull_push.push(data, weights, *arcs_of(graph).held, "sum", "min", "auto").sum().backward()
 
 
 def test_a_backend_without_gradients_gets_them(monkeypatch):
@@ -221,13 +222,13 @@ def test_derived_data_stays_with_the_graph(monkeypatch):
     graph = random_graph(6, 14, dtype=torch.float64)
     data = random(6, 2).requires_grad_()
     made = []
-    monkeypatch.setattr(operator, "Graph", lambda *tensors: made.append(tensors) or tg.Graph(*tensors))
+    monkeypatch.setattr(pull_push, "Graph", lambda *tensors: made.append(tensors) or tg.Graph(*tensors))
     for function in (lambda x: tg.aggregate(graph, x, "sum", edge="mul"), lambda x: tg.aggregate(graph, x, "max")):
         (grad,) = torch.autograd.grad(function(data).square().sum(), data, create_graph=True)
         grad.sum().backward()
         torch.compile(function, fullgraph=True, backend="aot_eager")(data).sum().backward()
     assert not made
-    operator.pull(data, None, None, *(x.clone() if torch.is_tensor(x) else x for x in arcs_of(graph)), "sum", "copy",
+    pull_push.pull(data, None, None, *(x.clone() if torch.is_tensor(x) else x for x in arcs_of(graph)), "sum", "copy",
                   "auto")  # fmt: skip
     assert made
 
@@ -235,7 +236,7 @@ def test_derived_data_stays_with_the_graph(monkeypatch):
 def test_operators_check_arcs_that_belong_to_no_graph():
     offset, neighbors = torch.tensor([0, 1, 2]), torch.tensor([1, 7], dtype=torch.int32)
     with pytest.raises(ArgumentError, match="7 at position 1 is no vertex"):
-        operator.pull(random(2, 1), None, None, *operator.Arcs(offset, neighbors), "sum", "copy", "auto")
+        pull_push.pull(random(2, 1), None, None, *pull_push.Arcs(offset, neighbors), "sum", "copy", "auto")
 
 
 # ---- torch.compile --------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The portable backend on devices that nobody has here: what it uses is recorded and held against what they have.
 
-Runs on the CPU with `tgraph.devices` saying otherwise, without the compiled kernels, on data of at most 32 bits.
+Runs on the CPU with `tgraph.core.devices` saying otherwise, without the compiled kernels, on data of at most 32 bits.
 """
 
 import aten
@@ -10,7 +10,7 @@ from native_samples import random_data, subgraphs
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph import devices
+from tgraph.core import devices
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 KINDS = {"mps": "mps", "rocm": "cuda", "xpu": "xpu"}  # what torch calls the device
@@ -28,7 +28,7 @@ def holds(device, recorder):
     """Everything that ran is there on the device."""
     assert recorder.operators, "nothing ran"
     missing = sorted(name for name in recorder.operators if aten.lacks(device, name))
-    assert not missing, f"{device} lacks {', '.join(missing)}; choose another operator in tgraph.devices"
+    assert not missing, f"{device} lacks {', '.join(missing)}; choose another operator in tgraph.core.devices"
     if device == "mps":
         assert not recorder.wide, f"mps has no float64: {', '.join(sorted(recorder.wide))}"
         assert ("prod", torch.int64) not in recorder.scatters, aten.MPS_LACKS["scatter_reduce of int64 by prod"]
@@ -90,10 +90,10 @@ def test_patterns(device, directed):
         tg.algorithms.core_number(graph, backend="portable")
         tg.algorithms.cdlp(graph, iterations=3, backend="portable")
         depth = tg.algorithms.bfs(graph, 0, backend="portable")
-        order, offset = tg.primitives.sweeping.levels(depth[None], backend="portable")
+        order, offset = tg.primitives.level_accumulate.levels(depth[None], backend="portable")
         for logarithms in (False, True):
             bias = torch.zeros(1, 40)
-            tg.primitives.sweeping.sweep(graph, order, offset, bias, logarithms=logarithms, backend="portable")
+            tg.primitives.level_accumulate.sweep(graph, order, offset, bias, logarithms=logarithms, backend="portable")
     holds(device, recorder)
 
 

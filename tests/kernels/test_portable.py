@@ -11,12 +11,12 @@ from strategies import graphs, random_graph
 
 import tgraph as tg
 from tgraph import kernels
+from tgraph.core.subgraph import whole
 from tgraph.errors import ArgumentError
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable import aggregation, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.subgraph import whole
 
 MIN = REDUCTIONS["min"]
 

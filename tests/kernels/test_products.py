@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from native_samples import on_threads
 
-from tgraph import native
-from tgraph.kernels import products, segments
+from tgraph.core import native
+from tgraph.kernels.autograd import products, segments
 
 LENGTHS = (0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 16, 17, 33, 1, 0)
 

@@ -17,7 +17,7 @@ import pytest
 import torch_geometric.nn
 
 import tgraph as tg
-from tgraph.nn.layer import MessagePassing
+from tgraph.nn.conv.layer import MessagePassing
 
 NAMES = ("GATConv", "GATv2Conv", "GCNConv", "GINConv", "SAGEConv", "TransformerConv")
 OTHERS = (

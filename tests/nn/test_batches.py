@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tgraph import native, nn
+from tgraph import nn
+from tgraph.core import native
 from tgraph.nn.edge_index import adjacency_of
-from tgraph.nn.loops import find_loops
+from tgraph.nn.self_loops import find_loops
 
 LAYERS = {
     "GCN": lambda: nn.GCNConv(6, 4),

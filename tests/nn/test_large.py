@@ -2,13 +2,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tgraph.nn import large
-from tgraph.nn.large import linear_map, plus
+from tgraph.nn import hugepage_ops
+from tgraph.nn.hugepage_ops import linear_map, plus
 
 
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(large, "LARGE", 1)
+    monkeypatch.setattr(hugepage_ops, "LARGE", 1)
 
 
 def rand(*shape: int, **options):
@@ -23,13 +23,13 @@ def ran(monkeypatch) -> list[str]:
     """Which operations ran, in place of those of torch."""
     found = []
     for name in ("_LinearMap", "_Plus"):
-        kind = getattr(large, name)
+        kind = getattr(hugepage_ops, name)
 
         def apply(*inputs, kind=kind):
             found.append(kind.__name__)
             return kind.apply(*inputs)
 
-        monkeypatch.setattr(large, name, type(name, (), {"apply": staticmethod(apply)}))
+        monkeypatch.setattr(hugepage_ops, name, type(name, (), {"apply": staticmethod(apply)}))
     return found
 
 

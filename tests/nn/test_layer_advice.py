@@ -7,11 +7,12 @@ import torch
 from nn_samples import edges, features, layers
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 from tgraph.errors import ArgumentError
-from tgraph.kernels import BACKENDS, eager
-from tgraph.nn.findings import figure, size
-from tgraph.nn.watching import Watch
+from tgraph.kernels import BACKENDS
+from tgraph.kernels.autograd import eager
+from tgraph.tune.findings import figure, size
+from tgraph.tune.profiler import Watch
 
 LAYERS = layers()
 OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an operator, where the name is another

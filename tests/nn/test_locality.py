@@ -7,7 +7,7 @@ import torch
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.nn.locality import Gaps, _times, misses
+from tgraph.tune.locality import Gaps, _times, misses
 
 
 def simulated(reads, room):

@@ -5,7 +5,7 @@ import torch
 from nn_samples import KINDS, agree, built, close, edges, features
 
 import tgraph as tg
-from tgraph import csr
+from tgraph.core import sorting
 
 pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what the layers are compared with")
 from torch_geometric import nn as theirs  # noqa: E402
@@ -194,7 +194,7 @@ def test_other_forms_of_the_same_edges():
     edge_index, n = edges("hub")
     x, weight = features(n, 5), features(edge_index.shape[1]).abs()
     graph = tg.Graph.from_edges(*edge_index, weight, num_vertices=n)
-    stored = torch.stack((csr.expand_rows(graph.offset), graph.neighbors.long()))
+    stored = torch.stack((sorting.expand_rows(graph.offset), graph.neighbors.long()))
     edge_attr = features(edge_index.shape[1], 4)
     for flow in FLOWS:
         agree(*both("SAGEConv", (5, 3), {"flow": flow}), x, stored, given=graph)
@@ -206,7 +206,7 @@ def test_other_forms_of_the_same_edges():
     given = pyg.EdgeIndex(edge_index.contiguous(), sparse_size=(n, n))
     agree(ours, other, x, edge_index, given=given)
     undirected = graph.to_undirected()
-    both_ways = torch.stack((csr.expand_rows(undirected.offset), undirected.neighbors.long()))
+    both_ways = torch.stack((sorting.expand_rows(undirected.offset), undirected.neighbors.long()))
     agree(*both("SAGEConv", (5, 3), {"aggr": "max"}), x, both_ways, given=undirected)
     agree(*both("GATv2Conv", (5, 3), {}), x, both_ways, given=undirected)
 

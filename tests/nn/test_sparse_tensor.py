@@ -8,7 +8,8 @@ import pytest
 import torch
 from nn_samples import agree, built, close, edges, features, layers
 
-from tgraph import csr, nn
+from tgraph import nn
+from tgraph.core import sorting
 from tgraph.errors import ArgumentError
 from tgraph.nn.edge_index import adjacency_of
 
@@ -27,7 +28,7 @@ class Storage:
 
     def row(self):
         if self._row is None:
-            self._row = csr.expand_rows(self._rowptr)
+            self._row = sorting.expand_rows(self._rowptr)
         return self._row
 
     def col(self):

@@ -3,9 +3,9 @@
 import torch
 
 from tgraph.formats import FormattedGraph
-from tgraph.stream.budget import vertex_bytes
-from tgraph.stream.host import HostBlocks
-from tgraph.stream.streamed import Streamed
+from tgraph.stream.run.budget import vertex_bytes
+from tgraph.stream.run.host import HostBlocks
+from tgraph.stream.run.streamed import Streamed
 
 CPU = torch.device("cpu")
 

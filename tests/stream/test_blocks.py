@@ -16,15 +16,15 @@ from safetensors import safe_open
 from strategies import FLOATS, INTEGERS, graphs, random_graph
 
 import tgraph as tg
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.graph import Graph
-from tgraph.io import whole
-from tgraph.stream import writing
-from tgraph.stream.blocks import BlockFile
-from tgraph.stream.container import Extent
+from tgraph.io import atomic_write
+from tgraph.stream.file import writing
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.container import Extent
+from tgraph.stream.file.writing import BlockWriter, Facts, cut, local_offset, resident_tensors, write_partitioned
 from tgraph.stream.memory import PAGE, page_aligned
-from tgraph.stream.parts import Parts
-from tgraph.stream.writing import BlockWriter, Facts, cut, local_offset, resident_tensors, write_partitioned
+from tgraph.stream.partition.parts import Parts
 
 LABELLED = Graph.from_edges([0, 1, 1, 3], [1, 0, 2, 3], [0.5, 1.5, 2.5, 3.5], vertices=["a", "b", "ü", ""])
 
@@ -101,7 +101,7 @@ def test_wide_neighbors(tmp_path):
     plan = cut(offset, torch.tensor([0, 1, 3]))
     resident = resident_tensors([offset], None, None)
     path = tmp_path / "wide.tg"
-    with whole.whole_file(path, writing.file_size([plan], resident, facts)) as file:
+    with atomic_write.whole_file(path, writing.file_size([plan], resident, facts)) as file:
         writer = BlockWriter(file, facts)
         for stretch in plan:
             arcs = neighbors[stretch.first_arc : stretch.end_arc]
@@ -247,8 +247,8 @@ def test_damage_names_section_and_block(sample, direct):
 # ---- interruption ---------------------------------------------------------------------------------------------------
 
 REWRITING = """
-from tgraph.graph import Graph
-from tgraph.stream.writing import write_partitioned
+from tgraph.core.graph import Graph
+from tgraph.stream.file.writing import write_partitioned
 src, dst = torch.randint(0, 20000, (2, 300_000), generator=torch.Generator().manual_seed(1))
 graph = Graph.from_edges(src, dst, num_vertices=20000)
 graph.transpose()
@@ -293,7 +293,7 @@ def test_a_failure_keeps_the_file_that_was_there(tmp_path, monkeypatch):
     def no_room(file, nbytes):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(whole, "reserve", no_room)
+    monkeypatch.setattr(atomic_write, "reserve", no_room)
     size = len(before)
     with pytest.raises(OSError, match=rf"{size} bytes are needed, \d+ are free.*some\.tg") as caught:
         write_partitioned(LABELLED, path, 2)

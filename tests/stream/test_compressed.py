@@ -13,17 +13,17 @@ from test_blocks import assert_blocks_hold, assert_same, bounds_of, read_all
 from test_streaming import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 
 import tgraph as tg
-from tgraph import native
+from tgraph.core import native
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
-from tgraph.kernels.native import unfolding as compiled
+from tgraph.kernels.native.dag.evaluate import unfolding as compiled
 from tgraph.kernels.portable import unfolding as portable
-from tgraph.stream import container, folding, writing
-from tgraph.stream.blocks import BlockFile
-from tgraph.stream.converting import convert
-from tgraph.stream.folding import Folded, fold, misfit, unfold
+from tgraph.stream.file import container, folding, writing
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.convert import convert
+from tgraph.stream.file.folding import Folded, fold, misfit, unfold
+from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.memory import PAGE
-from tgraph.stream.parts import Parts
-from tgraph.stream.writing import write_partitioned
+from tgraph.stream.partition.parts import Parts
 
 al = tg.algorithms
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F401
 
 import tgraph as tg
+from tgraph.core.symmetry import Mirror
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.mirror import Mirror
-from tgraph.stream import converting
-from tgraph.stream.blocks import BlockFile
-from tgraph.stream.converting import convert
+from tgraph.stream.file import convert as converting
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.convert import convert
 
 SMALL = "64kB"  # of memory: many runs and buckets
 
@@ -213,7 +213,7 @@ def test_a_disk_that_is_full(tmp_path, small_disk):  # noqa: F811
 
 CONVERTING = """
 import pyarrow.csv
-from tgraph.stream.converting import convert
+from tgraph.stream.file.convert import convert
 
 def work():
     while True:
@@ -265,7 +265,7 @@ def test_mirrored_lists():
 MEASURED = """
 import pathlib, sys
 import pyarrow.csv, torch
-from tgraph.stream.converting import convert
+from tgraph.stream.file.convert import convert
 
 def peak():  # getrusage would begin with the peak of the process that started this one
     status = pathlib.Path("/proc/self/status").read_text()

@@ -10,14 +10,14 @@ from test_streaming import DECODED, IN_BLOCKS, same
 
 import tgraph as tg
 from tgraph.errors import FileFormatError, MemoryBudgetError
-from tgraph.io import sealed
-from tgraph.stream.plain import PlainFile
+from tgraph.io import checksummed
+from tgraph.stream.file.plain import PlainFile
 
 
 @pytest.fixture
 def small_pieces(monkeypatch):
     """So that small graphs have many blocks."""
-    monkeypatch.setattr(sealed, "PIECE", 64)
+    monkeypatch.setattr(checksummed, "PIECE", 64)
 
 
 @pytest.mark.parametrize("dtype", [None, torch.int32, torch.float64, torch.int8])
@@ -69,7 +69,7 @@ def test_ids_order_and_identity(tmp_path, small_pieces):
 def test_damage_is_named(tmp_path, small_pieces):
     path, graph = tmp_path / "some.tg", random_graph(40, 300, directed=False, dtype=torch.float32)
     tg.write(graph, path)
-    held = sealed.contents(path, "")
+    held = checksummed.contents(path, "")
     whole = path.read_bytes()
     for name in ("neighbors", "weights", "offset"):
         damaged = bytearray(whole)

@@ -9,12 +9,13 @@ from streams import loads, streamed
 
 import tgraph as tg
 from tgraph.errors import FileFormatError
-from tgraph.stream import fixpoint, writing
-from tgraph.stream.blocks import BlockFile
-from tgraph.stream.host import HostBlocks
+from tgraph.stream.file import writing
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.memory import page_aligned
-from tgraph.stream.partition import partition
-from tgraph.stream.writing import write_partitioned
+from tgraph.stream.partition.cuts import partition
+from tgraph.stream.run import fixpoint
+from tgraph.stream.run.host import HostBlocks
 
 al = tg.algorithms
 

@@ -13,9 +13,9 @@ from streams import Faulty, loads, streamed
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError, NotConvergedError
-from tgraph.stream.host import HostBlocks
-from tgraph.stream.streamed import Streamed
-from tgraph.stream.writing import write_partitioned
+from tgraph.stream.file.writing import write_partitioned
+from tgraph.stream.run.host import HostBlocks
+from tgraph.stream.run.streamed import Streamed
 
 al = tg.algorithms
 BFS, WCC = al.BFS, al.WCC

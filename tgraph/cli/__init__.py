@@ -18,12 +18,12 @@ import typer
 from typer.core import TyperGroup
 
 import tgraph as tg
-from tgraph import report
+from tgraph.cli import report
 from tgraph.cli.algorithms import ALGORITHMS, steps
+from tgraph.cli.demo import compare
+from tgraph.cli.doctor import examine
 from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
-from tgraph.demo import compare
-from tgraph.doctor import examine
 from tgraph.errors import TGraphError
 
 # The command line's own errors (an unknown option, a missing argument); typer exports only the heirs of this class.

@@ -13,7 +13,6 @@ import numpy as np
 import typer
 
 import tgraph as tg
-from tgraph import report
 from tgraph.algorithms import (
     BFS,
     HITS,
@@ -26,8 +25,9 @@ from tgraph.algorithms import (
     local_clustering,
     triangle_count,
 )
+from tgraph.cli import report
 from tgraph.cli.options import TABLES, Backend, Device, Mode, Output, Progress, Source, picture_file
-from tgraph.io.stream import replacing
+from tgraph.io.files import replacing
 
 
 class Algorithm(NamedTuple):

@@ -12,7 +12,8 @@ import torch
 import typer
 
 import tgraph as tg
-from tgraph import io, report
+from tgraph import io
+from tgraph.cli import report
 from tgraph.cli.options import (
     Device,
     Directed,
@@ -30,12 +31,12 @@ from tgraph.cli.options import (
 )
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS
+from tgraph.formats.reordering import ORDERS
 from tgraph.io import tg as container
-from tgraph.io.names import Columns, named
-from tgraph.reordering import ORDERS
-from tgraph.stream.partition import METHODS, partition
-from tgraph.stream.picture import draw
-from tgraph.stream.writing import write_partitioned
+from tgraph.io.text.names import Columns, named
+from tgraph.stream.file.writing import write_partitioned
+from tgraph.stream.partition.cuts import METHODS, partition
+from tgraph.stream.partition.picture import draw
 
 
 def read(

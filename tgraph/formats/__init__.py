@@ -6,20 +6,20 @@ from typing import Any
 
 from torch import Tensor
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.formats.cbm import CBM
 from tgraph.formats.coo import COO
 from tgraph.formats.csc import CSC
 from tgraph.formats.csr import CSR
+from tgraph.formats.dag.cbm import CBM
+from tgraph.formats.dag.virtual import Virtual
 from tgraph.formats.dcsc import DCSC
 from tgraph.formats.dcsr import DCSR
 from tgraph.formats.ell import ELL
 from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout
 from tgraph.formats.sell import SELL
-from tgraph.formats.virtual import Virtual
 from tgraph.formats.wsb import WSB
-from tgraph.graph import Graph
 
 __all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
 

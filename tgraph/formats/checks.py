@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph import build, validate
+from tgraph.core import build, validate
 from tgraph.errors import ArgumentError
 
 INDICES = (torch.int32, torch.int64)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import csr, validate
+from tgraph.core import sorting, validate
+from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, count_option
 from tgraph.formats.csc import transposed_csr
 from tgraph.formats.dcsr import checked_edges
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, select_rows, taken
-from tgraph.graph import Graph
 from tgraph.kernels.reductions import Reduction
-from tgraph.rows import gather_stretches
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -47,9 +47,9 @@ class COO(Uncompressed):
         offset, ends, weights = graph.offset, graph.neighbors, graph.weights
         weights = None if weights is None else weights.detach()
         if sorted:
-            return cls(graph.num_vertices, csr.expand_rows(offset, ends.dtype), ends, weights, sorted=True)
+            return cls(graph.num_vertices, sorting.expand_rows(offset, ends.dtype), ends, weights, sorted=True)
         offset, rows, weights = transposed_csr(offset, ends, weights)
-        return cls(graph.num_vertices, rows, csr.expand_rows(offset, rows.dtype), weights, sorted=False)
+        return cls(graph.num_vertices, rows, sorting.expand_rows(offset, rows.dtype), weights, sorted=False)
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
@@ -57,17 +57,17 @@ class COO(Uncompressed):
         `num_vertices` vertices, of which nothing is made. Raises ArgumentError for ends that are no vertices, and for
         shapes that do not fit."""
         src, dst, weights = checked_edges(src, dst, weights, num_vertices)
-        index = csr.index_dtype(num_vertices)
+        index = sorting.index_dtype(num_vertices)
         weights = None if weights is None else weights.detach()
         return cls(num_vertices, src.to(index), dst.to(index), weights, sorted=_ascends(src))
 
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`; of other edges, their CSR with parallel arcs in the order given."""
         has_weights = self.weights is not None
-        offset, neighbors, order = csr.sort_edges(
+        offset, neighbors, order = sorting.sort_edges(
             self.row_of_arc, self.neighbors, self.num_vertices, permutation=has_weights
         )
-        return offset, neighbors, None if self.weights is None or order is None else csr.take(self.weights, order)
+        return offset, neighbors, None if self.weights is None or order is None else sorting.take(self.weights, order)
 
     def _rows(self, vertices: Tensor) -> Csr:
         """Looks at the arcs of these rows where the arcs are sorted, else at every arc."""
@@ -103,7 +103,7 @@ class COO(Uncompressed):
         validate.check_range(neighbors, num_vertices)
         if is_sorted and not _ascends(row_of_arc):
             raise ArgumentError("row_of_arc: not ascending although the layout is said to be sorted; say sorted=False")
-        index = csr.index_dtype(num_vertices)
+        index = sorting.index_dtype(num_vertices)
         return cls(num_vertices, row_of_arc.to(index), neighbors.to(index), tensors.get("weights"), sorted=is_sorted)
 
     def transposed(self) -> Layout:

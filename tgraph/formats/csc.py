@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph.core import sorting
+from tgraph.core.graph import Graph
 from tgraph.formats.csr import CSR
 from tgraph.formats.dcsr import DCSR
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, select_rows
-from tgraph.graph import Graph
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -79,5 +79,5 @@ class CSC(ByColumn):
 
 def transposed_csr(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
     """The CSR of the reversed arcs, ascending, parallel ones in their order; weights [m] or None follow."""
-    offset, neighbors, order = csr.transpose(offset, neighbors, permutation=weights is not None)
-    return offset, neighbors, None if weights is None or order is None else csr.take(weights.detach(), order)
+    offset, neighbors, order = sorting.transpose(offset, neighbors, permutation=weights is not None)
+    return offset, neighbors, None if weights is None or order is None else sorting.take(weights.detach(), order)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import csr, validate
+from tgraph.core import sorting, validate
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Selection, computed_once, gather_rows
+from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, taken
-from tgraph.graph import Graph
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import Reduction
-from tgraph.rows import Selection, computed_once, gather_rows
-from tgraph.subgraph import Mode, Subgraph
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,7 +57,7 @@ class CSR(Uncompressed):
 
     def row_of_arc(self) -> Tensor:
         """The row that each arc is stored in, [m]."""
-        return csr.expand_rows(self.offset.to(torch.int64), self.neighbors.dtype)
+        return sorting.expand_rows(self.offset.to(torch.int64), self.neighbors.dtype)
 
     def tensors(self) -> dict[str, Tensor]:
         """See `Layout.tensors`."""
@@ -75,7 +75,7 @@ class CSR(Uncompressed):
         offset, neighbors, num_vertices = tensors["offset"], tensors["neighbors"], count_option(options, "num_vertices")
         check_rows(offset, num_vertices, len(neighbors))
         validate.check_range(neighbors, num_vertices)
-        return cls(offset, neighbors.to(csr.index_dtype(num_vertices)), tensors.get("weights"))
+        return cls(offset, neighbors.to(sorting.index_dtype(num_vertices)), tensors.get("weights"))
 
     def transposed(self) -> Layout:
         """CSC, which holds the same tensors."""

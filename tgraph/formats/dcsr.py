@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import build, csr, validate
+from tgraph.core import build, sorting, validate
+from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, taken
-from tgraph.graph import Graph
 from tgraph.kernels.reductions import Reduction
-from tgraph.rows import gather_stretches
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -48,7 +48,7 @@ class DCSR(Uncompressed):
         """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None, of `num_vertices` vertices, of which
         nothing is made. Raises ArgumentError for ends that are no vertices, and for shapes that do not fit."""
         src, dst, weights = checked_edges(src, dst, weights, num_vertices)
-        order = csr.lexical_order(src, dst, num_vertices)
+        order = sorting.lexical_order(src, dst, num_vertices)
         row_ids, degree = src[order].unique_consecutive(return_counts=True)
         offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
         weights = None if weights is None else weights.detach()[order]
@@ -57,7 +57,7 @@ class DCSR(Uncompressed):
     @classmethod
     def _of(cls, num_vertices: int, row_ids: Tensor, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Self:
         """Those tensors in the narrowest dtypes."""
-        index, counts = csr.index_dtype(num_vertices), csr.index_dtype(len(neighbors))
+        index, counts = sorting.index_dtype(num_vertices), sorting.index_dtype(len(neighbors))
         return cls(num_vertices, row_ids.to(index), offset.to(counts), neighbors.to(index), weights)
 
     def to_csr(self) -> Csr:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import count_option
 from tgraph.formats.sell import SELL, checked_slices, slices_of
-from tgraph.graph import Graph
-from tgraph.kernels.native.sell import Slices
+from tgraph.kernels.native.aggregate.sell import Slices
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import csr, devices
-from tgraph.counts import ArcCounts
-from tgraph.graph import Graph, derived
-from tgraph.ids import VertexIds
-from tgraph.mirror import Mirror
-from tgraph.rows import Selection, computed_once, gather_rows
+from tgraph.core import devices, sorting
+from tgraph.core.arc_counts import ArcCounts
+from tgraph.core.graph import Graph, derived
+from tgraph.core.ids import VertexIds
+from tgraph.core.rows import Selection, computed_once, gather_rows
+from tgraph.core.symmetry import Mirror
 
 if TYPE_CHECKING:
     from tgraph.formats.layout import Layout
@@ -95,13 +95,13 @@ class FormattedGraph(Graph):
 
     @derived
     def is_symmetric(self) -> bool:
-        """True where every arc has its reverse of equal weight, by a fingerprint of 64 bits (see `tgraph.mirror`)."""
+        """True where every arc has its reverse of equal weight, by a fingerprint of 64 bits, `core.symmetry`."""
         if not self.directed:
             return True
         mirror = Mirror()
 
         def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
-            mirror.note(csr.expand_rows(offset) + first_row, neighbors, weights)
+            mirror.note(sorting.expand_rows(offset) + first_row, neighbors, weights)
 
         self.layout.scan(see)
         return mirror.complete

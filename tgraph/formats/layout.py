@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph import devices
+from tgraph.core import devices
+from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
-from tgraph.rows import gather_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self

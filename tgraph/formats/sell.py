@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph import build, csr, validate
+from tgraph.core import build, sorting, validate
+from tgraph.core.graph import Graph
+from tgraph.core.rows import computed_once, gather_rows, gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.csc import transposed_csr
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken
-from tgraph.graph import Graph
 from tgraph.kernels.cuda import sell as cuda
-from tgraph.kernels.native import sell as native
-from tgraph.kernels.native.sell import Slices
+from tgraph.kernels.native.aggregate import sell as native
+from tgraph.kernels.native.aggregate.sell import Slices
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped
 from tgraph.kernels.reductions import Reduction
-from tgraph.rows import computed_once, gather_rows, gather_stretches
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +29,8 @@ class SELL(Uncompressed):
     multiplication on modern processors with wide SIMD units", 2014): rows are sorted by their number of arcs within
     scopes of `sigma` rows and cut into slices of `C`, one row for each lane of a vector register.
 
-    slices : the tensors, see `tgraph.kernels.native.sell.Slices`; C is their height, and padding names vertex 0.
+    slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregate.sell`; C is their height, and padding names
+        vertex 0.
     """
 
     name = "sell"
@@ -146,7 +147,7 @@ def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None)
             f"graph: padding its rows to one length would store {stored} entries for {graph.num_arcs} arcs, "
             f"{stored / graph.num_arcs:.1f} times as many; use the layout 'sell', or allow it with a greater limit="
         )
-    index = csr.index_dtype(n)
+    index = sorting.index_dtype(n)
     slices = Slices(
         offset,
         torch.zeros(stored, dtype=index, device=graph.device),
@@ -175,9 +176,9 @@ def _fill(slices: Slices, graph: Graph, order: Tensor | None) -> None:
     degree = start.diff()
     arc = torch.arange(len(positions), device=graph.device) - start[:-1].repeat_interleave(degree)
     entries = first.repeat_interleave(degree) + arc * height
-    slices.neighbors[entries] = csr.take(graph.neighbors, positions)
+    slices.neighbors[entries] = sorting.take(graph.neighbors, positions)
     if slices.weights is not None and graph.weights is not None:
-        slices.weights[entries] = csr.take(graph.weights.detach(), positions)
+        slices.weights[entries] = sorting.take(graph.weights.detach(), positions)
 
 
 def checked_slices(name: str, tensors: dict[str, Tensor], options: dict[str, Any], height: int) -> Slices:
@@ -203,7 +204,7 @@ def checked_slices(name: str, tensors: dict[str, Tensor], options: dict[str, Any
         validate.check_range(order, n, "order")
         if len(lost := (torch.bincount(order, minlength=n) != 1).nonzero()):
             raise ArgumentError(f"order: row {int(lost[0])} comes not exactly once")
-    index, weights = csr.index_dtype(n), tensors.get("weights")
+    index, weights = sorting.index_dtype(n), tensors.get("weights")
     return Slices(
         offset, neighbors.to(index), build.as_weights(weights, len(neighbors)), length.to(torch.int32),
         None if order is None else order.to(index), height,

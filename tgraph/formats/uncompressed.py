@@ -7,15 +7,15 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from tgraph import csr, devices, native, validate
+from tgraph.core import devices, native, sorting, validate
+from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
+from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.messages import across, column
-from tgraph.kernels.native.arcs import Rows, pull, refuses_pair
+from tgraph.kernels.native.aggregate.arcs import Rows, pull, refuses_pair
 from tgraph.kernels.portable.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
-from tgraph.kernels.segments import reduce_segments
-from tgraph.rows import gather_rows
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -149,7 +149,7 @@ def placed(received: Tensor, rows: Tensor, num_rows: int, reduction: Reduction) 
 
 def taken(offset: Tensor, positions: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
     """The CSR of the arcs stored at some positions, with offsets of its own."""
-    return offset, csr.take(neighbors, positions), None if weights is None else csr.take(weights, positions)
+    return offset, sorting.take(neighbors, positions), None if weights is None else sorting.take(weights, positions)
 
 
 def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tensor) -> Csr:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph import build, csr, validate
+from tgraph.core import build, sorting, validate
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.csc import transposed_csr
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
-from tgraph.graph import Graph
 from tgraph.kernels.cuda import wsb as cuda
-from tgraph.kernels.native import tiles as compiled
+from tgraph.kernels.native.aggregate import tiles as compiled
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
@@ -148,7 +148,7 @@ def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Ti
         raise ArgumentError(f"columns: expected {WIDTH} for every 2 words of the bitmap, got {len(columns)}")
     check_rows(offset, -(-n // HEIGHT), len(bitmap) // 2)
     validate.check_range(columns, n, "columns")
-    tiles = Tiles(offset, columns.to(csr.index_dtype(n)), bitmap.contiguous(), None, None, n)
+    tiles = Tiles(offset, columns.to(sorting.index_dtype(n)), bitmap.contiguous(), None, None, n)
     _check_bitmap(tiles, num_arcs)
     start, weights = tensors.get("start"), tensors.get("weights")
     if (start is None) != (weights is None):

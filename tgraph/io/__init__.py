@@ -25,11 +25,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tgraph.errors import ArgumentError
-from tgraph.io.names import Columns
-from tgraph.io.stream import CODECS, PathLike, stem
+from tgraph.io.files import CODECS, PathLike, stem
+from tgraph.io.text.names import Columns
 
 if TYPE_CHECKING:
-    from tgraph.graph import Graph
+    from tgraph.core.graph import Graph
 
 # Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
 FORMATS: dict[str, tuple[str, ...]] = {

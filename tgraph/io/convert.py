@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import build, csr
+from tgraph.core import build, sorting
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
 from tgraph.io.edges import edges_of, widened
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def from_edge_index(
 
 def to_edge_index(graph: Graph) -> Tensor:
     """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, which is its edge_weight."""
-    return torch.stack((csr.expand_rows(graph.offset), graph.neighbors.to(torch.int64)))
+    return torch.stack((sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)))
 
 
 def from_pandas(

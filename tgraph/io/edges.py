@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import csr
-from tgraph.build import Multi, SelfLoops, as_index, as_weights, check_choice
+from tgraph.core import sorting
+from tgraph.core.build import Multi, SelfLoops, as_index, as_weights, check_choice
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.graph import Graph
-from tgraph.io.stream import PathLike
+from tgraph.io.files import PathLike
 
 if TYPE_CHECKING:
     import pyarrow
@@ -80,7 +80,7 @@ def number_labels(src: pyarrow.ChunkedArray, dst: pyarrow.ChunkedArray) -> tuple
 def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """(src, dst, weights) as numpy arrays, an undirected edge once with src <= dst."""
     dst = graph.neighbors.cpu()
-    src = csr.expand_rows(graph.offset.cpu(), dst.dtype)
+    src = sorting.expand_rows(graph.offset.cpu(), dst.dtype)
     weights = None if graph.weights is None else widened(graph.weights.detach().cpu())
     if not graph.directed:
         once = src <= dst

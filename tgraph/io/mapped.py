@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph import csr
-from tgraph.graph import Graph
-from tgraph.ids import VertexIds
-from tgraph.io.sealed import Contents, as_bytes
+from tgraph.core import sorting
+from tgraph.core.graph import Graph
+from tgraph.core.ids import VertexIds
+from tgraph.io.checksummed import Contents, as_bytes
 
 
 class _Verified:
@@ -81,7 +81,7 @@ class MappedGraph(Graph):
         if tensor is None:
             return None
         self._contents.check(name, as_bytes(tensor.view(-1)))
-        return tensor.to(csr.index_dtype(self.num_vertices)) if name == "neighbors" else tensor
+        return tensor.to(sorting.index_dtype(self.num_vertices)) if name == "neighbors" else tensor
 
     def __reduce__(self) -> Any:
         return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)

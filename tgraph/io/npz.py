@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.graph import Graph
 from tgraph.io import labels
-from tgraph.io.stream import PathLike, replacing
+from tgraph.io.files import PathLike, replacing
 
 _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
 _SCIPYS = ("indptr", "indices", "data", "shape", "format")

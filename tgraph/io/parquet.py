@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tgraph.build import Multi, SelfLoops
+from tgraph.core.build import Multi, SelfLoops
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.graph import Graph
 from tgraph.io.edges import Ids, Rules, named_edges
-from tgraph.io.names import Columns, find_columns
-from tgraph.io.stream import PathLike, replacing
+from tgraph.io.files import PathLike, replacing
+from tgraph.io.text.names import Columns, find_columns
 
 if TYPE_CHECKING:
     import pyarrow

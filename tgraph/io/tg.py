@@ -5,8 +5,8 @@ int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels,
 graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
 tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
 options. The data begin at a page boundary, so any safetensors reader can map them too. Every byte is under a checksum
-(`tgraph.io.sealed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into blocks,
-as `tgraph.stream.container` says.
+(`tgraph.io.checksummed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into
+blocks, as `tgraph.stream.file.container` says.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.graph import Graph
-from tgraph.io import labels, sealed
+from tgraph.io import checksummed, labels
+from tgraph.io.checksummed import Contents, as_bytes, contents
+from tgraph.io.files import PathLike
 from tgraph.io.mapped import MappedGraph
-from tgraph.io.sealed import Contents, as_bytes, contents
-from tgraph.io.stream import PathLike
 
 VERSION = 2
 _LAYOUT = "layout."
@@ -76,7 +76,7 @@ def verify(path: PathLike) -> int:
     """
     mapped = _map(path)
     if mapped is None:
-        from tgraph.stream.blocks import BlockFile
+        from tgraph.stream.file.blocks import BlockFile
 
         with BlockFile(path) as file:
             file.check_all()
@@ -118,7 +118,7 @@ def _check_all(tensors: dict[str, Tensor], held: Contents) -> None:
 
 def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
     """The graph of a partitioned file."""
-    from tgraph.stream.blocks import BlockFile
+    from tgraph.stream.file.blocks import BlockFile
 
     with BlockFile(path) as file:
         graph = file.graph(weights=weights)
@@ -174,7 +174,7 @@ def write(graph: Graph, path: PathLike) -> None:
         "directed": str(graph.directed).lower(),
         "num_vertices": str(graph.num_vertices),
     }
-    sealed.write(path, tensors, notes)
+    checksummed.write(path, tensors, notes)
 
 
 def _arcs(graph: Graph) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -10,13 +10,13 @@ and the operations it offers, which have the same signature in every backend:
     aggregate(sub, data, reduction, edge, weights, dtype=None) -> Received
     relax(sub, values, reduction, edge, weights, bound) -> Frontier      bound() is asked for only where it serves
     fixpoint(graph, values, active, ...)  optional: a relaxation's whole loop, as an object with `advance`, `rounds`
-                                          and `active`, which `tgraph.fused` calls
+                                          and `active`, which `tgraph.engine.compiled_loop` calls
 
     push_rows, products, winners          optional: what gradients take, as in `portable.adjoints`
 
-An `aggregate` records no gradient: the operators in `kernels.operator` call it with tensors that need none, and give
-its gradients by further calls. Only the portable one is also called by itself under transforms of torch.func, and
-where a gradient is taken message by message.
+An `aggregate` records no gradient: the operators in `kernels.autograd.pull_push` call it with tensors that need none,
+and give its gradients by further calls. Only the portable one is also called by itself under transforms of torch.func,
+and where a gradient is taken message by message.
 
 `BACKENDS` lists them best first; "auto" takes the first that offers the operation and does not refuse the call, unless
 `tgraph.tune` has found another to be faster. A backend may have a function
@@ -41,8 +41,8 @@ import torch
 
 from tgraph.errors import ArgumentError
 from tgraph.kernels import cuda, layouts, native, portable, torch_scatter, torch_sparse, tuned
+from tgraph.kernels.autograd.library import transformed
 from tgraph.kernels.call import Call
-from tgraph.kernels.library import transformed
 
 _BEST_FIRST = (layouts, native, cuda, torch_scatter, torch_sparse, portable)
 BACKENDS: dict[str, ModuleType] = {backend.name: backend for backend in _BEST_FIRST}

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from tgraph.graph import Graph
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.messages import is_per_arc
 from tgraph.kernels.reductions import Reduction
-from tgraph.subgraph import Subgraph
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +51,7 @@ class Call:
     @property
     def needs_gradient(self) -> bool:
         """True where the backend has to record what it computes for a backward pass. Of an `aggregate` the operators
-        in `kernels.operator` do that, whoever computes it."""
+        in `kernels.autograd.pull_push` do that, whoever computes it."""
         return self.operation != "aggregate" and self._is_recorded
 
     @property

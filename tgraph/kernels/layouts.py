@@ -13,15 +13,15 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.frontier import Frontier
-from tgraph.graph import Graph
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels import portable
+from tgraph.kernels.autograd.library import records
 from tgraph.kernels.call import Call, not_plain
-from tgraph.kernels.library import records
 from tgraph.kernels.messages import across, column, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
-from tgraph.subgraph import Received, Subgraph
 
 __all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "refuses", "relax", "serves"]
 
@@ -315,7 +315,7 @@ def _refuses_join(call: Call, sub: Subgraph) -> str | None:
 
 
 def join(sub: Subgraph, label: Tensor) -> bool:
-    """See `tgraph.primitives.joining.join`."""
+    """See `tgraph.primitives.union_find.join`."""
     stored = sub.graph.transpose_detached() if sub.mirrored else sub.graph
     return cast(Any, stored.layout).join(stored, label)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import torch
 
-from tgraph import cache
-from tgraph.graph import Graph, derived
+from tgraph.core import cache
+from tgraph.core.graph import Graph, derived
 from tgraph.kernels.call import Call
 
 FILE = "tuned.json"

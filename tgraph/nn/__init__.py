@@ -8,20 +8,20 @@ explainers among others, takes ours. It is imported with the first layer that is
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tgraph.nn.conv.linear import Linear
 from tgraph.nn.edge_index import forget
-from tgraph.nn.linear import Linear
 
 if TYPE_CHECKING:
     from tgraph.nn.accelerated import Acceleration, accelerate, restore
-    from tgraph.nn.advice import advise
-    from tgraph.nn.findings import Advice
-    from tgraph.nn.gat_conv import GATConv
-    from tgraph.nn.gatv2_conv import GATv2Conv
-    from tgraph.nn.gcn_conv import GCNConv
-    from tgraph.nn.gin_conv import GINConv
-    from tgraph.nn.layer import MessagePassing
-    from tgraph.nn.sage_conv import SAGEConv
-    from tgraph.nn.transformer_conv import TransformerConv
+    from tgraph.nn.conv.gat_conv import GATConv
+    from tgraph.nn.conv.gatv2_conv import GATv2Conv
+    from tgraph.nn.conv.gcn_conv import GCNConv
+    from tgraph.nn.conv.gin_conv import GINConv
+    from tgraph.nn.conv.layer import MessagePassing
+    from tgraph.nn.conv.sage_conv import SAGEConv
+    from tgraph.nn.conv.transformer_conv import TransformerConv
+    from tgraph.tune.findings import Advice
+    from tgraph.tune.layer_advice import advise
 
 __all__ = [
     "Acceleration",

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from tgraph.nn import gat_conv, gatv2_conv, gcn_conv, gin_conv, sage_conv, transformer_conv
-from tgraph.nn.attending import AttentionLayer
-from tgraph.nn.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_theirs
+from tgraph.nn.conv import gat_conv, gatv2_conv, gcn_conv, gin_conv, sage_conv, transformer_conv
+from tgraph.nn.conv.attention_base import AttentionLayer
+from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_theirs
 
 # Where PyTorch Geometric has the layers that are replaced, and ours.
 LAYERS: dict[str, tuple[str, type[MessagePassing]]] = {

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from tgraph import csr
-from tgraph.graph import Graph, kept_for_later
-from tgraph.kernels.bipartite import Arcs, check_ends, multiply_ends, sort_by_target
-from tgraph.rows import computed_once
+from tgraph.core import sorting
+from tgraph.core.graph import Graph, kept_for_later
+from tgraph.core.rows import computed_once
+from tgraph.kernels.autograd.bipartite import Arcs, check_ends, multiply_ends, sort_by_target
 
 T = TypeVar("T")
 
@@ -225,11 +225,11 @@ class SortedAdjacency(Adjacency):
     @computed_once
     def target(self) -> Tensor:
         """The target of each edge, of the dtype of the sources, [E]."""
-        return csr.expand_rows(self.offset, self.neighbors.dtype)
+        return sorting.expand_rows(self.offset, self.neighbors.dtype)
 
     def _sort(self) -> tuple[Tensor, Tensor, None]:
         self.check_ends()
-        dtype = csr.index_dtype(max(self.num_sources, self.num_targets))
+        dtype = sorting.index_dtype(max(self.num_sources, self.num_targets))
         arcs = Arcs(self.offset.contiguous(), self.neighbors.to(dtype).contiguous(), None, self.num_sources)  # checks
         return arcs.offset, arcs.neighbors, None
 
@@ -273,7 +273,7 @@ class GraphAdjacency(Adjacency):
         return self._tails() if self.reverse else self.graph.neighbors
 
     def _tails(self) -> Tensor:
-        return csr.expand_rows(self.graph.offset, self.graph.neighbors.dtype)
+        return sorting.expand_rows(self.graph.offset, self.graph.neighbors.dtype)
 
     def _cut(self, of_edges: bool) -> Arcs:
         return Arcs(self.rows.offset, self.rows.neighbors, self.position if of_edges else None, self.num_sources)

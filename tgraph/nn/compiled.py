@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import torch
 
-from tgraph.graph import Graph
-from tgraph.kernels import operator
+from tgraph.core.graph import Graph
+from tgraph.kernels.autograd import pull_push
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 
 
@@ -18,7 +18,7 @@ def prepare(graph: Graph, reverse: bool) -> bool:
 
 def prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
     """Derive what layers take that add self-loops."""
-    from tgraph.nn.loops import find_loops
+    from tgraph.nn.self_loops import find_loops
 
     _derive(find_loops(GraphAdjacency(graph, reverse), graph.num_vertices, flow).adjacency)
     return True
@@ -26,8 +26,8 @@ def prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
 
 def prepare_norm(graph: Graph, reverse: bool, loops: bool, dtype: torch.dtype) -> bool:
     """Derive the weights of a graph convolution whose edges weigh 1."""
-    from tgraph.nn.loops import find_loops
     from tgraph.nn.normalisation import norm_of_ones
+    from tgraph.nn.self_loops import find_loops
 
     adjacency: Adjacency = GraphAdjacency(graph, reverse)
     over = find_loops(adjacency, graph.num_vertices, "source_to_target").adjacency if loops else adjacency
@@ -40,7 +40,7 @@ def prepare_norm(graph: Graph, reverse: bool, loops: bool, dtype: torch.dtype) -
 def _derive(adjacency: Adjacency) -> None:
     for stored in (adjacency.rows, adjacency.columns):
         stored.out_degree  # noqa: B018  checks the offsets
-        operator.remember(stored)
+        pull_push.remember(stored)
         _mark(stored.offset, stored.neighbors)
     adjacency.degree, adjacency.unreached, adjacency.rows.transpose_permutation  # noqa: B018
     for of_edges in (True, False):
@@ -56,6 +56,6 @@ def _mark(*tensors: torch.Tensor | None) -> None:
             torch._dynamo.mark_static_address(tensor)
 
 
-# As `tgraph.kernels.differentiable.prepare`: what torch.compiler.assume_constant_result does without the compiler.
+# As `kernels.autograd.differentiable.prepare`: what torch.compiler.assume_constant_result does without the compiler.
 for function in (prepare, prepare_loops, prepare_norm):
     setattr(function, "_dynamo_marked_constant", True)  # noqa: B010

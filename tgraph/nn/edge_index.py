@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph.core import sorting
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
-from tgraph.nn import memory
+from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency, SortedAdjacency
 from tgraph.nn.traced import TracedAdjacency
 
@@ -84,7 +84,7 @@ def _known(
     elif tensor.is_inference() or tensor.requires_grad or (values is not None and _may_be_trained(values)):
         found = build()  # whose changes nobody counts, or which belongs to one forward pass
     else:
-        found = memory.remembered(tensor, key, build, values, parts)
+        found = tensor_cache.remembered(tensor, key, build, values, parts)
     if sparse:
         if flow == "target_to_source":
             raise ArgumentError("flow: 'target_to_source' needs an edge_index; transpose the sparse matrix instead")
@@ -107,15 +107,15 @@ def forget(*edge_indices: Any) -> None:
     Raises ArgumentError for anything else.
     """
     if not edge_indices:
-        memory.drop_all()
+        tensor_cache.drop_all()
     for edge_index in edge_indices:
         if isinstance(edge_index, Graph):
             for name in [name for name in edge_index.caches if name.startswith("nn ")]:
                 edge_index.drop_caches(name)
         elif hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
-            memory.drop(edge_index.storage.col())
+            tensor_cache.drop(edge_index.storage.col())
         elif isinstance(edge_index, Tensor):
-            memory.drop(edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index)
+            tensor_cache.drop(edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index)
         else:
             raise ArgumentError(f"edge_index: layers remember nothing of {type(edge_index).__name__}")
 
@@ -162,7 +162,7 @@ def _of_sparse(matrix: Tensor) -> Adjacency:
     if matrix.layout == torch.sparse_csr:
         return SortedAdjacency(matrix.crow_indices(), matrix.col_indices(), matrix.shape[1], matrix.values())
     if matrix.layout == torch.sparse_csc:
-        column = csr.expand_rows(matrix.ccol_indices().to(torch.int64))
+        column = sorting.expand_rows(matrix.ccol_indices().to(torch.int64))
         return Adjacency(column, matrix.row_indices(), matrix.shape[1], matrix.shape[0], matrix.values())
     raise ArgumentError(f"edge_index: layout {matrix.layout} is not supported; use matrix.to_sparse_csr()")
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Hashable
 import torch
 from torch import Tensor
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
-from tgraph.kernels.bipartite import inverse_root_degree
-from tgraph.kernels.library import transformed
-from tgraph.kernels.segments import segment_reduce, take
+from tgraph.kernels.autograd.bipartite import inverse_root_degree
+from tgraph.kernels.autograd.library import transformed
+from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import prepare_norm
-from tgraph.nn.loops import with_loops, with_more_loops
+from tgraph.nn.self_loops import with_loops, with_more_loops
 
 
 def gcn_norm(

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph.core import sorting
 from tgraph.errors import ArgumentError
-from tgraph.kernels.bipartite import Arcs, transpose_arcs
-from tgraph.kernels.library import register
+from tgraph.kernels.autograd.bipartite import Arcs, transpose_arcs
+from tgraph.kernels.autograd.library import register
 from tgraph.nn.adjacency import Adjacency
 
 T = TypeVar("T")
@@ -136,7 +136,7 @@ def _sort_fake(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, square: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     arcs = source.shape[0]
-    neighbors = source.new_empty(arcs, dtype=csr.index_dtype(2**31 - 1))
+    neighbors = source.new_empty(arcs, dtype=sorting.index_dtype(2**31 - 1))
     return source.new_empty(square + 1, dtype=torch.int64), neighbors, source.new_empty(arcs, dtype=torch.int64)
 
 

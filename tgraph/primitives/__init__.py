@@ -3,6 +3,26 @@
 Each is one function on a graph and tensors, served by the backends as `aggregate` is, with a portable twin.
 """
 
-from tgraph.primitives import attention, edges, intersection, joining, linear, peeling, sweeping, values, voting
+from tgraph.primitives import (
+    attention,
+    edges,
+    intersect,
+    k_core,
+    label_propagation,
+    level_accumulate,
+    linear,
+    union_find,
+    values,
+)
 
-__all__ = ["attention", "edges", "intersection", "joining", "linear", "peeling", "sweeping", "values", "voting"]
+__all__ = [
+    "attention",
+    "edges",
+    "intersect",
+    "k_core",
+    "label_propagation",
+    "level_accumulate",
+    "linear",
+    "union_find",
+    "values",
+]

@@ -31,10 +31,10 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import attention as operators
-from tgraph.kernels import eager_attention
-from tgraph.kernels.bipartite import Arcs
-from tgraph.kernels.library import records, transformed
+from tgraph.kernels.autograd import attention as operators
+from tgraph.kernels.autograd import eager_attention
+from tgraph.kernels.autograd.bipartite import Arcs
+from tgraph.kernels.autograd.library import records, transformed
 from tgraph.kernels.portable import attention as portable
 from tgraph.kernels.portable.attention import Inputs, Way
 

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.kernels import edges
-from tgraph.kernels.bipartite import Arcs
-from tgraph.kernels.library import records, transformed
+from tgraph.kernels.autograd import edges
+from tgraph.kernels.autograd.bipartite import Arcs
+from tgraph.kernels.autograd.library import records, transformed
 from tgraph.kernels.portable import edges as portable
 from tgraph.kernels.portable.edges import OPERATIONS, Sides
 

@@ -8,15 +8,15 @@ from typing import Any
 from torch import Tensor
 from torch.compiler import is_compiling
 
-from tgraph import native
-from tgraph.build import as_count
+from tgraph.core import native
+from tgraph.core.build import as_count
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Subgraph, whole
 from tgraph.errors import ArgumentError
-from tgraph.graph import Graph
 from tgraph.kernels import Choice, choose, noted
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.linear import Coefficients, Stepped, distance, scaled, total, unsent
-from tgraph.operators import arc_weights
-from tgraph.subgraph import Subgraph, whole
+from tgraph.model.operators import arc_weights
 
 
 class AffineMap:

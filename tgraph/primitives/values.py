@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.graph import Graph
+from tgraph.core.graph import Graph
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 

@@ -9,7 +9,7 @@ from built import forget_old
 from host import Host
 from pull_samples import SMALL
 
-from tgraph.kernels.cuda import bins, joining, loop, runtime
+from tgraph.kernels.cuda import bins, loop, runtime, union_find
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,7 +44,7 @@ def launcher(request, device):
     if device.type == "cuda":
         return SimpleNamespace(device=device, seed=0)
     host = request.getfixturevalue("host")
-    host.prepare([*loop.instantiations(), *joining.instantiations()])
+    host.prepare([*loop.instantiations(), *union_find.instantiations()])
     host.device, host.seed = device, 0
     return host
 

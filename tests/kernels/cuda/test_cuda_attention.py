@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tgraph import kernels
 from tgraph.kernels import cuda
-from tgraph.kernels.bipartite import Arcs
+from tgraph.kernels.autograd.bipartite import Arcs
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import attention, bins, pull, runtime
 from tgraph.kernels.cuda.attention import FLOATS, SCORES

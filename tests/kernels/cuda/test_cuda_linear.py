@@ -4,11 +4,11 @@ import pytest
 import torch
 from strategies import random_graph
 
+from tgraph.core.subgraph import whole
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import linear
 from tgraph.kernels.portable.linear import Coefficients
-from tgraph.subgraph import whole
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

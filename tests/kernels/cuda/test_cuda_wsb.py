@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graph
 
 import tgraph as tg
+from tgraph.core.rows import Selection
+from tgraph.core.subgraph import Subgraph
 from tgraph.formats import WSB
 from tgraph.kernels import portable
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import wsb as kernels
 from tgraph.kernels.cuda.pull import TYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.rows import Selection
-from tgraph.subgraph import Subgraph
 
 CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
 REDUCES = ("sum", "prod", "min", "max")

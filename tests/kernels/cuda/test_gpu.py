@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tgraph.errors import ArgumentError, KernelError
-from tgraph.kernels.bipartite import Arcs
+from tgraph.kernels.autograd.bipartite import Arcs
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.runtime import Kernel, launch
 from tgraph.primitives import attention

@@ -9,7 +9,7 @@ from strategies import components, graphs, random_graph
 
 import tgraph as tg
 from tgraph.kernels import portable
-from tgraph.kernels.cuda import joining
+from tgraph.kernels.cuda import union_find
 
 
 def rows_of(graph, rows=None, width=None):
@@ -31,7 +31,7 @@ def test_join_is_that_of_the_portable_backend(launcher, graph, data):
         for launcher.seed in (0, 1):
             found = label.to(launcher.device, dtype)
             there = None if rows is None else rows.to(launcher.device)
-            assert joining.join(rows_of(graph.to(launcher.device), there, width), found)
+            assert union_find.join(rows_of(graph.to(launcher.device), there, width), found)
             assert found.cpu().equal(expected.to(dtype))
 
 
@@ -41,7 +41,7 @@ def test_components_of_graphs_of_awkward_shapes(launcher, name):
     expected = torch.tensor(components(graph), dtype=torch.int32)
     for launcher.seed in range(3):
         label = torch.arange(graph.num_vertices, dtype=torch.int32, device=launcher.device)
-        assert joining.join(rows_of(graph.to(launcher.device)), label) and label.cpu().equal(expected)
+        assert union_find.join(rows_of(graph.to(launcher.device)), label) and label.cpu().equal(expected)
 
 
 def test_components_of_a_path_whose_vertices_come_in_any_order(launcher):
@@ -50,13 +50,13 @@ def test_components_of_a_path_whose_vertices_come_in_any_order(launcher):
     for path in (torch.arange(n), torch.arange(n).flip(0), order):
         graph = tg.Graph.from_edges(path[:-1], path[1:], num_vertices=n).to(launcher.device)
         label = torch.arange(n, device=launcher.device)
-        assert joining.join(rows_of(graph), label) and not label.any()
+        assert union_find.join(rows_of(graph), label) and not label.any()
 
 
 def test_components_as_afforest_finds_them(launcher, monkeypatch):
     """The algorithm itself, whose every step the kernels take."""
-    monkeypatch.setattr(portable, "join", joining.join)
-    monkeypatch.setattr(portable, "outside", joining.outside)
+    monkeypatch.setattr(portable, "join", union_find.join)
+    monkeypatch.setattr(portable, "outside", union_find.outside)
     for directed in (True, False):
         graph = random_graph(400, 500, directed=directed)
         found = tg.algorithms.wcc(graph.to(launcher.device), backend="portable")
@@ -66,7 +66,7 @@ def test_components_as_afforest_finds_them(launcher, monkeypatch):
 @pytest.mark.parametrize("label", [[0, 2, 1], [0, -1, 0], [1, 1, 1]])
 def test_labels_that_are_no_forest_are_left_alone(launcher, label):
     given_label = torch.tensor(label, device=launcher.device)
-    assert not joining.join(rows_of(random_graph(3, 5).to(launcher.device)), given_label)
+    assert not union_find.join(rows_of(random_graph(3, 5).to(launcher.device)), given_label)
     assert given_label.tolist() == label
 
 
@@ -77,5 +77,5 @@ def test_outside_is_that_of_the_portable_backend(launcher, name):
         label = (torch.arange(graph.num_vertices) % 5).to(dtype)
         for root, width in ((0, -1), (3, 2), (7, 0)):
             expected = portable.outside(rows_of(graph), label, root, width)
-            found = joining.outside(rows_of(graph.to(launcher.device)), label.to(launcher.device), root, width)
+            found = union_find.outside(rows_of(graph.to(launcher.device)), label.to(launcher.device), root, width)
             assert found.ids.cpu().equal(expected.ids) and found.measure() == expected.measure()

@@ -11,7 +11,7 @@ from overflow_samples import outcome, programs, wanted
 from strategies import MODES, Any, graphs, grid, random_graph
 
 import tgraph as tg
-from tgraph import fused
+from tgraph.engine import compiled_loop
 from tgraph.kernels import BACKENDS, Choice
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import loop, relaxation
@@ -145,7 +145,7 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
         for size in (768, -1):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
-            run = fused.begin(
+            run = compiled_loop.begin(
                 Choice(BACKENDS["kernels"], Call("fixpoint", values, edge="add", weights=graph.weights)),
                 program,
                 graph,
@@ -153,10 +153,10 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
                 graph.select([0]),
                 "push",
                 None if delta == torch.inf else delta,
-                fused.best_weight(program, graph),
+                compiled_loop.best_weight(program, graph),
                 None,
             )
-            done = [one[:4] for _ in fused.advance(run, None) for one in run.rounds()]
+            done = [one[:4] for _ in compiled_loop.advance(run, None) for one in run.rounds()]
             rounds.append(done)
         assert rounds[0] == rounds[1]
 

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import graphs, random_graph
 
+from tgraph.core.rows import Selection
+from tgraph.core.subgraph import Subgraph
 from tgraph.formats import ELL, SELL
 from tgraph.kernels import portable
 from tgraph.kernels.cuda import pull, runtime
 from tgraph.kernels.cuda import sell as kernels
 from tgraph.kernels.cuda.pull import TYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.rows import Selection
-from tgraph.subgraph import Subgraph
 
 CLOSE = {torch.float32: 1e-4, torch.float64: 1e-11, torch.bfloat16: 2e-2, torch.float16: 4e-3}
 REDUCES = ("sum", "prod", "min", "max")

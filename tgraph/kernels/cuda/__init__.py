@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, attention, edges, joining, linear, loop, relaxation
+from tgraph.kernels.cuda import adjoints, aggregation, attention, edges, linear, loop, relaxation, union_find
 from tgraph.kernels.cuda.adjoints import products, push_rows, winners
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.cuda.edges import apply_at_ends
-from tgraph.kernels.cuda.joining import join, outside
 from tgraph.kernels.cuda.linear import affine_step
 from tgraph.kernels.cuda.loop import fixpoint
 from tgraph.kernels.cuda.relaxation import relax
 from tgraph.kernels.cuda.runtime import unavailable
+from tgraph.kernels.cuda.union_find import join, outside
 
 __all__ = [
     "affine_step",
@@ -54,8 +54,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "attend_backward": attention.refuses,
     "attention_weights": attention.refuses,
     "fixpoint": loop.refuses,
-    "join": joining.refuses,
-    "outside": joining.refuses,
+    "join": union_find.refuses,
+    "outside": union_find.refuses,
     "products": adjoints.refuses,
     "push_rows": adjoints.refuses,
     "relax": relaxation.refuses,

@@ -11,6 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, sddmm
 from tgraph.kernels.cuda import pull as pulling
@@ -18,7 +19,6 @@ from tgraph.kernels.cuda.aggregation import HELD_AS_INT32, by_receiver, reduced,
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages
 from tgraph.kernels.reductions import Reduction
-from tgraph.subgraph import Subgraph
 
 
 def refuses(call: Call) -> str | None:

@@ -8,17 +8,17 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.core.rows import row_shifts
+from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.native.arcs import Arcs
+from tgraph.kernels.native.aggregate.arcs import Arcs
 from tgraph.kernels.portable.aggregation import receivers_of
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
-from tgraph.rows import row_shifts
-from tgraph.subgraph import Received, Subgraph
 
 # Integers that the kernels do not hold are compared, not added, and that as int32.
 HELD_AS_INT32 = (torch.bool, torch.uint8, torch.int8, torch.int16)

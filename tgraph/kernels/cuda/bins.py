@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tgraph.graph import Graph
+from tgraph.core.graph import Graph
 
 # Rows of up to so many arcs, and how many lanes share their arcs where the data has one column. With more columns a
 # warp has less lanes to spare. Longer rows are cut into tiles.

@@ -27,9 +27,9 @@ from typing import Any
 import torch
 from filelock import FileLock
 
-from tgraph import cache
+from tgraph.core import cache
 from tgraph.errors import KernelError
-from tgraph.io.stream import replacing
+from tgraph.io.files import replacing
 from tgraph.kernels.cuda.kernel import SOURCES, Kernel
 
 # ptxas says which kernels spill registers; the tests read it.

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tgraph.frontier import Frontier
-from tgraph.graph import Graph
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Selection
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.runtime import Kernel
-from tgraph.rows import Selection
 
 # As in frontier.cuh.
 BLOCK, ARCS_PER_BLOCK = 256, 1024

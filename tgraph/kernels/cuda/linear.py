@@ -7,12 +7,12 @@ from collections.abc import Collection
 import torch
 from torch import Tensor
 
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.subgraph import Subgraph
 
 
 def refuses(call: Call) -> str | None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from tgraph.frontier import Frontier
+from tgraph.core.frontier import Frontier
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, runtime
 from tgraph.kernels.cuda.bins import bins_of
@@ -17,7 +18,6 @@ from tgraph.kernels.cuda.runtime import Argument, Kernel
 from tgraph.kernels.portable import relaxation as portable
 from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
-from tgraph.subgraph import Subgraph
 
 # As in relax.cu: longer rows are cut into tiles of so many arcs, each for one warp of so many blocks.
 ARCS_PER_TILE, TILE_BLOCKS = 1024, 1024

@@ -6,32 +6,25 @@ from collections.abc import Callable
 
 import torch
 
-from tgraph import native
+from tgraph.core import native
 from tgraph.kernels.call import Call
-from tgraph.kernels.native import (
-    aggregation,
-    attention,
-    edges,
-    intersection,
-    joining,
-    linear,
-    peeling,
-    relaxation,
-    sweeping,
-    values,
-    voting,
-)
-from tgraph.kernels.native.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
-from tgraph.kernels.native.attention import attend, attend_backward, attention_weights
-from tgraph.kernels.native.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
-from tgraph.kernels.native.intersection import count_arcs_among, count_triangles
-from tgraph.kernels.native.joining import join, outside
-from tgraph.kernels.native.linear import affine_step
-from tgraph.kernels.native.peeling import peel
-from tgraph.kernels.native.relaxation import fixpoint
-from tgraph.kernels.native.sweeping import levels, sweep
-from tgraph.kernels.native.values import convert, fill, number, replace
-from tgraph.kernels.native.voting import vote
+from tgraph.kernels.native.aggregate import aggregation
+from tgraph.kernels.native.aggregate.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
+from tgraph.kernels.native.analytics import intersect, k_core, label_propagation, level_accumulate, union_find
+from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
+from tgraph.kernels.native.analytics.k_core import peel
+from tgraph.kernels.native.analytics.label_propagation import vote
+from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
+from tgraph.kernels.native.analytics.union_find import join, outside
+from tgraph.kernels.native.attention import attention, edges
+from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.native.attention.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
+from tgraph.kernels.native.base import values
+from tgraph.kernels.native.base.values import convert, fill, number, replace
+from tgraph.kernels.native.linear import linear
+from tgraph.kernels.native.linear.linear import affine_step
+from tgraph.kernels.native.relax import relaxation
+from tgraph.kernels.native.relax.relaxation import fixpoint
 
 __all__ = [
     "affine_step",
@@ -96,14 +89,14 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "give_won": aggregation.refuses_adjoints,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
-    "join": joining.refuses,
-    "outside": joining.refuses,
-    "levels": sweeping.refuses_levels,
-    "sweep": sweeping.refuses,
-    "count_arcs_among": intersection.refuses,
-    "count_triangles": intersection.refuses,
-    "peel": peeling.refuses,
-    "vote": voting.refuses,
+    "join": union_find.refuses,
+    "outside": union_find.refuses,
+    "levels": level_accumulate.refuses_levels,
+    "sweep": level_accumulate.refuses,
+    "count_arcs_among": intersect.refuses,
+    "count_triangles": intersect.refuses,
+    "peel": k_core.refuses,
+    "vote": label_propagation.refuses,
     "fill": values.refuses,
     "number": values.refuses,
     "replace": values.refuses,

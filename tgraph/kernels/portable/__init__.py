@@ -7,14 +7,14 @@ from tgraph.kernels.portable.adjoints import products, push_rows, winners
 from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
-from tgraph.kernels.portable.intersection import count_arcs_among, count_triangles
-from tgraph.kernels.portable.joining import join, outside
+from tgraph.kernels.portable.intersect import count_arcs_among, count_triangles
+from tgraph.kernels.portable.k_core import peel
+from tgraph.kernels.portable.label_propagation import vote
+from tgraph.kernels.portable.level_accumulate import levels, sweep
 from tgraph.kernels.portable.linear import affine_step
-from tgraph.kernels.portable.peeling import peel
 from tgraph.kernels.portable.relaxation import relax
-from tgraph.kernels.portable.sweeping import levels, sweep
+from tgraph.kernels.portable.union_find import join, outside
 from tgraph.kernels.portable.values import convert, fill, number, replace
-from tgraph.kernels.portable.voting import vote
 
 __all__ = [
     "affine_step",

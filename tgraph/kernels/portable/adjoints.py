@@ -9,11 +9,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.subgraph import Subgraph
+from tgraph.kernels.autograd.segments import scatter
 from tgraph.kernels.messages import send
 from tgraph.kernels.portable.aggregation import column, reduce_slots
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
-from tgraph.kernels.segments import scatter
-from tgraph.subgraph import Subgraph
 
 
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:

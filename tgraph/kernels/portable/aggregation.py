@@ -7,13 +7,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tgraph import devices
-from tgraph.kernels.library import records
+from tgraph.core import devices
+from tgraph.core.rows import Scratch
+from tgraph.core.subgraph import Received, Subgraph
+from tgraph.kernels.autograd.library import records
+from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
 from tgraph.kernels.messages import across, column, promoted
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
-from tgraph.kernels.segments import reduce_segments, scatter, segment_reduce, take
-from tgraph.rows import Scratch
-from tgraph.subgraph import Received, Subgraph
 
 # Messages [e, ...] of the arcs held, reduced to what the vertices receive.
 Reduce = Callable[[Subgraph, Tensor, Reduction], Received]

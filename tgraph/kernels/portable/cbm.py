@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.rows import gather_rows
+from tgraph.core.rows import gather_rows
 
 PERMUTATIONS = 6  # how often the rows are sorted anew
 NEIGHBORHOOD = 3  # how many rows further a row looks for a parent

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph.core import sorting
+from tgraph.core.rows import gather_rows
+from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.kernels.segments import reduce_segments
-from tgraph.rows import gather_rows
 
 if TYPE_CHECKING:
-    from tgraph.formats.dag import Dag
+    from tgraph.formats.dag.dag import Dag
 
 MESSAGES = 1 << 24  # numbers that are gathered at once, about
 
@@ -23,7 +23,7 @@ MESSAGES = 1 << 24  # numbers that are gathered at once, about
 def evaluate(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
-    """As `tgraph.formats.dag.evaluate`."""
+    """As `tgraph.formats.dag.dag.evaluate`."""
     inputs = data if right is None else data * right[:, None]
     if data.dtype in (torch.float16, torch.bfloat16):
         inputs = (data if right is None else data.float() * right.float()[:, None]).float()
@@ -101,7 +101,7 @@ def affine_step(
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As `tgraph.formats.dag.rows`: all paths from the rows, one arc further at a time."""
+    """As `tgraph.formats.dag.dag.rows`: all paths from the rows, one arc further at a time."""
     n, device = dag.num_vertices, vertices.device
     slot, row = torch.arange(len(vertices), device=device), vertices + dag.num_virtual
     weight = None if dag.weights is None else dag.weights.new_zeros(len(vertices))
@@ -136,5 +136,5 @@ def _sorted(
         left = torch.zeros_like(distinct).index_add_(0, inverse, torch.where(minus[by_key], -1, 1))
         key = distinct.repeat_interleave(left.clamp(min=0))
     bounds = torch.arange(count + 1, device=key.device) * dag.num_vertices
-    neighbors = (key % max(1, dag.num_vertices)).to(csr.index_dtype(dag.num_vertices))
+    neighbors = (key % max(1, dag.num_vertices)).to(sorting.index_dtype(dag.num_vertices))
     return torch.searchsorted(key, bounds), neighbors, None if weights is None else weights[by_key]

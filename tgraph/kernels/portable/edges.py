@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tgraph.kernels.autograd.segments import reduce_segments, segment_of
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.kernels.segments import reduce_segments, segment_of
 
 OPERATIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "add": torch.add,

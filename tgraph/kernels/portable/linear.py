@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tgraph import devices
+from tgraph.core import devices
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.portable.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.subgraph import Subgraph
 
 
 @dataclass(frozen=True)

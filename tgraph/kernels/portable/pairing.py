@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph.core import sorting
 
 # A round takes the most frequent of the pairs, until they make up one in SHARE of those that repeat; more rounds of
 # fewer pairs come closer to Re-Pair. One in which fewer than one symbol in WORTH repeats is the last.
@@ -27,7 +27,7 @@ def replace_pairs(offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: in
     Each round costs a few passes over what is left.
     """
     symbols = tokens.long()
-    row = csr.expand_rows(offset)
+    row = sorting.expand_rows(offset)
     pairs = torch.empty((0, 2), dtype=torch.int64, device=tokens.device)
     depth = torch.zeros(num_tokens, dtype=torch.int64, device=tokens.device)
     threshold = LARGEST_COUNT

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tgraph import devices
-from tgraph.frontier import Frontier
+from tgraph.core import devices
+from tgraph.core.frontier import Frontier
+from tgraph.core.rows import gather_rows
+from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.portable.aggregation import across, column, reduce_rows, scratch_of, sent_data
 from tgraph.kernels.reductions import Reduction
-from tgraph.rows import gather_rows
-from tgraph.subgraph import Subgraph
 
 # A pull first looks at this many in-neighbours of a row; most rows of a skewed graph have met the bound by then.
 PROBE = 4

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph import csr
+from tgraph.core import sorting
+from tgraph.core.rows import gather_rows
+from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
-from tgraph.kernels.segments import reduce_segments
-from tgraph.rows import gather_rows
 
 HEIGHT, WIDTH = 16, 8  # of a tile
 
@@ -117,12 +117,12 @@ def arcs_of(tiles: Tiles, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor |
     count = bits.sum(1, dtype=torch.int64)
     ends = torch.nn.functional.pad(count.cumsum(0), (1, 0))
     offset = ends[torch.searchsorted(found, bounds)]
-    neighbors = csr.take(tiles.columns, tile[entry] * WIDTH + column)
+    neighbors = sorting.take(tiles.columns, tile[entry] * WIDTH + column)
     if tiles.weights is None or tiles.start is None:
         return offset, neighbors, None
     begin = tiles.start[tile] + count_before(tiles.bitmap, tile, in_tile * WIDTH)
     position = (begin - ends[:-1])[entry] + torch.arange(len(entry), device=entry.device)
-    return offset, neighbors, csr.take(tiles.weights, position)
+    return offset, neighbors, sorting.take(tiles.weights, position)
 
 
 def multiply(tiles: Tiles, data: Tensor) -> Tensor:
@@ -148,9 +148,9 @@ def multiply(tiles: Tiles, data: Tensor) -> Tensor:
 def _by_window(offset: Tensor, neighbors: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Arcs sorted by window, column, copy and row: (row, column, copy, position in CSR), [m] each. The copy is the
     number of an arc among those with the same ends."""
-    n, row = len(offset) - 1, csr.expand_rows(offset)
+    n, row = len(offset) - 1, sorting.expand_rows(offset)
     window = (row // HEIGHT).to(neighbors.dtype)
-    _, column, order = csr.sort_edges(window, neighbors, n, permutation=True)
+    _, column, order = sorting.sort_edges(window, neighbors, n, permutation=True)
     assert order is not None
     sorted_row = row[order]
     is_copy = torch.zeros_like(row, dtype=torch.bool)
@@ -161,7 +161,7 @@ def _by_window(offset: Tensor, neighbors: Tensor) -> tuple[Tensor, Tensor, Tenso
     copy = place - torch.where(is_copy, 0, place).cummax(0)[0]
     by_copy = torch.argsort(copy, stable=True)
     order, copy = order[by_copy], copy[by_copy]
-    _, column, again = csr.sort_edges(window[order], neighbors[order], n, permutation=True)
+    _, column, again = sorting.sort_edges(window[order], neighbors[order], n, permutation=True)
     assert again is not None
     order = order[again]
     return row[order], column, copy[again], order

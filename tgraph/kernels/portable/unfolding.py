@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.rows import gather_stretches
+from tgraph.core.rows import gather_stretches
 
 
 def unfold(

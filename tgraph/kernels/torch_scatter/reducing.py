@@ -10,11 +10,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.messages import column
 from tgraph.kernels.portable.aggregation import receivers_of, reduce_messages
 from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_scatter.library import load
-from tgraph.subgraph import Received, Subgraph
 
 AS_INTEGERS = {
     torch.float16: torch.int16,

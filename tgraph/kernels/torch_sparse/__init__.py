@@ -8,12 +8,12 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import column, sent_dtype
 from tgraph.kernels.reductions import Reduction
 from tgraph.kernels.torch_sparse.matrix import Matrix, multiply, sampled
-from tgraph.subgraph import Received, Subgraph
 
 __all__ = ["aggregate", "is_ordered", "name", "products", "refuses", "yields"]
 

@@ -8,8 +8,8 @@ import warnings
 import torch
 from torch import Tensor
 
-from tgraph.graph import Graph, derived
-from tgraph.subgraph import Mode
+from tgraph.core.graph import Graph, derived
+from tgraph.core.subgraph import Mode
 
 
 class Matrix:

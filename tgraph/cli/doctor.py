@@ -1,0 +1,127 @@
+"""What `tgraph doctor` says: what is installed, which backend serves which device, why not, and how to get it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+
+import torch
+
+import tgraph as tg
+from tgraph import kernels
+from tgraph.cli import report
+from tgraph.core import cache, native
+from tgraph.core.subgraph import whole
+from tgraph.errors import TGraphError
+from tgraph.kernels import layouts
+from tgraph.kernels.call import Call
+from tgraph.kernels.cuda import compiler
+from tgraph.kernels.reductions import reduction_of
+
+
+def examine() -> str:
+    """The whole report, a line for each fact."""
+    sections = {
+        "versions": versions(),
+        "devices": ((device, model(device)) for device in devices()),
+        "threads of the compiled kernels": threads(),
+        "backends, best first": ((backend.name, served(backend)) for backend in kernels.BACKENDS.values()),
+        "cache": cached(),
+    }
+    return "\n\n".join(f"{title}\n{_indented(list(rows))}" for title, rows in sections.items())
+
+
+def _indented(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(f"  {line}" for line in report.table(rows).splitlines())
+
+
+def versions() -> Iterator[tuple[str, str]]:
+    """(what, version), or how to get it."""
+    yield "tgraph", tg.__version__
+    yield "Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield "torch", torch.__version__
+    yield "CUDA of torch", torch.version.cuda or "none"
+    try:
+        yield "cuda.core", version("cuda-core")
+    except PackageNotFoundError:
+        yield "cuda.core", f"missing; pip install 'tgraph[{compiler.extra()}]'"
+    reason = compiler.unavailable()
+    yield "NVRTC", compiler.version() if reason is None else f"none: {reason}"
+
+
+def devices() -> list[str]:
+    """The devices that torch can use here."""
+    found = ["cpu"]
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if accelerator is not None:
+        found += [f"{accelerator.type}:{i}" for i in range(torch.accelerator.device_count())]
+    return found
+
+
+def model(device: str) -> str:
+    """What a device is."""
+    if device == "cpu":
+        return f"{os.cpu_count()} cores, {torch.get_num_threads()} threads, {torch.backends.cpu.get_cpu_capability()}"
+    if not device.startswith("cuda"):
+        return "served by torch alone"
+    facts = torch.cuda.get_device_properties(device)
+    return f"{facts.name}, {report.scaled(facts.total_memory)}B, compute capability {facts.major}.{facts.minor}"
+
+
+def threads() -> Iterator[tuple[str, str]]:
+    """How many threads the compiled kernels use, and what limits them."""
+    module = native.load()
+    if module is None:
+        yield "used", "none, as the kernels are not installed"
+        return
+    found = module.cpus()
+    yield "used", str(module.thread_count())
+    yield "torch uses", f"{torch.get_num_threads()} (torch.set_num_threads, OMP_NUM_THREADS)"
+    yield "processors", f"{found['online']}, of which the process may run on {found['affinity']}"
+    yield "quota of control groups", f"{found['quota']:g} processors" if found["quota"] else "none"
+    yield "TGRAPH_CPUS", f"{found['demanded']}, which counts in place of both" if found["demanded"] else "not set"
+
+
+def served(backend: ModuleType) -> str:
+    """The devices on which a backend sums float32 messages, and why it does not on the others."""
+    refusals = {device: refusal(backend, device) for device in devices()}
+    serves = [device for device, reason in refusals.items() if reason is None]
+    reasons = [f"not {device}: {reason}" for device, reason in refusals.items() if reason is not None]
+    if serves:
+        only = ["graphs in a layout of their own alone"] if backend is layouts else []
+        return "; ".join([", ".join(serves), *only, *reasons])
+    missing = getattr(backend, "unavailable", lambda: None)()
+    return f"nothing here: {missing}" if missing else "; ".join(reasons)
+
+
+def refusal(backend: ModuleType, device: str) -> str | None:
+    """Why a backend does not serve a plain call on a device, None where it does."""
+    try:
+        call = plain_call(device, layout=backend is layouts)
+        return kernels.find(backend.name, call).refused.get(backend.name)
+    except (TGraphError, RuntimeError, AssertionError) as fault:  # what torch says of a device it cannot use
+        return str(fault).strip().partition("\n")[0]
+
+
+def plain_call(device: str, layout: bool = False) -> Call:
+    """A sum of float32 messages over a small graph on a device, in CSR or in a layout of its own."""
+    graph = tg.Graph.from_edges([0], [1]).to(device)
+    if layout:
+        graph = graph.to_format("coo")
+    sub = whole(graph, graph.everything(), "pull")
+    return Call("aggregate", torch.ones(2, device=device), reduction_of("sum"), graph=graph, sub=sub)
+
+
+def cached() -> Iterator[tuple[str, str]]:
+    """Where compiled kernels are kept and how large that is."""
+    try:
+        folder = cache.folder()
+    except RuntimeError as fault:
+        yield "folder", f"none ({fault}); the environment variable TGRAPH_CACHE can name one"
+        return
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    yield "folder", f"{folder} (TGRAPH_CACHE names another)"
+    yield "size", f"{report.scaled(sum(sizes))}B in {len(sizes)} files" if sizes else "empty"

@@ -1,0 +1,1 @@
+"""Graphs as tensors: CSR, sets of vertices, ids, and how they are built and checked."""

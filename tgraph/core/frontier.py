@@ -1,0 +1,122 @@
+"""A set of active vertices: ids while sparse, a mask while dense."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from tgraph.core.rows import partition
+
+if TYPE_CHECKING:
+    from tgraph.core.graph import Graph
+
+
+class Frontier:
+    """The active vertices of one iteration (the paper's actMask), in whichever form costs least.
+
+    Made by `graph.select`, `graph.everything`, `graph.nothing` and by `update`. A frontier made from ids costs
+    O(size), never O(n); one made from a mask costs O(n), which is right for a dense set. `everything` holds
+    neither: no arange, no mask. The other form is derived when asked for and kept.
+    """
+
+    __slots__ = ("_count", "_ids", "_mask", "graph")
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        ids: Tensor | None = None,
+        mask: Tensor | None = None,
+        count: tuple[int, int] | None = None,
+    ):
+        """`count` is what `measure` would find, where the caller knows it."""
+        self.graph, self._ids, self._mask = graph, ids, mask
+        self._count = count
+        if ids is None and mask is None:
+            self._count = (graph.num_vertices, graph.num_arcs)
+
+    @classmethod
+    def compact(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> Frontier:
+        """The candidates [c], distinct vertices where kept, that are marked in keep [c]."""
+        return cls.split(graph, candidates, keep)[0]
+
+    @classmethod
+    def split(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> tuple[Frontier, Tensor]:
+        """The candidates [c] marked in keep [c] as a frontier, and the others; one small device-to-host read."""
+        arcs = graph.out_degree.index_select(0, candidates) * keep
+        size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()
+        kept, others = partition(candidates, keep, size)
+        return cls(graph, ids=kept, count=(size, num_arcs)), others
+
+    @property
+    def is_everything(self) -> bool:
+        """True for `graph.everything()`, whose ids and mask are never materialised by the engine."""
+        return self._ids is None and self._mask is None
+
+    @property
+    def ids(self) -> Tensor:
+        """The active vertices as distinct indices, int64 [size]."""
+        if self._ids is None:
+            if self._mask is None:
+                return torch.arange(self.graph.num_vertices, device=self.graph.device)
+            if self._count is None:
+                self._ids = self._mask.nonzero().flatten()
+            else:  # the size is known: no need to wait for it again
+                vertices = torch.arange(self.graph.num_vertices, device=self.graph.device)
+                self._ids = partition(vertices, self._mask, self._count[0])[0]
+        return self._ids
+
+    @property
+    def mask(self) -> Tensor:
+        """True where active, bool [n]."""
+        if self._mask is None:
+            everything = self._ids is None
+            self._mask = torch.full((self.graph.num_vertices,), everything, device=self.graph.device)
+            if self._ids is not None:
+                self._mask[self._ids] = True
+        return self._mask
+
+    @property
+    def size(self) -> int:
+        """How many vertices are active."""
+        if self._count is None and self._ids is not None:
+            return self._ids.shape[0]
+        return self.measure()[0]
+
+    @property
+    def num_arcs(self) -> int:
+        """How many arcs leave the active vertices: the work of a push."""
+        return self.measure()[1]
+
+    def forms(self) -> dict[str, Tensor]:
+        """The ids and the mask, whichever there are, by the names that the constructor takes; neither for
+        everything."""
+        held = {"ids": self._ids, "mask": self._mask}
+        return {name: form for name, form in held.items() if form is not None}
+
+    def measure(self) -> tuple[int, int]:
+        """(size, num_arcs) by one small device-to-host read, kept."""
+        if self._count is None:
+            degree = self.graph.out_degree
+            if self._ids is not None:
+                self._count = (len(self._ids), int(degree.index_select(0, self._ids).sum()))
+            else:
+                size, arcs = torch.stack((self.mask.sum(), (degree * self.mask).sum())).tolist()
+                self._count = (size, arcs)
+        return self._count
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __contains__(self, vertex: int) -> bool:
+        if not 0 <= vertex < self.graph.num_vertices:
+            return False
+        if self._mask is not None:
+            return bool(self._mask[vertex])
+        return self._ids is None or bool((self._ids == vertex).any())
+
+    def __repr__(self) -> str:
+        form = "everything" if self.is_everything else "ids" if self._mask is None else "mask"
+        return f"Frontier({self.size:,} of {self.graph.num_vertices:,} vertices, {self.num_arcs:,} arcs, {form})"

@@ -1,0 +1,743 @@
+"""Graph: a handful of tensors (CSR), the ids of the caller, and derived tensors that are computed once."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.core import build, devices, sorting, symmetry, validate
+from tgraph.core.arc_counts import ArcCounts
+from tgraph.core.frontier import Frontier
+from tgraph.core.ids import VertexIds
+from tgraph.core.rows import Selection, gather_rows
+from tgraph.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import scipy.sparse
+
+    from tgraph.formats.layout import Layout
+
+T = TypeVar("T")
+Vertices = Tensor | np.ndarray | Sequence[Hashable]
+
+
+_deriving = threading.RLock()  # threads that search the same graph at once derive what they need once
+
+
+def kept_for_later() -> AbstractContextManager[Any]:
+    """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in. One
+    thread at a time makes any."""
+    if torch.is_inference_mode_enabled() or torch._C._are_functorch_transforms_active():
+        return _outliving()
+    return _deriving
+
+
+@contextmanager
+def _outliving() -> Iterator[None]:
+    with _deriving, torch.inference_mode(False), torch._C._DisableFuncTorch():
+        yield
+
+
+def derived(function: Callable[[Any], T]) -> property:
+    """A property computed at first use and kept in the graph's caches under its own name."""
+    name = function.__name__
+
+    def get(graph: Graph) -> T:
+        return graph._cache[name] if name in graph._cache else graph.kept(name, lambda: function(graph))
+
+    get.__doc__ = function.__doc__
+    return property(get)
+
+
+class Graph:
+    """A graph as tensors: the arcs of vertex v are `neighbors[offset[v]:offset[v + 1]]`.
+
+    Parameters
+    ----------
+    offset : int64 tensor [n + 1]; offset[0] = 0, offset[n] = m.
+    neighbors : int32 tensor [m] (int64 where n >= 2^31), ascending within a row.
+    weights : tensor [m] of any integer or floating dtype, or None.
+    vertices : original ids (an int64 tensor [n], or n hashable labels such as strings), or None for 0..n-1.
+    directed : False says that every edge is stored both ways, a self-loop once.
+
+    The constructor takes the tensors as they are, but for int64 neighbours that int32 holds, which are converted, and
+    strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
+    Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.core.generators` to build one.
+
+    A Graph is immutable. What is derived from it (`transpose()`, degrees) is computed once, is listed by `caches` and
+    freed by `drop_caches`. Everywhere vertices are named by their index 0..n-1; `ids`, `index`, `top` and `frame`
+    translate to and from original ids. A self-loop adds one to the degree of its vertex, in `out_degree` and in
+    `in_degree` alike.
+    """
+
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+    directed: bool
+    layout: Layout | None = None  # how the arcs are stored, where not as the tensors above; see `to_format`
+    order: Tensor | None = None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
+    _ids: VertexIds | None
+    _cache: dict[str, Any]
+
+    def __init__(
+        self,
+        offset: Tensor,
+        neighbors: Tensor,
+        weights: Tensor | None = None,
+        vertices: Vertices | None = None,
+        directed: bool = True,
+    ):
+        validate.check_tensors(offset, neighbors, weights)
+        num_vertices = len(offset) - 1
+        ids = None if vertices is None else VertexIds(vertices)
+        if ids is not None and len(ids) != num_vertices:
+            raise ArgumentError(f"vertices: expected one id per vertex, {num_vertices}, got {len(ids)}")
+        fields: dict[str, Any] = {
+            "offset": offset.contiguous(),
+            "neighbors": neighbors.to(sorting.index_dtype(num_vertices)).contiguous(),
+            "weights": None if weights is None else weights.contiguous(),
+            "directed": bool(directed),
+            "_ids": ids,
+            "_cache": {},
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cache": {}}
+
+    # ---- builders ----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: Any,
+        dst: Any,
+        weights: Any = None,
+        *,
+        num_vertices: int | None = None,
+        directed: bool = True,
+        multi: build.Multi = "keep",
+        self_loops: build.SelfLoops = "keep",
+        ids: build.IdPolicy = "keep",
+        vertices: Vertices | None = None,
+    ) -> Graph:
+        """The graph with edges src[i] -> dst[i].
+
+        `src`, `dst`: integers [m], as tensors, numpy arrays or lists. `weights`: numbers [m] or None.
+        `num_vertices`: n, so that isolated vertices survive; without it one more than the largest number.
+        `directed=False`: every edge is given once and stored both ways; (u, v) and (v, u) name the same edge.
+        `multi`: what becomes of parallel edges: "keep" all, keep the "first", combine their weights by "sum", "min"
+        or "max" (without weights each of these keeps one), or raise an "error".
+        `self_loops`: "keep" or "drop" them.
+        `ids="keep"`: numbers are indices. `ids="compact"`: they are arbitrary int64 ids; those that occur are
+        relabelled 0..n-1 in ascending order and kept in `vertices`.
+        `vertices`: original ids for numbers that are indices already.
+
+        Rows come sorted by neighbour, parallel edges in the order given. Native parallel counting sort on the CPU.
+        Raises ArgumentError for a negative or too large number, wrong shapes, dtypes or devices.
+        """
+        build.check_choice(multi, "multi", get_args(build.Multi))
+        build.check_choice(self_loops, "self_loops", get_args(build.SelfLoops))
+        build.check_choice(ids, "ids", get_args(build.IdPolicy))
+        src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
+        if len(src) != len(dst):
+            raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
+        weights = build.as_weights(weights, len(src))
+        build_device = {tensor.device for tensor in (src, dst, weights) if tensor is not None}
+        if len(build_device) > 1:
+            raise ArgumentError(f"src, dst, weights: on different devices {sorted(map(str, build_device))}; use .to()")
+        if ids == "compact":
+            if num_vertices is not None or vertices is not None:
+                raise ArgumentError("ids='compact' finds num_vertices and vertices itself; leave both out")
+            vertices, src, dst = sorting.compact(src, dst)
+            num_vertices = len(vertices)
+            vertices = _unless_identity(vertices)
+        elif num_vertices is not None:
+            num_vertices = build.as_count(num_vertices, "num_vertices")
+        else:
+            num_vertices = len(vertices) if vertices is not None else build.count_vertices(src, dst)
+        tensors = build.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
+        graph = cls(*tensors, vertices=vertices, directed=directed)
+        if graph._ids is not None and ids == "keep":
+            graph._ids.check_unique()
+        return graph
+
+    @classmethod
+    def from_csr(
+        cls,
+        offset: Any,
+        neighbors: Any,
+        weights: Any = None,
+        *,
+        directed: bool = True,
+        vertices: Vertices | None = None,
+    ) -> Graph:
+        """The graph whose row v is neighbors[offset[v]:offset[v + 1]]; nothing is copied where dtypes and order fit.
+
+        `offset`: integers [n + 1]; `neighbors`: integers [m]; `weights`: numbers [m] or None. Rows that are not
+        ascending are sorted. `directed=False` says that both arcs of every edge are there already.
+        Raises ArgumentError where offsets decrease, a neighbour is out of range, or the arcs of an undirected graph
+        (weights included) do not mirror each other.
+        """
+        offset, neighbors = build.as_index(offset, "offset").to(torch.int64), build.as_index(neighbors, "neighbors")
+        weights = build.as_weights(weights, len(neighbors))
+        validate.check_tensors(offset, neighbors, weights)
+        validate.check_entries(offset, neighbors)  # before they are narrowed to int32, which would wrap them round
+        graph = cls(offset, neighbors, weights, vertices=vertices, directed=directed)
+        if not validate.rows_ascend(offset, graph.neighbors):
+            rows = sorting.expand_rows(offset)
+            offset, neighbors, order = sorting.sort_edges(rows, neighbors, graph.num_vertices, permutation=True)
+            weights = None if weights is None else sorting.take(weights, cast(Tensor, order))
+            graph = cls(offset, neighbors, weights, vertices=vertices, directed=directed)
+        if graph._ids is not None:
+            graph._ids.check_unique()
+        return graph if directed else graph.as_undirected()
+
+    @staticmethod
+    def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
+        """See `tgraph.io.convert.from_networkx`."""
+        from tgraph.io import convert
+
+        return convert.from_networkx(G, weight=weight)
+
+    def to_networkx(self) -> networkx.Graph:
+        """See `tgraph.io.convert.to_networkx`."""
+        from tgraph.io import convert
+
+        return convert.to_networkx(self)
+
+    @staticmethod
+    def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
+        """See `tgraph.io.convert.from_scipy`."""
+        from tgraph.io import convert
+
+        return convert.from_scipy(matrix, directed=directed, weighted=weighted)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """See `tgraph.io.convert.to_scipy`."""
+        from tgraph.io import convert
+
+        return convert.to_scipy(self)
+
+    @staticmethod
+    def from_edge_index(
+        edge_index: Tensor, edge_weight: Tensor | None = None, num_nodes: int | None = None, *, directed: bool = True
+    ) -> Graph:
+        """See `tgraph.io.convert.from_edge_index`."""
+        from tgraph.io import convert
+
+        return convert.from_edge_index(edge_index, edge_weight, num_nodes, directed=directed)
+
+    def to_edge_index(self) -> Tensor:
+        """See `tgraph.io.convert.to_edge_index`."""
+        from tgraph.io import convert
+
+        return convert.to_edge_index(self)
+
+    @staticmethod
+    def from_pandas(
+        frame: pandas.DataFrame,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        *,
+        directed: bool = True,
+    ) -> Graph:
+        """See `tgraph.io.convert.from_pandas`."""
+        from tgraph.io import convert
+
+        return convert.from_pandas(frame, source=source, target=target, weight=weight, directed=directed)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """See `tgraph.io.convert.to_pandas`."""
+        from tgraph.io import convert
+
+        return convert.to_pandas(self)
+
+    # ---- size and shape ----------------------------------------------------------------------------------------
+
+    @property
+    def num_vertices(self) -> int:
+        """n, isolated vertices included."""
+        return self.offset.shape[0] - 1
+
+    @property
+    def num_arcs(self) -> int:
+        """m, the arcs stored: an undirected edge counts twice, an undirected self-loop once."""
+        return self.neighbors.shape[0]
+
+    @property
+    def num_edges(self) -> int:
+        """Edges as a reader counts them: an undirected edge counts once."""
+        return self.num_arcs if self.directed else (self.num_arcs + self.num_self_loops) // 2
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        """The dtype of the weights, None without."""
+        return None if self.weights is None else self.weights.dtype
+
+    @property
+    def vertices(self) -> Tensor | np.ndarray | None:
+        """Original ids: an int64 tensor [n] or an object array [n] of labels; None where they are 0..n-1."""
+        return None if self._ids is None else self._ids.values
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors live."""
+        return self.offset.device
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored tensors; `caches` lists the derived ones."""
+        stored = (self.offset, self.neighbors, self.weights, self.vertices)
+        return sum(tensor.nbytes for tensor in stored if tensor is not None)
+
+    # ---- derived tensors ---------------------------------------------------------------------------------------
+
+    @derived
+    def out_degree(self) -> Tensor:
+        """Arcs that leave each vertex, int64 [n]. Raises ArgumentError where offsets decrease or a neighbour is no
+        vertex (a damaged file)."""
+        validate.check_entries(self.offset, self.neighbors)  # whoever follows them, in C++ too, may now trust them
+        return self.offset.diff()
+
+    @derived
+    def in_degree(self) -> Tensor:
+        """Arcs that reach each vertex, int64 [n]."""
+        if not self.directed:
+            return self.out_degree
+        if "transpose" in self._cache:
+            return self.transpose().out_degree
+        return torch.bincount(self.neighbors, minlength=self.num_vertices)
+
+    @derived
+    def num_self_loops(self) -> int:
+        """How many arcs lead from a vertex to itself."""
+        rows = sorting.expand_rows(self.offset, self.neighbors.dtype)
+        return int((rows == self.neighbors).sum())
+
+    @derived
+    def num_parallel_edges(self) -> int:
+        """How many edges repeat another: those that would go if each were stored once."""
+        counts = ArcCounts()
+        counts.see(0, 0, self.offset, self.neighbors)
+        return counts.parallel_edges(self.directed)
+
+    @derived
+    def transpose_permutation(self) -> Tensor:
+        """int64 [m]: arc i of `transpose()` is the reverse of stored arc transpose_permutation[i].
+
+        Edge data x in the order of this graph's arcs is x[transpose_permutation] in the order of the transpose's.
+        """
+        return cast(Tensor, sorting.transpose(self.offset, self.neighbors, permutation=True)[2])
+
+    @derived
+    def weight_range(self) -> tuple[float, float]:
+        """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs."""
+        if self.weights is None or not self.num_arcs:
+            return (1, 1)
+        smallest, largest = torch.aminmax(self.weights.detach())
+        return smallest.item(), largest.item()
+
+    @derived
+    def mean_weight(self) -> float:
+        """The mean weight; 1 without weights or arcs."""
+        if self.weights is None or not self.num_arcs:
+            return 1.0
+        return float(self.weights.detach().mean(dtype=devices.widest_float(self.weights)))
+
+    @derived
+    def mean_degree_met(self) -> float:
+        """The mean out-degree of the vertices that arcs leave, an arc drawn at random: hubs weigh in as often as they
+        are met. 0 without arcs."""
+        degree = self.out_degree.to(devices.widest_float(self.offset))
+        return float(degree.square().sum()) / max(self.num_arcs, 1)
+
+    @derived
+    def is_symmetric(self) -> bool:
+        """True where every arc has its reverse of equal weight; always so for an undirected graph."""
+        return not self.directed or self._equal_arcs(self.transpose())
+
+    def transpose(self) -> Graph:
+        """The graph with every arc reversed, weights following; cached, and the graph itself where it is symmetric."""
+        reverse = self.transpose_detached()
+        if (
+            self.directed and self.weights is not None and self.weights.requires_grad
+        ):  # a gradient passes once: what is kept has none
+            weights = self.weights.index_select(0, self.transpose_permutation)
+            return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
+        return reverse
+
+    def transpose_detached(self) -> Graph:
+        """The transpose, whose weights record no gradient; cached. The way back is a weak reference: a cycle would
+        keep both graphs alive until the garbage collector comes round."""
+        if not self.directed:
+            return self
+        if (reverse := self._kept_transpose()) is None:
+            with kept_for_later():
+                if (reverse := self._kept_transpose()) is None:
+                    reverse = self._reversed()
+                    self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
+        return reverse
+
+    def _kept_transpose(self) -> Graph | None:
+        kept = self._cache.get("transpose")
+        return kept() if isinstance(kept, weakref.ref) else kept
+
+    def _reversed(self) -> Graph:
+        follow = self.weights is not None
+        offset, neighbors, order = sorting.transpose(self.offset, self.neighbors, permutation=follow)
+        if follow:
+            self._cache["transpose_permutation"] = order
+        weights = None if self.weights is None else sorting.take(self.weights.detach(), cast(Tensor, order))
+        reverse = Graph(offset, neighbors, weights, vertices=self.vertices)
+        if self._equal_arcs(reverse):
+            return self
+        reverse._cache["transpose"] = weakref.ref(self)
+        return reverse
+
+    def kept(self, name: str, compute: Callable[[], T]) -> T:
+        """What `compute` derives from this graph, at first use; it is listed by `caches` under the `name` from then on.
+        Its `nbytes` is counted, where it has that."""
+        if name not in self._cache:
+            with kept_for_later():
+                if name not in self._cache:
+                    self._cache[name] = compute()
+        return self._cache[name]
+
+    @property
+    def caches(self) -> dict[str, int]:
+        """The derived tensors held now: {name: bytes}."""
+        return {name: getattr(value, "nbytes", 0) for name, value in self._cache.items()}
+
+    def drop_caches(self, *names: str) -> None:
+        """Free the derived tensors of these `names`, or all of them; they are computed again when needed.
+
+        Raises ArgumentError for a name that is not among the `caches`.
+        """
+        for name in names or tuple(self._cache):
+            if name not in self._cache:
+                raise ArgumentError(f"names: {name!r} is not cached; cached now: {', '.join(self._cache) or 'nothing'}")
+            del self._cache[name]
+
+    # ---- vertices by original id -------------------------------------------------------------------------------
+
+    def ids(self, index: Any) -> Any:
+        """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several."""
+        one = _is_one(index)
+        wanted = self.as_vertices(index, "index")
+        found = wanted if self._ids is None else self._ids.take(wanted)
+        return _item(found) if one else found
+
+    def index(self, ids: Any) -> Any:
+        """Indices 0..n-1 of original ids: an int for one id, int64 [k] for several.
+
+        Raises UnknownVertexError for an id that names no vertex.
+        """
+        one = isinstance(ids, str) or _is_one(ids)
+        if isinstance(ids, tuple) and self._ids is not None and not self._ids.are_integers:
+            one = ids in self._ids._table  # a tuple can itself be a label
+        wanted = [ids.item() if isinstance(ids, (Tensor, np.ndarray)) else ids] if one else ids
+        known = self._ids or VertexIds(torch.arange(self.num_vertices, device=self.device))
+        found = known.find(wanted).to(self.device)
+        return int(found) if one else found
+
+    def top(self, values: Tensor, k: int = 10) -> list[tuple[Any, Any]]:
+        """The k vertices of largest value as (original id, value), largest first, ties by smallest index, NaN last.
+
+        `values`: [n]. Raises ArgumentError for another shape.
+        """
+        self._check_vertex_data(values, "values", dimensions=1)
+        k = min(k, self.num_vertices)
+        if k <= 0:
+            return []
+        ranked = values.masked_fill(values.isnan(), -torch.inf) if values.is_floating_point() else values
+        ranked = ranked.to(torch.uint8) if ranked.dtype == torch.bool else ranked
+        threshold = torch.topk(ranked, k).values[-1]
+        candidates = (ranked >= threshold).nonzero().flatten()
+        order = torch.sort(ranked[candidates], descending=True, stable=True).indices[:k]
+        best = candidates[order]
+        found = self.ids(best)
+        return list(zip(found.tolist() if isinstance(found, Tensor) else found, values[best].tolist(), strict=True))
+
+    def frame(self, **columns: Tensor) -> pandas.DataFrame:
+        """A pandas frame with one row per vertex: its original id, then the named vertex data.
+
+        Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Raises ArgumentError for
+        another length, or the name "vertex".
+        """
+        import pandas
+
+        table: dict[str, Any] = {"vertex": _numpy(self.ids(torch.arange(self.num_vertices, device=self.device)))}
+        if "vertex" in columns:
+            raise ArgumentError("columns: 'vertex' names the column of original ids; give yours another name")
+        for name, values in columns.items():
+            self._check_vertex_data(values, name)
+            if values.dim() == 1:
+                table[name] = _numpy(values)
+            else:
+                table |= {f"{name}_{i}": _numpy(column) for i, column in enumerate(values.flatten(1).unbind(1))}
+        return pandas.DataFrame(table)
+
+    # ---- sets of vertices, and their arcs ----------------------------------------------------------------------
+
+    def selection(
+        self, rows: Tensor | None = None, *, width: int | None = None, num_arcs: int | None = None
+    ) -> Selection:
+        """The arcs of the vertices `rows`, int64 [k], or of all; at most the first `width` of each.
+
+        `num_arcs`, how many they are, spares a host read where it is known. See `tgraph.core.rows.Selection`.
+        """
+        return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
+
+    def select(self, vertices: Any, name: str = "vertices") -> Frontier:
+        """The frontier that holds the given vertices: an index, several, or a bool mask [n].
+
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1.
+        """
+        if _is_one(vertices):
+            return Frontier(self, ids=self.as_vertices(vertices, name))
+        if isinstance(vertices, np.ndarray) and vertices.dtype == np.bool_:
+            vertices = torch.from_numpy(vertices)
+        if isinstance(vertices, Tensor) and vertices.dtype == torch.bool:
+            self._check_vertex_data(vertices, name, dimensions=1)
+            return Frontier(self, mask=vertices.to(self.device))
+        return Frontier(self, ids=self.as_vertices(vertices, name).unique())
+
+    def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
+        """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
+
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1, and for anything that is
+        no index, such as a mask.
+        """
+        if _is_one(vertices):
+            vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
+            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # at a tenth of what tensors take
+                return torch.tensor([vertices], device=self.device)
+            vertices = [vertices]
+        elif isinstance(vertices, range):
+            vertices = list(vertices)
+        index = build.as_index(vertices, name).to(self.device, torch.int64)
+        bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
+        if len(bad):
+            position = int(bad[0])
+            raise ArgumentError(
+                f"{name}: {int(index[position])} at position {position} is no vertex index 0..{self.num_vertices - 1}; "
+                "graph.index(id) gives the index of an original id"
+            )
+        return index
+
+    def everything(self) -> Frontier:
+        """The frontier of all vertices; costs nothing."""
+        return Frontier(self)
+
+    def nothing(self) -> Frontier:
+        """The empty frontier."""
+        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device))
+
+    # ---- derived graphs ----------------------------------------------------------------------------------------
+
+    def to(self, device: torch.device | str) -> Graph:
+        """The same graph on another `device`; itself where it is there already. Raises ArgumentError for none."""
+        if (device := devices.available(device)) == self.device:
+            return self
+        weights = None if self.weights is None else self.weights.to(device)
+        moved = Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
+        return moved.with_order(None if self.order is None else self.order.to(device))
+
+    def to_format(self, name: str, **options: Any) -> Graph:
+        """The same graph with its arcs in another layout, which every program accepts.
+
+        name : one of `tgraph.formats.LAYOUTS`, such as "sell" or "virtual", or "csr" for the way back. The `options`
+        are those of the layout's `from_graph`. `tgraph.advise` measures which of them suits a graph.
+        Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+        """
+        from tgraph import formats
+
+        return formats.convert(self, name, **options)
+
+    def to_undirected(self, multi: build.Multi = "first") -> Graph:
+        """The undirected graph of the same edges; arcs u -> v and v -> u become one edge.
+
+        `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
+        """
+        if not self.directed:
+            if multi == "keep":
+                return self
+            tensors = sorting.merge_parallel(self.offset, self.neighbors, self.weights, multi)
+            return self if tensors[1] is self.neighbors else Graph(*tensors, vertices=self.vertices, directed=False)
+        rows = sorting.expand_rows(self.offset, self.neighbors.dtype)
+        tensors = build.edges_to_csr(rows, self.neighbors, self.weights, self.num_vertices, False, multi, "keep")
+        return Graph(*tensors, vertices=self.vertices, directed=False)
+
+    def as_undirected(self) -> Graph:
+        """The undirected graph of edges that are stored in both directions already; no arc is added.
+
+        Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
+        ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; a fingerprint of 64 bits
+        tells, which errs about once in 2^63 graphs.
+        """
+        symmetry.check_mirrored(self.offset, self.neighbors, self.weights)
+        weights = self.weights
+        if weights is not None and sorting.has_parallel_arcs(self.offset, self.neighbors):
+            order = Graph(self.offset, self.neighbors).transpose_permutation
+            if not torch.equal(weights, weights.index_select(0, order)):
+                weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
+        return Graph(self.offset, self.neighbors, weights, self.vertices, directed=False)
+
+    def without_self_loops(self) -> Graph:
+        """The graph without the arcs that lead from a vertex to itself."""
+        if not self.num_self_loops:
+            return self
+        tensors = sorting.drop_self_loops(self.offset, self.neighbors, self.weights)
+        return Graph(*tensors, vertices=self.vertices, directed=self.directed)
+
+    def subgraph(self, vertices: Any) -> Graph:
+        """The graph induced by the given vertices (indices, or a bool mask [n]), renumbered in the order given.
+
+        Original ids stay: vertex i of the result is `self.ids(vertices[i])`. Raises ArgumentError for a vertex that
+        stands twice or is none.
+        """
+        mask = isinstance(vertices, (Tensor, np.ndarray)) and vertices.dtype in (torch.bool, np.bool_)
+        chosen = self.select(vertices).ids if mask else self.as_vertices(vertices)
+        self.out_degree  # noqa: B018  checks the offsets
+        renumbered = torch.full((self.num_vertices,), -1, dtype=torch.int64, device=self.device)
+        renumbered[chosen] = torch.arange(len(chosen), device=self.device)
+        if int((renumbered >= 0).sum()) != len(chosen):
+            raise ArgumentError("vertices: a vertex stands twice; pass each one once, for example vertices.unique()")
+        offset, arcs = gather_rows(self.offset, chosen)
+        src = sorting.expand_rows(offset)
+        dst = renumbered[self.neighbors.index_select(0, arcs)]
+        inside = dst >= 0
+        weights = None if self.weights is None else self.weights.index_select(0, arcs[inside])
+        tensors = build.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
+        return Graph(*tensors, vertices=self.ids(chosen), directed=self.directed)
+
+    def permute(self, order: Any) -> Graph:
+        """The same graph with its vertices renumbered: vertex i of the result is vertex order[i] of this one.
+
+        order : every vertex index once, [n]. The result keeps it as `order`, original ids stay with their vertices, and
+        `restore` brings results back. Raises ArgumentError for an order that is none.
+        """
+        order = self.as_vertices(order, "order")
+        if len(order) != self.num_vertices:
+            raise ArgumentError(f"order: expected every vertex once, {self.num_vertices} in all, got {len(order)}")
+        return self.subgraph(order).with_order(order)
+
+    def with_order(self, order: Tensor | None) -> Graph:
+        """This graph, for `restore`: its vertex i is vertex order[i], int64 [n], of another one. For who has just built
+        it: a graph that is in use does not change."""
+        object.__setattr__(self, "order", order)
+        return self
+
+    def reorder(self, method: str) -> Graph:
+        """The same graph with its vertices in an order that brings neighbours together, for speed or compression.
+
+        method : "degree", hubs first; "rcm", breadth-first for a small bandwidth (needs scipy), for meshes and roads;
+        "metis", part by part of a partition (needs pymetis); "community", by label propagation, for social networks.
+        The result is permuted: its `restore` brings results back into this graph's order, and its `ids`, `top` and
+        `frame` name vertices as they do here.
+        Raises ArgumentError for an unknown method, MissingDependencyError where a package is not installed.
+        """
+        from tgraph.formats import reordering
+
+        return reordering.reorder(self, method)
+
+    def restore(self, values: Tensor) -> Tensor:
+        """Vertex data [n, ...] of a permuted graph in the order of the graph that it was made from; a graph that was
+        not permuted returns the values. Vertex indices among the data are not translated."""
+        self._check_vertex_data(values, "values")
+        if self.order is None:
+            return values
+        return torch.empty_like(values).index_copy_(0, self.order.to(values.device), values)
+
+    # ---- checks ------------------------------------------------------------------------------------------------
+
+    def validate(self) -> Graph:
+        """Check every entry and return the graph: offsets, neighbours, row order, mirrored arcs, distinct ids.
+
+        Raises ArgumentError that names the first fault and its position.
+        """
+        validate.check_entries(self.offset, self.neighbors)
+        if not validate.rows_ascend(self.offset, self.neighbors):
+            raise ArgumentError("neighbors: a row is not ascending; build the graph with Graph.from_csr, which sorts")
+        if not self.directed:
+            self.as_undirected()
+        if self._ids is not None:
+            self._ids.check_unique()
+        return self
+
+    def arc(self, position: int) -> tuple[Any, Any]:
+        """Original ids (source, target) of the stored arc at a position 0..m-1, for messages a user can act on."""
+        source = int(torch.searchsorted(self.offset, position, right=True)) - 1
+        return self.ids(source), self.ids(int(self.neighbors[position]))
+
+    def __repr__(self) -> str:
+        counted = self.directed or "num_self_loops" in self._cache
+        edges = f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
+        parts = [f"{self.num_vertices:,} vertices", edges, "directed" if self.directed else "undirected"]
+        if self.weight_dtype is not None:
+            parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
+        if self._ids is not None:
+            parts.append("integer ids" if self._ids.are_integers else "labels")
+        return f"Graph({', '.join(parts)}, {_readable(self.nbytes)}, {self.device})"
+
+    def _equal_arcs(self, other: Graph) -> bool:
+        same = torch.equal(self.offset, other.offset) and torch.equal(self.neighbors, other.neighbors)
+        if not same or self.weights is None or other.weights is None:
+            return same
+        if torch.equal(self.weights, other.weights):
+            return True
+        return validate.equal_but_for_order(self.offset, self.neighbors, self.weights, other.weights)
+
+    def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
+        if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
+            got = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
+            raise ArgumentError(f"{name}: expected a tensor with one row per vertex, [{self.num_vertices}], got {got}")
+        if dimensions is not None and values.dim() != dimensions:
+            raise ArgumentError(f"{name}: expected {dimensions} dimension, got shape {list(values.shape)}")
+
+
+def _unless_identity(ids: Tensor) -> Tensor | None:
+    """None where ascending ids are exactly 0..n-1, so that none need to be kept."""
+    return None if not len(ids) or (int(ids[0]) == 0 and int(ids[-1]) == len(ids) - 1) else ids
+
+
+def _is_one(vertices: Any) -> bool:
+    """True for a single index or id, 0-dimensional tensors and arrays included."""
+    if isinstance(vertices, (Tensor, np.ndarray)):
+        return vertices.ndim == 0
+    return not isinstance(vertices, Sequence)
+
+
+def _item(found: Tensor | list[Any]) -> Any:
+    return found[0].item() if isinstance(found, Tensor) else found[0]
+
+
+def _numpy(values: Any) -> Any:
+    if not isinstance(values, Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()  # numpy has no bfloat16
+
+
+def _readable(nbytes: int) -> str:
+    size = float(nbytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError

@@ -1,0 +1,94 @@
+"""The compiled CPU kernels, where they were built."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, cast
+
+import torch  # noqa: F401  before the kernels, which ask it how many threads to use
+
+from tgraph.core import beside
+
+# What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
+_ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
+
+
+def load() -> ModuleType | None:
+    """The module `tgraph._native`, or None where the portable torch code has to serve.
+
+    It is missing where tgraph was installed without a C++ compiler; the first call then warns. The environment
+    variable TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
+    that file (a build with sanitizers, say).
+    """
+    choice = _ENVIRONMENT.get(_VARIABLE)
+    if not choice:
+        return _import_installed()
+    choice = os.environ["TGRAPH_NATIVE"]
+    if choice == "0":
+        return None
+    return _import_file(choice) if os.sep in choice else _import_installed()
+
+
+def use_one_thread() -> None:
+    """Let the kernels that are called from this Python thread use no other."""
+    if module := load():
+        module.limit_threads(1)
+
+
+@contextmanager
+def one_thread_less() -> Iterator[None]:
+    """Leave a core to others: kernels that are called from this Python thread use a thread less, but one at least."""
+    module = load()
+    if module is None:
+        yield
+        return
+    limit = module.limit_threads(max(module.thread_count() - 1, 1))
+    try:
+        yield
+    finally:
+        module.limit_threads(limit)
+
+
+@contextmanager
+def torch_alone(backend: str = "auto") -> Iterator[None]:
+    """Torch computes on the calling thread alone, where the kernels serve a backend and so do most of the work. The
+    threads of torch wait for each other after each operation, for longer than they compute where others use the
+    processors too; those of the kernels do not."""
+    kernels = load() if backend in ("auto", "native") else None
+    held = 0 if kernels is None else kernels.hold_torch()
+    try:
+        yield
+    finally:
+        if held:
+            cast(Any, kernels).release_torch(held)
+
+
+@functools.cache
+def _import_installed() -> ModuleType | None:
+    try:
+        return importlib.import_module("tgraph._native")
+    except ImportError as missing:
+        warnings.warn(
+            f"tgraph runs without its compiled CPU kernels ({missing}) and is several times slower on the CPU for it; "
+            f"{beside.how_to_get_kernels()}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return None
+
+
+@functools.cache
+def _import_file(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tgraph._native", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"TGRAPH_NATIVE={path} is not an extension module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

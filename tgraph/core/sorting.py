@@ -1,0 +1,385 @@
+"""Building CSR tensors: sort edges into rows, transpose, merge parallel arcs, relabel ids.
+
+Pure functions on tensors. On the CPU the compiled kernels serve, a radix sort in `kernels/native/csr/radix.hpp`; on any
+other device, and where the kernels are missing, torch does. Both give identical tensors.
+
+A graph of n vertices and m arcs is `offset`, int64 [n + 1], and `neighbors`, [m] of `index_dtype(n)`: the arcs of
+vertex v are `neighbors[offset[v]:offset[v + 1]]`, ascending.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.devices import sort
+from tgraph.errors import ArgumentError
+
+Merge = Literal["first", "sum", "min", "max", "error"]
+MERGES: tuple[Merge, ...] = get_args(Merge)
+
+# Ids are relabelled through a table of all values from the least to the largest while that has at most this many
+# entries per edge end; a hash table takes less memory and time where the ids are sparser.
+TABLE_ENTRIES_PER_END = 4
+
+
+def index_dtype(num_vertices: int) -> torch.dtype:
+    """The dtype of vertex indices: int32 while `num_vertices` < 2**31, else int64."""
+    return torch.int32 if num_vertices < 2**31 else torch.int64
+
+
+def sort_edges(
+    src: Tensor,
+    dst: Tensor,
+    num_vertices: int,
+    *,
+    permutation: bool = False,
+    both_ways: bool = False,
+    _wide: bool | None = None,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Sort the arcs src[i] -> dst[i] into CSR, by (src, dst, i).
+
+    `src` and `dst` are int32 or int64 [m]. `both_ways` adds dst[i] -> src[i] for all but self-loops, which makes the
+    CSR of undirected edges. Returns (offset, neighbors, perm): perm, int64, is the position i in the input of every
+    stored arc, None unless `permutation`; edge data follows with `take(weights, perm)`.
+
+    O(m) work for each 11 bits of the ids, on all threads, and at most twice the memory of the arcs as an int64 edge
+    list, results included. (`_wide` forces the records that 2**31 vertices or 2**32 arcs need, for tests.)
+
+    Raises ArgumentError for an id < 0 or >= num_vertices, naming the first and its position.
+    """
+    src, dst = _check_ends(src, dst)
+    if num_vertices < 0:
+        raise ArgumentError(f"num_vertices: {num_vertices} is negative; give the number of vertices, 0 or more")
+    if (kernels := _kernels(src)) is None:
+        _check_ids(num_vertices, src=src, dst=dst)
+        src, dst, edge = _add_reverses(src, dst) if both_ways else (src, dst, None)
+        order = lexical_order(src, dst, num_vertices)
+        offset, neighbors, perm = _gather_arcs(src, dst, order, num_vertices, permutation)
+        return offset, neighbors, perm if perm is None or edge is None else edge.index_select(0, perm)
+    num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
+    offset, neighbors, perm = _allocate(num_vertices, num_arcs, permutation)
+    wide = _needs_wide_records(num_vertices, num_arcs) if _wide is None else _wide
+    sort = kernels.sort_edges_both_ways if both_ways else kernels.sort_edges
+    if num_arcs and not sort(src, dst, offset, neighbors, perm, wide):
+        _check_ids(num_vertices, src=src, dst=dst)
+    return offset, neighbors, perm
+
+
+def transpose(
+    offset: Tensor, neighbors: Tensor, *, permutation: bool = False, _wide: bool | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The CSR of the reversed arcs, as (offset, neighbors, perm); arcs of equal ends keep their order.
+
+    `perm`, int64 [m], is the position in the given CSR of every arc of the result, None unless `permutation`: edge
+    data follows with `take(weights, perm)`. Rows come out ascending whatever the given order within rows.
+
+    Raises ArgumentError for a neighbor that is no vertex, naming the first and its position, and for offsets that
+    decrease.
+    """
+    _check_offset(offset, neighbors)
+    num_vertices = offset.numel() - 1
+    if (kernels := _kernels(neighbors)) is None:
+        _check_ids(num_vertices, neighbors=neighbors)
+        order = sort(neighbors)[1]
+        return _gather_arcs(neighbors, expand_rows(offset), order, num_vertices, permutation)
+    result = _allocate(num_vertices, neighbors.numel(), permutation, neighbors.dtype)
+    wide = _needs_wide_records(num_vertices, neighbors.numel()) if _wide is None else _wide
+    if neighbors.numel() and not kernels.transpose(offset.contiguous(), neighbors.contiguous(), *result, wide):
+        _check_ids(num_vertices, neighbors=neighbors)
+    return result
+
+
+def merge_parallel(
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, how: Merge
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Merge the arcs of equal ends into one; rows must be ascending.
+
+    `how` says what becomes of their weights, [m]: "first" keeps that of the arc stored first (which came first in the
+    input of `sort_edges`), "sum", "min" and "max" combine them in their own dtype. Without weights these four agree.
+    The input tensors themselves come back where there is nothing to merge.
+
+    Raises ArgumentError for an unknown `how`, for the first parallel arcs (u, v) where `how` is "error", and for a
+    sum that its dtype cannot hold.
+    """
+    if how not in MERGES:
+        raise ArgumentError(f"multi: {how!r} is not one of {', '.join(map(repr, MERGES))}")
+    _check_offset(offset, neighbors)
+    selected = _select(offset, neighbors, "distinct")
+    if selected is None:
+        return offset, neighbors, weights
+    new_offset, kept = selected
+    repeated = _select(offset, neighbors, "repeated") if how != "first" else None
+    if repeated is not None and how == "error":
+        raise _parallel_arcs(offset, neighbors, repeated[1][:1])
+    merged = None if weights is None else take(weights, kept)
+    if weights is not None and merged is not None and repeated is not None:
+        # Only the repeated arcs are combined: they are few, and those that stand alone are right already.
+        target = torch.searchsorted(kept, repeated[1], right=True) - 1
+        merged = _combine(merged, target, weights.index_select(0, repeated[1]), how)
+    return new_offset, take(neighbors, kept), merged
+
+
+def drop_self_loops(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The CSR without arcs v -> v. The input tensors themselves come back where there are none."""
+    _check_offset(offset, neighbors)
+    selected = _select(offset, neighbors, "no_loop")
+    if selected is None:
+        return offset, neighbors, weights
+    new_offset, kept = selected
+    return new_offset, take(neighbors, kept), None if weights is None else take(weights, kept)
+
+
+def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
+    """True where an arc follows another with the same neighbor in its row; rows ascend."""
+    if (kernels := _kernels(neighbors)) is not None:
+        return kernels.count_distinct(offset.contiguous(), neighbors.contiguous()) < neighbors.numel()
+    return not bool(_selection_mask(offset, neighbors, "distinct").all())
+
+
+def expand_rows(offset: Tensor, dtype: torch.dtype = torch.int64) -> Tensor:
+    """The row (source) of every arc, `dtype` [m]: the inverse of counting arcs per row."""
+    num_arcs = int(offset[-1])
+    _check_ascent(offset)
+    kernels = _kernels(offset)
+    if kernels is None or dtype not in (torch.int32, torch.int64) or not num_arcs:
+        rows = torch.arange(offset.numel() - 1, dtype=dtype, device=offset.device)
+        return torch.repeat_interleave(rows, offset.diff(), output_size=num_arcs)
+    rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
+    kernels.expand_rows(offset.contiguous(), rows)
+    return rows
+
+
+def take(data: Tensor, positions: Tensor) -> Tensor:
+    """Edge data at the given stored positions: `data.index_select(0, positions)`, on all threads of the CPU.
+
+    `data` is [m, ...] of any dtype, `positions` int32 or int64 [k], such as the perm of `sort_edges` and `transpose`,
+    each of them below m: this is not checked again for every one.
+    """
+    kernels = _kernels(data)
+    word = {4: torch.int32, 8: torch.int64}.get(data.element_size())
+    if kernels is None or word is None or data.dim() != 1 or data.requires_grad or data.is_conj() or data.is_neg():
+        return data.index_select(0, positions)
+    taken = data.new_empty(positions.numel())
+    kernels.look_up_ids(positions.contiguous(), 0, data.contiguous().view(word), taken.view(word))
+    return taken
+
+
+def compact(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Relabel arbitrary int32 or int64 ids, [m] each, to 0..n-1 in ascending order of id.
+
+    Returns (ids, src, dst): `ids`, int64 [n] ascending, are the different ids of both ends, and the new ends, int32 or
+    int64, satisfy `ids[new_src] == src`; they are the given ones where those are 0..n-1 already.
+
+    O(m) through a table of all values from the least to the largest where the ids are dense enough, else through a
+    hash table of those that occur. On devices other than the CPU sparse ids are sorted.
+    """
+    src, dst = _check_ends(src, dst)
+    if not src.numel():
+        return src.new_empty(0, dtype=torch.int64), src.int(), dst.int()
+    least, largest = zip(src.aminmax(), dst.aminmax(), strict=True)
+    low = min(map(int, least))
+    span = max(map(int, largest)) - low + 1
+    if span <= TABLE_ENTRIES_PER_END * 2 * src.numel():
+        return _compact_by_table(src, dst, low, span)
+    if (kernels := _kernels(src)) is not None:
+        return _compact_by_hash(kernels, src, dst, low)
+    ids, position = torch.unique(torch.cat((src, dst)), return_inverse=True)
+    position = position.to(index_dtype(ids.numel()))
+    return ids.long(), position[: src.numel()], position[src.numel() :]
+
+
+def _compact_by_table(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
+    table = torch.zeros(span, dtype=index_dtype(span), device=src.device)
+    kernels = _kernels(src)
+    for ids in (src, dst):
+        if kernels is None:
+            table.index_fill_(0, ids.long() - low, 1)
+        else:
+            kernels.mark_ids(ids, low, table)
+    vertices = table.nonzero().squeeze(1) + low
+    if low == 0 and vertices.numel() == span:  # they are 0..n-1 already
+        return vertices, src, dst
+    rank = table.cumsum_(0, dtype=table.dtype).sub_(1).to(index_dtype(vertices.numel()))
+    if kernels is None:
+        return vertices, rank.index_select(0, src.long() - low), rank.index_select(0, dst.long() - low)
+    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
+    kernels.look_up_ids(src, low, rank, new_src)
+    kernels.look_up_ids(dst, low, rank, new_dst)
+    return vertices, new_src, new_dst
+
+
+def _compact_by_hash(kernels: ModuleType, src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
+    table = kernels.IdTable(low, 2 * src.numel())
+    table.insert(src)
+    table.insert(dst)
+    vertices = torch.empty(table.size, dtype=torch.int64, device="cpu")
+    rank = torch.zeros(table.capacity, dtype=index_dtype(table.size), device="cpu")
+    table.list(vertices, rank)
+    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
+    table.look_up(src, rank, new_src)
+    table.look_up(dst, rank, new_dst)
+    return vertices, new_src, new_dst
+
+
+def _kernels(tensor: Tensor) -> ModuleType | None:
+    plain = type(tensor) in (Tensor, torch.nn.Parameter)  # a fake tensor has no memory behind it
+    return native.load() if tensor.device.type == "cpu" and plain else None
+
+
+def _needs_wide_records(num_vertices: int, num_arcs: int) -> bool:
+    return num_vertices >= 2**31 or num_arcs >= 2**32
+
+
+def _allocate(
+    num_vertices: int, num_arcs: int, permutation: bool, dtype: torch.dtype | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Empty CPU results for the kernels to fill; they expect zeros in the offsets."""
+    return (
+        torch.zeros(num_vertices + 1, dtype=torch.int64, device="cpu"),
+        torch.empty(num_arcs, dtype=dtype or index_dtype(num_vertices), device="cpu"),
+        torch.empty(num_arcs, dtype=torch.int64, device="cpu") if permutation else None,
+    )
+
+
+def _add_reverses(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Every edge as two arcs side by side, a self-loop as one: (src, dst, edge of each arc)."""
+    edge = torch.arange(src.numel(), device=src.device).repeat_interleave(2)
+    arcs_src, arcs_dst = torch.stack((src, dst), 1).flatten(), torch.stack((dst, src), 1).flatten()
+    keep = arcs_src != arcs_dst
+    keep[0::2] = True
+    return arcs_src[keep], arcs_dst[keep], edge[keep]
+
+
+def lexical_order(src: Tensor, dst: Tensor, num_vertices: int) -> Tensor:
+    """The stable order by (src, dst), int64 [m]; both are below `num_vertices`, and nothing of that size is made."""
+    if num_vertices < 2**31:  # both fit one integer
+        return sort(src.long() * num_vertices + dst)[1]
+    by_dst = sort(dst)[1]
+    return by_dst[sort(src[by_dst])[1]]
+
+
+def _gather_arcs(
+    src: Tensor, dst: Tensor, order: Tensor, num_vertices: int, permutation: bool
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The CSR of the arcs src -> dst, given the order that sorts them."""
+    offset = torch.zeros(num_vertices + 1, dtype=torch.int64, device=src.device)
+    torch.cumsum(torch.bincount(src, minlength=num_vertices), 0, out=offset[1:])
+    neighbors = dst.index_select(0, order).to(index_dtype(num_vertices))
+    return offset, neighbors, order if permutation else None
+
+
+def _select(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
+    """The arcs that are "distinct" (first of a run of parallel ones), "repeated" (the others) or "no_loop".
+
+    Returns the offsets of the rows that they form and their positions, or None where these are all arcs.
+    """
+    kernels = _kernels(neighbors)
+    if kernels is None:
+        mask = _selection_mask(offset, neighbors, selection)
+        if bool(mask.all()):
+            return None
+        positions = mask.nonzero().squeeze(1)
+        return torch.searchsorted(positions, offset), positions  # how many selected arcs lie before each row
+    offset, neighbors = offset.contiguous(), neighbors.contiguous()
+    count = getattr(kernels, f"count_{selection}")(offset, neighbors)
+    if count == neighbors.numel():
+        return None
+    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64, device="cpu")
+    getattr(kernels, f"list_{selection}")(offset, neighbors, positions, new_offset)
+    return new_offset, positions
+
+
+def _selection_mask(offset: Tensor, neighbors: Tensor, selection: str) -> Tensor:
+    if selection == "no_loop":
+        return expand_rows(offset, neighbors.dtype) != neighbors
+    is_distinct = torch.ones_like(neighbors, dtype=torch.bool)
+    torch.ne(neighbors[1:], neighbors[:-1], out=is_distinct[1:])
+    row_starts = offset[:-1]
+    is_distinct[row_starts[row_starts < neighbors.numel()]] = True
+    return is_distinct if selection == "distinct" else ~is_distinct
+
+
+def _combine(merged: Tensor, target: Tensor, extra: Tensor, how: str) -> Tensor:
+    """Reduce every extra weight into merged[target]."""
+    if how != "sum":
+        return merged.scatter_reduce(0, target, extra, {"min": "amin", "max": "amax"}[how])
+    if merged.is_floating_point():
+        return merged.index_add(0, target, extra)
+    touched, slot = torch.unique_consecutive(target, return_inverse=True)
+    first = merged[touched]
+    total = first.long().index_add(0, slot, extra.long())
+    # Where the int64 sum wraps round it is off by 2**64 at least, which rounding in float64 is far from.
+    rounded = first.double().index_add(0, slot, extra.double())
+    limits = torch.iinfo(merged.dtype)
+    wrong = ((total < limits.min) | (total > limits.max) | ((rounded - total).abs() > 2**63)).nonzero()
+    if wrong.numel():
+        position = int(wrong[0])
+        raise _sum_overflow(int(first[position]) + sum(extra[slot == position].tolist()), merged.dtype)
+    return merged.index_copy(0, touched, total.to(merged.dtype))
+
+
+def _sum_overflow(total: int, dtype: torch.dtype) -> ArgumentError:
+    wider = "torch.float64" if dtype == torch.int64 else "torch.int64 or torch.float64"
+    return ArgumentError(
+        f"weights: those of parallel arcs add up to {total}, which {dtype} cannot hold; convert the weights to {wider}"
+    )
+
+
+def _parallel_arcs(offset: Tensor, neighbors: Tensor, position: Tensor) -> ArgumentError:
+    u = int(torch.searchsorted(offset, position, right=True)) - 1
+    v = int(neighbors[position])
+    return ArgumentError(
+        f"multi: the arc ({u}, {v}) occurs more than once; merge parallel arcs with multi='first', 'sum', 'min' or "
+        "'max', or keep them with multi='keep'"
+    )
+
+
+def _check_ends(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
+    """Both ends, contiguous and of one dtype."""
+    for name, ends in (("src", src), ("dst", dst)):
+        if ends.dim() != 1:
+            raise ArgumentError(f"{name}: expected one dimension, got shape {list(ends.shape)}; pass {name}.flatten()")
+        if ends.dtype not in (torch.int32, torch.int64):
+            raise ArgumentError(f"{name}: expected int32 or int64, got {ends.dtype}; convert with {name}.long()")
+    if src.numel() != dst.numel():
+        raise ArgumentError(f"dst: expected one for each of the {src.numel()} entries of src, got {dst.numel()}")
+    if src.device != dst.device:
+        raise ArgumentError(f"dst: on {dst.device} while src is on {src.device}; move both to one device")
+    dtype = torch.promote_types(src.dtype, dst.dtype)
+    return src.to(dtype).contiguous(), dst.to(dtype).contiguous()
+
+
+def _check_offset(offset: Tensor, neighbors: Tensor) -> None:
+    """Raise ArgumentError unless the offsets rise from 0 to the number of neighbors: the kernels trust them."""
+    if int(offset[-1]) != neighbors.numel():
+        raise ArgumentError(f"offset: ends at {int(offset[-1])}, but there are {neighbors.numel()} neighbors")
+    _check_ascent(offset)
+
+
+def _check_ascent(offset: Tensor) -> None:
+    if int(offset[0]) != 0:
+        raise ArgumentError(f"offset: begins with {int(offset[0])}, not 0")
+    falls = (offset[1:] < offset[:-1]).nonzero()  # compared, as the difference of damaged offsets may wrap round
+    if len(falls):
+        raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
+
+
+def _check_ids(num_vertices: int, **ends: Tensor) -> None:
+    """Raise ArgumentError for the first id that is no vertex, of the arrays given by name."""
+    faults = []
+    for name, ids in ends.items():
+        wrong = ((ids < 0) | (ids >= num_vertices)).nonzero()
+        if wrong.numel():
+            position = int(wrong[0])
+            faults.append((position, name, int(ids[position])))
+    if faults:
+        position, name, value = min(faults, key=lambda fault: fault[0])
+        raise ArgumentError(
+            f"{name}[{position}]: {value} is no vertex of a graph with num_vertices={num_vertices}; ids run from 0 to "
+            "num_vertices - 1: give a larger num_vertices, or relabel the ids with ids='compact'"
+        )

@@ -1,0 +1,135 @@
+"""Subgraph: the arcs of one iteration as tensors, what TENSORIZE hands to COMPUTE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Scratch, Selection, computed_once
+
+Mode = Literal["push", "pull"]
+
+
+@dataclass
+class Subgraph:
+    """Rows of a CSR structure and the direction in which messages cross them.
+
+    graph : the whole graph; degrees and weights that a program needs are those of the original graph.
+    active : the vertices that send.
+    mode : "push", messages go from a row to its neighbors; "pull", from the neighbors to their row.
+    rows : the vertices whose rows are held, an index tensor [k], or None for all of them in order.
+    selection : those rows, gathered when asked for: `offset` int64 [k + 1], `neighbors` int32/int64 [e], and
+        `positions`, where each arc is stored, int64 [e] or None where all are held in stored order.
+    mirrored : False where the rows are those of `graph`, True where those of its transpose.
+    backend : which kernels serve the operators, a name of the registry.
+    scratch : working memory that the iterations of a run share.
+    """
+
+    graph: Graph
+    active: Frontier
+    mode: Mode
+    rows: Tensor | None
+    selection: Selection
+    mirrored: bool
+    backend: str = "auto"
+    scratch: Scratch | None = None
+
+    @property
+    def offset(self) -> Tensor:
+        """Where the arcs of each row begin, int64 [k + 1]. Whole graphs share the stored tensor."""
+        return self.selection.offset
+
+    @property
+    def neighbors(self) -> Tensor:
+        """The other end of each arc, int32/int64 [e]. Whole graphs share the stored tensor."""
+        return self.selection.neighbors
+
+    @property
+    def positions(self) -> Tensor | None:
+        """Where each arc is stored, int64 [e], or None where all are held in stored order."""
+        return self.selection.positions
+
+    @property
+    def num_arcs(self) -> int:
+        """e, the arcs held."""
+        return self.selection.num_arcs
+
+    @property
+    def is_whole(self) -> bool:
+        """True where all rows are held."""
+        return self.rows is None
+
+    @property
+    def sends_partly(self) -> bool:
+        """True in a pull whose neighbors are not all active, so that some of them must not be heard."""
+        return self.mode == "pull" and not self.active.is_everything
+
+    @computed_once
+    def row_of_arc(self) -> Tensor:
+        """The number 0..k-1 of the row that each arc belongs to, int64 [e]."""
+        number = torch.arange(len(self.offset) - 1, device=self.offset.device)
+        return number.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
+
+    def weights(self) -> Tensor | None:
+        """The graph's weight of each arc held, [e], or None."""
+        if self.graph.layout is not None:
+            return self.selection.weights
+        stored = self.graph.weights
+        if stored is None:
+            return None
+        if stored.requires_grad:  # what the transpose keeps is detached
+            return self.arc_data(stored)
+        if self.mirrored:
+            stored = cast(Tensor, self.graph.transpose_detached().weights)
+        return stored if self.positions is None else stored.index_select(0, self.positions)
+
+    def arc_data(self, data: Tensor) -> Tensor:
+        """Data [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held."""
+        if self.mirrored:
+            permutation = self.graph.transpose_permutation
+            place = permutation if self.positions is None else permutation.index_select(0, self.positions)
+        elif self.positions is None:
+            return data
+        else:
+            place = self.positions
+        return data.index_select(0, place)
+
+    def reverse(self) -> Subgraph:
+        """The same arcs with every message going the other way, so that the active vertices receive.
+
+        A push becomes a pull on the same tensors. A pull becomes one from the out-neighbours of the active vertices.
+        """
+        if not self.mirrored:
+            everything = self.graph.everything()
+            if self.mode == "push":
+                return replace(self, mode="pull", active=everything)
+            return replace(self, mode="push", active=everything if self.is_whole else self.graph.select(self.rows))
+        rows = None if self.active.is_everything else self.active.ids
+        return rows_of(self.graph, rows, self.active, self.backend).reverse()
+
+
+@dataclass(frozen=True)
+class Received:
+    """What the vertices received: `values` [r, ...], at the vertices [r], or at all of them in order where None."""
+
+    values: Tensor
+    vertices: Tensor | None = None
+
+
+def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:
+    """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
+    graph.out_degree  # noqa: B018  checks the offsets
+    stored = graph if mode == "push" else graph.transpose_detached()
+    return Subgraph(graph, active, mode, None, stored.selection(), mode == "pull", backend)
+
+
+def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = "auto") -> Subgraph:
+    """The stored rows of the given vertices, as a push from them; all of them where None."""
+    if rows is None:
+        return whole(graph, active, "push", backend)
+    return Subgraph(graph, active, "push", rows, graph.selection(rows), False, backend)

@@ -1,0 +1,1 @@
+"""What runs a program: the loop of TENSORIZE and COMPUTE, its direction and order, checkpoints and traces."""

@@ -1,0 +1,197 @@
+"""Checkpoints: what a run keeps on the disk now and then, so that it goes on from there once it was killed.
+
+A checkpoint holds the vertex data, the frontier, how many iterations are done, and what the program changes of itself
+(`Program.state`); and what it belongs to: the program with its parameters, and a digest of the graph. It is a
+safetensors file, written whole or not at all, every byte of it under a checksum.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import xxhash
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io import checksummed, pytree
+from tgraph.io.atomic_write import remove_leftovers
+from tgraph.io.files import PathLike
+from tgraph.model.program import Program
+
+_FORMAT, _VERSION = "tgraph checkpoint", "1"
+_REMEDY = "delete the file to begin the run anew, or name another path"
+_CONSTANTS = (torch.dtype, torch.device, range, type)  # attributes that are parameters, and need no keeping
+_CHUNK = 1 << 24  # elements of a tensor that are hashed at a time
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often a run keeps its state, for `tgraph.run`.
+
+    path : a file, that of this run alone. Where it is there already, the run goes on from it.
+    seconds : how long to compute between two writes; 0 writes after every iteration.
+
+    The file is gone once the run is finished; after NotConvergedError it stays, so that a run with more iterations goes
+    on. A write that fails, for want of room or otherwise, is a warning: the run goes on, and the last state that was
+    written stays.
+    """
+
+    path: PathLike
+    seconds: float = 30.0
+
+
+class Keeper:
+    """The checkpoint of one run: made before the program's `init`, `begin` after it."""
+
+    def __init__(self, checkpoint: Checkpoint | PathLike, program: Program, graph: Graph):
+        if not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(_as_path(checkpoint))
+        self.path, self._seconds = Path(_as_path(checkpoint.path)), checkpoint.seconds
+        if isinstance(self._seconds, bool) or not isinstance(self._seconds, (int, float)) or not self._seconds >= 0:
+            raise ArgumentError(f"checkpoint: seconds must be a number from 0 on, got {self._seconds!r}")
+        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
+            why = "a folder" if self.path.is_dir() else f"no folder {self.path.parent}"
+            raise ArgumentError(f"checkpoint: {self.path} cannot be written: {why}; name a file in a folder")
+        self._program, self._graph = program, graph
+        self._given = list(getattr(program, "__dict__", {}).values())
+        self._versions = {id(value): value._version for value in self._given if _counts_writes(value)}
+        self._owner: dict[str, str] = {}
+        self._latest: Callable[[], dict[str, Any]] | None = None
+        self._due = 0.0
+
+    def begin(self, values: Any) -> dict[str, Any] | None:
+        """The state that an earlier run has left, None where there is none. `values`: the first vertex data.
+
+        Raises FileFormatError for a file that is damaged or no checkpoint; ArgumentError for that of another run,
+        saying what differs, and for data that no file holds.
+        """
+        tensors: dict[str, Tensor] = {}
+        pytree.encode([values, self._changing(self._program.state())], tensors)
+        for tensor in tensors.values():
+            if tensor.dtype not in checksummed.DTYPE_NAMES:
+                raise ArgumentError(f"checkpoint: no file holds a tensor of {tensor.dtype}; use torch.float64")
+        self._owner = dict(_digest(self._graph)) | dict(_parameters(self._program, self._given, values))
+        self._due = time.monotonic() + self._seconds
+        return self._load() if self.path.exists() else None
+
+    def _load(self) -> dict[str, Any]:
+        tensors, notes = checksummed.read(self.path, _REMEDY)
+        if notes.get("format") != _FORMAT:
+            raise FileFormatError(self.path, "the file is no checkpoint", _REMEDY)
+        if notes["version"] != _VERSION:
+            problem = f"format version {notes['version']} where this tgraph has {_VERSION}"
+            raise FileFormatError(self.path, problem, _REMEDY)
+        owner = json.loads(notes["owner"])
+        for name in [*self._owner, *owner]:
+            then, now = owner.get(name, "missing"), self._owner.get(name, "missing")
+            if then != now:
+                raise ArgumentError(
+                    f"checkpoint: {self.path} belongs to another run: {name} was {then} there and is {now} here; "
+                    f"{_REMEDY}"
+                )
+        return pytree.decode(json.loads(notes["state"]), tensors, self._graph.device)
+
+    def offer(self, latest: Callable[[], dict[str, Any]]) -> None:
+        """The state as it is now, to be written where the time has come; called between iterations."""
+        self._latest = latest
+        if time.monotonic() >= self._due:
+            self.save()
+
+    def save(self) -> None:
+        """Write the state that was offered last. A disk that fails is a warning."""
+        if self._latest is None:
+            return
+        latest, tensors = self._latest(), dict[str, Tensor]()
+        latest["program"] = self._changing(latest["program"])
+        form = json.dumps(pytree.encode(latest, tensors))
+        owner = json.dumps(self._owner)
+        try:
+            checksummed.write(
+                self.path, tensors, {"format": _FORMAT, "version": _VERSION, "owner": owner, "state": form}
+            )
+        except OSError as fault:
+            kept = "the last one stays" if self.path.exists() else "there is none yet"
+            warnings.warn(f"checkpoint not written, {kept}, and the run goes on: {fault}", stacklevel=2)
+        self._due = time.monotonic() + self._seconds
+
+    def _changing(self, kept: dict[str, Any]) -> dict[str, Any]:
+        """The state of the program without the tensors that it was given and nobody has written into: who goes on gives
+        them again."""
+        return {
+            name: value
+            for name, value in kept.items()
+            if not (_counts_writes(value) and self._versions.get(id(value)) == value._version)
+        }
+
+    def finish(self) -> None:
+        """The run is finished: its checkpoint has served."""
+        self.path.unlink(missing_ok=True)
+        remove_leftovers(self.path, "part")
+
+
+def _as_path(path: Any) -> PathLike:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"checkpoint: expected a path or a tgraph.Checkpoint, got {path!r}")
+    return path
+
+
+def _counts_writes(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.is_inference()
+
+
+def _tensors_of(values: Any) -> list[Tensor]:
+    return list(values.values()) if isinstance(values, dict) else [values]
+
+
+def _parameters(program: Program, given: list[Any], values: Any) -> Iterator[tuple[str, str]]:
+    """What tells one program from another once `init` has run: its class, its attributes, but for the limit of
+    iterations, which may grow, and for tensors that `init` has made, and the shapes of its vertex data. `given` are the
+    attributes that were there before.
+    """
+    kind = type(program)
+    yield "the program", f"{kind.__module__}.{kind.__qualname__}"
+    for name, value in sorted(vars(program).items()):
+        made = isinstance(value, Tensor) and not any(value is other for other in given)
+        if name != "max_iterations" and not made and (pytree.is_plain(value) or isinstance(value, _CONSTANTS)):
+            yield f"its {name}", _described(value)
+    shapes = [f"{tensor.dtype} {list(tensor.shape)}" for tensor in _tensors_of(values)]
+    yield "its vertex data", ", ".join([*map(str, values), *shapes] if isinstance(values, dict) else shapes)
+
+
+def _described(value: Any) -> str:
+    """A value, or a digest of one that is long."""
+    tensors: dict[str, Tensor] = {}
+    if not isinstance(value, _CONSTANTS):
+        form = pytree.encode(value.detach() if isinstance(value, Tensor) else value, tensors)
+    hashes = [f"{tensor.dtype} {list(tensor.shape)} {_hash(tensor)}" for tensor in tensors.values()]
+    text = ", ".join([json.dumps(form), *hashes]) if tensors else repr(value)
+    return text if len(text) < 200 else f"{text[:100]}... {xxhash.xxh3_64_hexdigest(text.encode())}"
+
+
+def _digest(graph: Graph) -> Iterator[tuple[str, str]]:
+    """What tells one graph from another: its sizes, and a hash of all of its arcs, or of the checksums of its file."""
+    yield "the number of vertices", str(graph.num_vertices)
+    yield "the number of arcs", str(graph.num_arcs)
+    yield "directed", str(graph.directed)
+    if graph.layout is not None:
+        arcs = graph.layout.identity()
+    else:
+        arcs = [graph.offset, graph.neighbors, *([] if graph.weights is None else [graph.weights])]
+    yield "the digest of the graph", "".join(map(_hash, arcs))
+
+
+def _hash(tensor: Tensor) -> str:
+    """XXH3 of the bytes, 16 digits."""
+    hashed, flat = xxhash.xxh3_64(), tensor.detach().contiguous().view(-1)
+    for piece in flat.split(_CHUNK):
+        hashed.update(checksummed.as_bytes(piece.cpu()))
+    return hashed.hexdigest()

@@ -1,0 +1,117 @@
+"""Relaxations whose whole loop a backend runs: the same rounds as the engine's, without a return to Python for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import whole
+from tgraph.engine import overflow
+from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
+from tgraph.kernels.call import Call
+from tgraph.kernels.messages import is_per_arc
+from tgraph.model.operators import arc_weights
+from tgraph.model.program import Program, Relaxation, check_dtype
+
+# Seconds after which a loop comes back, to see whether it was interrupted and to show how far it is.
+SLICE = 0.1
+
+# What a subclass may not have written itself, for the loop calls none of it.
+HOOKS = {"compute", "bound", "best_weight", "bucket_width", "tensorize", "residual"}
+
+
+def find_loop(
+    program: Program, graph: Graph, values: Any, active: Frontier, backend: str, in_rounds: bool = False
+) -> Choice | None:
+    """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
+
+    None for a program that is not a Relaxation, or one that brings its own steps. `in_rounds` says that the rounds are
+    the user's concern: their direction or number. Raises ArgumentError where a backend asked for by name has neither
+    the loop nor its rounds.
+    """
+    if not isinstance(program, Relaxation) or program.tolerance is not None:
+        return None
+    if _has_own_steps(type(program)):
+        return None
+    if program.delta is not None and program.rounds is not None:
+        return None  # rounds in the order of buckets depend on the threads
+    if graph.layout is not None and backend in ("auto", layouts.name):
+        if in_rounds or program.rounds is not None or not graph.layout.streams:
+            return None  # the loops walk the rows of a CSR; that of a graph that streams has no rounds
+        backend = layouts.name
+    held = whole(graph, active, "push")
+    weights = arc_weights(held, values, program.edge, program.weight)
+    check_dtype(graph, values, weights, program.edge)
+    call = Call("fixpoint", values, program.reduction, program.edge, weights, graph, sub=held)
+    call = call if backend == layouts.name else call.decoded()
+    rounds_will_do = backend == "auto" or hasattr(BACKENDS[backend], "relax")
+    return find(backend, call) if rounds_will_do else choose(backend, call)
+
+
+def _has_own_steps(kind: type) -> bool:
+    own = (base for base in kind.__mro__ if base not in (Relaxation, Program, object))
+    return any(not HOOKS.isdisjoint(vars(base)) for base in own)
+
+
+def best_weight(program: Relaxation, graph: Graph) -> float | None:
+    """The weight of an arc that no other beats, None where the best message need not come over it."""
+    if program.edge == "mul":
+        return None
+    return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
+
+
+def begin(
+    loop: Choice,
+    program: Relaxation,
+    graph: Graph,
+    values: Tensor,
+    active: Frontier,
+    mode: str,
+    width: float | None,
+    best: float | None,
+    growth: float | None,
+) -> Any:
+    """The loop at its start; `values` are contiguous and will be overwritten. `width` is of the buckets, `best` and
+    `growth` as a `Plan` has them."""
+    if loop.backend is layouts:
+        return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
+
+    def weights(direction: str) -> Tensor | float | None:
+        if direction != "pull" or not is_per_arc(loop.call.weights):
+            return loop.call.weights
+        held = whole(graph, active, "pull")
+        weights = arc_weights(held, values, program.edge, program.weight)
+        return held.weights() if weights is None and program.edge != "copy" else weights
+
+    return loop.run(graph, values, active, program.reduction, program.edge, weights, best, mode, growth, width)
+
+
+def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
+    """Runs the loop and yields how many rounds it has just done, until no vertex is active or `limit` of them are
+    done. What they did, `loop.rounds()` tells. `safe`, where given, is asked how many rounds may be run before it is
+    asked again."""
+    finished, done, allowed = False, 0, 0
+    while not finished and done != limit:
+        left = overflow.ENDLESS if limit is None else limit - done
+        if safe is not None:
+            allowed = allowed or safe()
+            left = min(left, allowed)
+        finished, count = loop.advance(left, SLICE)
+        done, allowed = done + count, max(allowed - count, 0)
+        yield count
+
+
+def unsettled(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, values: Tensor) -> Frontier:
+    """The active vertices of a loop that has paused, as many as it tells; else all that have been active.
+
+    Those are the `first` ones, and those whose value differs from the one that they `begun` with. To relax a vertex
+    again changes nothing, neither what a round gives nor how many there are, for its messages have been heard.
+    """
+    if begun is None or not loop.active:
+        return graph.select(loop.frontier) if loop.active else graph.nothing()
+    moved = values != begun
+    return graph.select((moved if moved.dim() == 1 else moved.flatten(1).any(1)) | first.mask)

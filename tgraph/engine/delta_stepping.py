@@ -1,0 +1,74 @@
+"""The order in which a relaxation takes its vertices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Scratch
+from tgraph.errors import ArgumentError
+
+
+def check_delta(delta: float) -> None:
+    """Raise ArgumentError for what is no width of buckets."""
+    if not delta > 0:
+        raise ArgumentError(f"delta: must be positive, got {delta}")
+
+
+class NearFar:
+    """Relax in the order of buckets of width delta: near vertices now, far ones when the near are exhausted.
+
+    A two-bucket form of delta-stepping (Meyer and Sanders 2003; Davidson, Baxter, Garland, Owens 2014). The far pile
+    holds each vertex at the value it had when it was put there; entries that have since moved below the threshold
+    are stale, for they were near at that time.
+    """
+
+    def __init__(self, delta: float, dtype: torch.dtype, scratch: Scratch):
+        check_delta(delta)
+        limits = torch.finfo(dtype) if dtype.is_floating_point else torch.iinfo(dtype)
+        self._largest = limits.max
+        self.delta = delta if dtype.is_floating_point else max(1, round(min(delta, self._largest)))
+        self.dtype, self.scratch = dtype, scratch
+        self.threshold = -math.inf if dtype.is_floating_point else limits.min
+        self._far: list[Tensor] = []
+
+    def next(self, values: Tensor, changed: Frontier) -> Frontier:
+        """The vertices to relax next, given those that have just changed; empty when nothing is left."""
+        near = values.index_select(0, changed.ids) < self.threshold
+        close, far = Frontier.split(changed.graph, changed.ids, near)
+        if len(far):
+            self._far.append(far)
+        return close if len(close) else self._advance(values, changed.graph)
+
+    def with_far(self, near: Frontier) -> Frontier:
+        """The vertices that have something to send still: a frontier that `next` gave, and the far pile."""
+        return near.graph.select(torch.cat([near.ids, *self._far])) if self._far else near
+
+    def _advance(self, values: Tensor, graph: Graph) -> Frontier:
+        if not self._far:
+            return graph.nothing()
+        pile = torch.cat(self._far)
+        pile = pile[values.index_select(0, pile) >= self.threshold]
+        self._far.clear()
+        if not len(pile):
+            return graph.nothing()
+        keep, _ = self.scratch.distinct(pile)
+        pile = pile[keep]
+        value = values.index_select(0, pile)
+        self.threshold = self._border_above(value.min())
+        close, far = Frontier.split(graph, pile, value < self.threshold)
+        if len(far):
+            self._far.append(far)
+        return close
+
+    def _border_above(self, lowest: Tensor) -> float:
+        """The bucket border above a value, exact in the dtype of the values, and never equal to the value."""
+        border = min((lowest.item() // self.delta + 1) * self.delta, self._largest)
+        if not self.dtype.is_floating_point:
+            return border
+        just_above = torch.nextafter(lowest, torch.full_like(lowest, math.inf))
+        return torch.maximum(torch.full_like(lowest, border), just_above).item()

@@ -1,0 +1,151 @@
+"""Relaxations on integers, whose messages have to fit: proven before the first round where that is possible, and else
+looked at while the rounds go on."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels.messages import column
+from tgraph.kernels.portable.aggregation import sent_data
+from tgraph.model.operators import arc_weights
+from tgraph.model.program import Program, Relaxation
+
+# More rounds than any run has.
+ENDLESS = 2**62
+
+# Frontiers of so few values are looked at as Python numbers, which takes less than two calls of torch.
+FEW = 16
+
+
+def growth(program: Relaxation, graph: Graph, rounds: int | None) -> float | None:
+    """How far a value can move away from the first values in so many rounds (None: until nothing changes); None where
+    that is not known."""
+    if program.edge == "copy":
+        return 0
+    if program.edge == "mul":
+        return None
+    largest = max(map(abs, program.weight_range(graph)))
+    if program.edge == "add" and largest:
+        largest *= _longest(program, graph, rounds)
+    return largest if math.isfinite(largest) else None
+
+
+def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, rounds: int | None) -> Watch | None:
+    """What watches the rounds of a relaxation, in which `active` vertices send first; None where none of at most so
+    many can overflow, or the program relaxes in a way of its own."""
+    if not isinstance(program, Relaxation) or type(program).compute is not Relaxation.compute:
+        return None
+    if program.edge not in ("add", "mul") or values.is_floating_point() or not graph.num_arcs:
+        return None
+    watch = Watch(program, graph, values.dtype)
+    first = program.first
+    sent = watch.range_of_sent(values, active) if first is None else (int(first), int(first))
+    return None if sent is None or watch.fits(sent, _longest(program, graph, rounds)) else watch
+
+
+class Watch:
+    """How many rounds of a relaxation cannot overflow, whatever they do; told from the values before them."""
+
+    def __init__(self, program: Relaxation, graph: Graph, dtype: torch.dtype):
+        limits = torch.iinfo(dtype)
+        self._program, self._graph = program, graph
+        self._identity = program.reduction.identity(dtype)  # which a message would not tell from "not reached"
+        is_min = program.reduction.name == "min"
+        self._least, self._most = limits.min + (not is_min), limits.max - is_min
+        smallest, largest = program.weight_range(graph)
+        self._weights = math.floor(smallest), math.ceil(largest)
+
+    def rounds(self, values: Tensor, active: Frontier) -> int:
+        """How many rounds from these values on fit the dtype, at least one. Raises ArgumentError where the next one
+        does not."""
+        sent, count = self.range_of_sent(values, active), 1
+        if sent is None:
+            return count
+        if not self.fits(sent, 1):
+            self._check_arcs(values, active, sent)
+            return count
+        while 2 * count <= ENDLESS and self.fits(sent, 2 * count):
+            count *= 2
+        return count
+
+    def range_of_sent(self, values: Tensor, active: Frontier) -> tuple[int, int] | None:
+        """(least, greatest) value that the active vertices send, None where they send none."""
+        sent = values if active.is_everything else values.index_select(0, active.ids)
+        if sent.numel() <= FEW:
+            numbers = (sent if sent.dim() == 1 else sent.flatten()).tolist()
+            numbers = [number for number in numbers if number != self._identity]
+            return (min(numbers), max(numbers)) if numbers else None
+        sent = sent[sent != self._identity]
+        if not len(sent):
+            return None
+        least, greatest = torch.stack(torch.aminmax(sent)).tolist()
+        return least, greatest
+
+    def fits(self, sent: tuple[int, int], rounds: int) -> bool:
+        """Whether values of this range stay within the dtype over so many rounds."""
+        least, greatest = sent
+        if self._program.edge == "add":
+            least += rounds * min(self._weights[0], 0)
+            greatest += rounds * max(self._weights[1], 0)
+        else:
+            for _ in range(min(rounds, 64)):  # what still grows then has left 64 bits
+                corners = [value * weight for value in (least, greatest) for weight in self._weights]
+                before, (least, greatest) = (least, greatest), (min(least, *corners), max(greatest, *corners))
+                if before == (least, greatest):
+                    break
+        return self._least <= least and greatest <= self._most
+
+    def _check_arcs(self, values: Tensor, active: Frontier, sent: tuple[int, int]) -> None:
+        """Raise ArgumentError for the first arc along which a message does not fit. On a graph that streams, whose arcs
+        are not held, one that may exist will do."""
+        graph, program = self._graph, self._program
+        sign = "+" if program.edge == "add" else "*"
+        if graph.layout is not None and graph.layout.streams:
+            numbers = f"values from {sent[0]} to {sent[1]} {sign} weights from {self._weights[0]} to {self._weights[1]}"
+            raise self._error(f"{numbers}: the result does not fit", values.dtype)
+        held = Program.tensorize(program, graph, active, "push")
+        weights = arc_weights(held, values, program.edge, program.weight)
+        weight = torch.as_tensor(held.weights() if weights is None else weights, device=values.device).to(torch.int64)
+        value = sent_data(held, values).to(torch.int64)
+        weight = (column(weight, value) if weight.dim() else weight).expand_as(value)
+        leaves = _leaves(value, weight, program.edge, self._least, self._most) & (value != self._identity)
+        if not bool(leaves.any()):
+            return
+        place = tuple(leaves.nonzero()[0].tolist())
+        row, target = int(held.row_of_arc[place[0]]), int(held.neighbors[place[0]])
+        source = row if held.rows is None else int(held.rows[row])
+        numbers = f"{int(value[place])} {sign} {int(weight[place])} on the arc {source} -> {target}"
+        raise self._error(f"{numbers} does not fit", values.dtype)
+
+    def _error(self, numbers: str, dtype: torch.dtype) -> ArgumentError:
+        wider = "float64 values and weights" if dtype == torch.int64 else "values of torch.int64"
+        reserved = f" ({self._identity} stands for not reached)"
+        return ArgumentError(f"values: {numbers} {dtype}{reserved}; let init return {wider}")
+
+
+def _longest(program: Relaxation, graph: Graph, rounds: int | None) -> int:
+    """How many arcs a message may have crossed. Where no arc makes a value better none crosses a vertex twice, however
+    many rounds there are."""
+    smallest, largest = program.weight_range(graph)
+    gains_nothing = smallest >= 0 if program.reduction.name == "min" else largest <= 0
+    longest = ENDLESS if rounds is None else rounds
+    return min(longest, graph.num_vertices) if program.edge == "add" and gains_nothing else longest
+
+
+def _leaves(value: Tensor, weight: Tensor, edge: str, least: int, most: int) -> Tensor:
+    """Where value + weight, or value * weight, lies outside of least .. most; int64, without leaving it."""
+    if edge == "add":
+        return torch.where(weight > 0, value > most - weight, value < least - weight)
+    negated, none = weight == -1, weight == 0  # no quotient of theirs may be asked for
+    divisor = torch.where(negated | none, 1, weight)
+    ends = [torch.div(torch.full_like(divisor, end), divisor, rounding_mode="trunc") for end in (least, most)]
+    low, high = torch.minimum(*ends), torch.maximum(*ends)
+    low = torch.where(negated, -most, low)
+    high = torch.where(negated, min(-least, torch.iinfo(torch.int64).max), high)
+    return ~none & ((value < low) | (value > high))

@@ -1,0 +1,149 @@
+"""How a program is going to run on a graph, before the first round. Of a relaxation, which is declared, all of that
+follows from its declaration: it is worked out once for a graph and found again by the next run."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core import devices, native
+from tgraph.core.build import as_count
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.engine import compiled_loop, overflow
+from tgraph.engine.delta_stepping import check_delta
+from tgraph.engine.overflow import Watch
+from tgraph.errors import ArgumentError
+from tgraph.kernels import Choice, is_watched, layouts
+from tgraph.kernels.call import Call
+from tgraph.model.program import Program, Relaxation
+
+KEPT = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """limit : beyond so many rounds the run has failed, None for no limit.
+    width : of the buckets in which to relax, None for no order.
+    watch : what looks at the integers that are sent while the rounds go on; None where none can overflow.
+    loop : the backend that runs the whole loop, or why none does; None for programs that bring their own steps.
+    best : the weight of an arc that no other beats, None where that says nothing about messages.
+    growth : how far a value can move away from the first ones, None where that is not known.
+    """
+
+    limit: int | None
+    width: float | None = None
+    watch: Watch | None = None
+    loop: Choice | None = None
+    best: float | None = None
+    growth: float | None = None
+
+
+def plan(
+    program: Program,
+    graph: Graph,
+    values: Any,
+    active: Frontier,
+    backend: str,
+    mode: str,
+    max_iterations: int | None,
+) -> Plan:
+    """The plan of a run that begins with these values, of which `active` vertices send.
+
+    Raises ArgumentError for limits, weights and first values that do not fit.
+    """
+    limit = program.max_iterations if max_iterations is None else max_iterations
+    if not isinstance(program, Relaxation):
+        return Plan(_limit(program, graph, limit, ordered=False))
+    key = _key(program, graph, values, backend, mode, limit)
+    plans: dict[Hashable, Plan] = {} if key is None else graph.kept("plans", dict)
+    if (known := plans.get(key)) is not None:
+        program.check_values(values)
+        return _for(known, graph, values)
+    program.check(graph, values)
+    made = _made(program, graph, values, active, backend, mode, limit)
+    lasts = made.watch is None and made.loop is not None and _is_declared(type(program))
+    if key is not None and lasts and len(plans) < KEPT:
+        plans[key] = _for(made, None, values[:0].clone())  # without the graph, which keeps it
+    return made
+
+
+def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str, limit: int | None) -> Hashable | None:
+    """What the plan follows from; None where that is not the declaration alone."""
+    weight = program.weight
+    if isinstance(weight, Tensor) or graph.layout is not None or not isinstance(values, Tensor):
+        return None
+    integers = not values.is_floating_point()
+    if (integers and program.first is None) or is_watched() or torch.compiler.is_compiling():
+        return None
+    compiled = native.load()
+    own = type(program), program.reduce, program.edge, type(weight), weight, program.delta, program.first
+    ends = program.rounds, limit, program.tolerance
+    return own, ends, backend, mode, values.dtype, values.dim(), values.requires_grad, id(compiled)
+
+
+def _is_declared(kind: type[Relaxation]) -> bool:
+    """Whether a class of programs decides nothing by methods of its own, which may say something else each time."""
+    methods = ("check", "weight_range", "best_weight", "bucket_width")
+    return all(getattr(kind, method) is getattr(Relaxation, method) for method in methods)
+
+
+def _made(
+    program: Relaxation, graph: Graph, values: Tensor, active: Frontier, backend: str, mode: str, limit: int | None
+) -> Plan:
+    in_rounds = mode == "pull" or limit is not None
+    width = _bucket_width(program, graph, values)
+    limit = _limit(program, graph, limit, ordered=width is not None)
+    most = fewest(limit, program.rounds)
+    watch = overflow.watch(program, graph, values, active, most)
+    if watch is not None:
+        width = None  # the buckets would have to fit as well
+    loop = compiled_loop.find_loop(program, graph, values, active, backend, in_rounds or watch is not None)
+    if loop is None or loop.backend is None:
+        return Plan(limit, width, watch, loop)
+    if loop.backend is layouts:
+        return Plan(None, width, watch, loop)  # blocks are visited as often as it takes
+    best = compiled_loop.best_weight(program, graph) if watch is None else None
+    return Plan(limit, width, watch, loop, best, overflow.growth(program, graph, most))
+
+
+def _for(known: Plan, graph: Graph | None, values: Tensor) -> Plan:
+    """The same plan for other values."""
+    assert known.loop is not None
+    choice, call = known.loop, known.loop.call
+    call = Call(call.operation, values, call.reduction, call.edge, call.weights, graph)
+    loop = Choice(choice.backend, call, choice.refused, choice.tuned)
+    return Plan(known.limit, known.width, known.watch, loop, known.best, known.growth)
+
+
+def _bucket_width(program: Relaxation, graph: Graph, values: Tensor) -> float | None:
+    """The width of the buckets in which to relax, None for no order."""
+    if (width := program.bucket_width(graph, values)) is None:
+        return None
+    check_delta(width)
+    if program.reduce != "min" or program.edge != "add":
+        raise ArgumentError(f"delta: buckets order a min of sums, not {program.reduce!r} with {program.edge!r}")
+    if graph.num_arcs and not program.best_weight(graph) >= 0:
+        raise ArgumentError("delta: buckets need weights that are not negative; set delta = None")
+    return None if devices.compiles_each_shape(graph.device) else width  # buckets are of another size in each round
+
+
+def _limit(program: Program, graph: Graph, limit: int | None, ordered: bool) -> int | None:
+    for name, number in (("max_iterations", limit), ("rounds", program.rounds)):
+        if number is not None:
+            as_count(number, name)
+    if program.tolerance is not None and not program.tolerance >= 0:
+        raise ArgumentError(f"tolerance: must not be negative, got {program.tolerance}")
+    if limit is None and isinstance(program, Relaxation) and not ordered:
+        # The best path visits no vertex twice; but a min of minima may go out of its way for the least weight.
+        return (2 if program.edge == program.reduce else 1) * graph.num_vertices + 1
+    return limit
+
+
+def fewest(*bounds: int | None) -> int | None:
+    """The least of the bounds that there are."""
+    return min([bound for bound in bounds if bound is not None], default=None)

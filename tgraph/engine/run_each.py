@@ -1,0 +1,40 @@
+"""Several programs on one graph at the same time: searches from many sources, say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+
+from tgraph.core import native
+from tgraph.core.graph import Graph
+from tgraph.engine.run import Run, run
+from tgraph.errors import ArgumentError
+from tgraph.model.program import Program
+
+# Below so many arcs a program spends its time in Python, where threads wait for each other.
+ARCS_WORTH_A_THREAD = 1 << 18
+
+
+def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[Run]:
+    """Run programs that are independent of each other, and return what `tgraph.run` gives for each, in order.
+
+    On the CPU every core takes whole programs, where the graph is large and there are as many programs as cores: what a
+    second core adds to a search whose frontiers are small is little, what it does for another search is all gained.
+    `options` are those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
+
+    Raises what `tgraph.run` raises, for the first program that fails; ArgumentError for a checkpoint, which belongs to
+    one run.
+    """
+    if options.get("checkpoint") is not None:
+        raise ArgumentError(
+            "checkpoint: belongs to one run, these are several; pass each to tgraph.run with a checkpoint of its own"
+        )
+    chosen, threads = list(programs), torch.get_num_threads()
+    watched = options.get("trace") or options.get("progress")
+    if watched or graph.device.type != "cpu" or len(chosen) < threads or graph.num_arcs < ARCS_WORTH_A_THREAD:
+        return [run(program, graph, **options) for program in chosen]
+    with ThreadPoolExecutor(threads, initializer=native.use_one_thread) as pool:
+        return list(pool.map(lambda program: run(program, graph, **options), chosen))

@@ -1,0 +1,262 @@
+"""What each iteration of a run did, as a table and as a picture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Mode
+from tgraph.kernels import Choice, layouts
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+# Colours that remain apart for the colour-blind (Okabe and Ito).
+COLOURS = {"push": "#e69f00", "pull": "#56b4e9"}
+SERIES: dict[str, dict[str, Any]] = {
+    "active_edges": {"color": "#000000", "linewidth": 1.4},
+    "active_vertices": {"color": "#0072b2", "linewidth": 1.4},
+    "changed_vertices": {"color": "#d55e00", "linewidth": 1.4, "linestyle": "--"},
+}
+STAGES = {"loading": "#009e73", "computing": "#cc79a7"}
+LIMIT: dict[str, Any] = {"color": "#000000", "linewidth": 1, "linestyle": ":"}
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One iteration: the direction that it took, the frontier it began with, what changed, how long it took, and which
+    backends served it."""
+
+    iteration: int
+    direction: Mode
+    active_vertices: int
+    active_edges: int
+    changed_vertices: int
+    milliseconds: float
+    backend: str = ""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One visit to a block of a streamed graph: its number, the bytes that were loaded for it (0 where it was still in
+    memory), and when loading and computing on it began and ended, by `time.perf_counter`."""
+
+    block: int
+    nbytes: int
+    loading: tuple[float, float] | None
+    computing: tuple[float, float]
+
+
+class Trace:
+    """The iterations of one run, in order.
+
+    iterations : what each did. choices : for each kind of call that was made, which backend served it, and why those
+    that are preferred to it did not. visits : of a streamed graph, every visit to a block.
+    """
+
+    def __init__(self, graph: Graph, name: str = ""):
+        self.name, self.num_vertices, self.num_arcs = name, graph.num_vertices, graph.num_arcs
+        self.iterations: list[Iteration] = []
+        self.choices: list[str] = []
+        self.visits: list[Visit] = []
+        self._device = graph.device
+
+    def clock(self) -> float:
+        """The time in seconds, once the device has finished what it was given."""
+        if self._device.type != "cpu":
+            torch.accelerator.synchronize()
+        return time.perf_counter()
+
+    def add(
+        self, direction: Mode, active: Frontier, changed: Frontier, start: float, choices: Iterable[Choice] = ()
+    ) -> None:
+        """An iteration is done: the `direction` asked for, what was `active`, what `changed`, the clock at its `start`,
+        and the `choices` of a backend that were made, which tell the direction that was taken."""
+        milliseconds = (self.clock() - start) * 1e3
+        choices = list(choices)
+        taken = {way for choice in choices if (way := _direction(choice)) is not None}
+        self._append(
+            taken.pop() if len(taken) == 1 else direction,
+            *active.measure(),
+            changed.size,
+            milliseconds,
+            self._backends(choices),
+        )
+
+    def add_rounds(self, rounds: Iterable[Any], choice: Choice) -> None:
+        """The loop that a backend runs has done these `rounds`, by the `choice` of that backend."""
+        backend = self._backends([choice])
+        for pulled, size, arcs, changed, milliseconds in rounds:
+            self._append("pull" if pulled else "push", size, arcs, changed, milliseconds, backend)
+
+    def _append(self, direction: Mode, size: int, arcs: int, changed: int, milliseconds: float, backend: str) -> None:
+        step = Iteration(len(self.iterations), direction, size, arcs, changed, milliseconds, backend)
+        self.iterations.append(step)
+
+    def _backends(self, choices: Iterable[Choice]) -> str:
+        names: list[str] = []
+        for choice in choices:
+            if str(choice) not in self.choices:
+                self.choices.append(str(choice))
+            if choice.backend is not None and choice.backend.name not in names:
+                names.append(choice.backend.name)
+        return "+".join(names)
+
+    @property
+    def switches(self) -> int:
+        """How many times the direction changed."""
+        directions = [step.direction for step in self.iterations]
+        return sum(a != b for a, b in pairwise(directions))
+
+    @property
+    def milliseconds(self) -> float:
+        """The time of all iterations together."""
+        return sum(step.milliseconds for step in self.iterations)
+
+    def __len__(self) -> int:
+        return len(self.iterations)
+
+    def __repr__(self) -> str:
+        return f"Trace({self.name}: {len(self)} iterations, {self.switches} switches, {self.milliseconds:.1f} ms)"
+
+    def frame(self) -> pandas.DataFrame:
+        """One row per iteration, with the fields of `Iteration` as columns."""
+        import pandas
+
+        names = [field.name for field in fields(Iteration)]
+        return pandas.DataFrame([asdict(step) for step in self.iterations], columns=names)
+
+    def plot(self, path: str | Any) -> None:
+        """Draw the run into a picture file: the frontier of each iteration, its direction, and its time."""
+        plot({self.name or "run": self}, path)
+
+
+def plot(traces: Mapping[str, Trace], path: str | Any, title: str = "") -> None:
+    """Draw several runs into one picture file, a row for each: frontier and changes on the left, time on the right. A
+    run on a streamed graph has a second row: when each block was loaded and computed on (Gantt 1910).
+
+    `traces` maps the name of each row to its trace, `path` names a .png, .svg or .pdf file, `title` stands on top.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    streamed = [name for name, trace in traces.items() if trace.visits]
+    figure = Figure(figsize=(12, 1.3 + 2.2 * len(traces) + 1.6 * len(streamed)), layout="constrained")
+    FigureCanvasAgg(figure)
+    heights = [height for trace in traces.values() for height in ((2.2, 1.6) if trace.visits else (2.2,))]
+    grid, row = figure.add_gridspec(len(heights), 2, width_ratios=(3, 2), height_ratios=heights), 0
+    for name, trace in traces.items():
+        left, right = figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])
+        _draw_frontier(left, name, trace)
+        _draw_time(right, trace)
+        row += 1
+        if trace.visits:
+            _draw_pipeline(figure.add_subplot(grid[row, :]), trace)
+            row += 1
+        if row == len(heights):
+            for axis in (left, right):
+                axis.set_xlabel("iteration")
+    figure.legend(
+        handles=_legend(bool(streamed)),
+        title=title,
+        loc="outside upper center",
+        ncols=8 if streamed else 6,
+        frameon=False,
+        title_fontsize=12,
+    )
+    figure.savefig(path, dpi=130)
+
+
+def _legend(streamed: bool) -> list[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    lines = [Line2D([], [], **style, label=name.replace("_", " ")) for name, style in SERIES.items()]
+    limit = Line2D([], [], **LIMIT, label="all edges")
+    colours = COLOURS | (STAGES if streamed else {})
+    return [*lines, limit, *(Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items())]
+
+
+def _draw_frontier(axis: Axes, name: str, trace: Trace) -> None:
+    """How much was active and how much changed, on a logarithmic scale, over the direction as a background."""
+    steps = trace.iterations
+    for direction, first, last in _stretches(steps):
+        axis.axvspan(first - 0.5, last + 0.5, color=COLOURS[direction], alpha=0.18, linewidth=0)
+    marker = "o" if len(steps) <= 60 else None
+    for column, style in SERIES.items():
+        axis.plot([getattr(step, column) for step in steps], **style, marker=marker, markersize=3.5)
+    axis.axhline(trace.num_arcs, **LIMIT)
+    axis.set_yscale("symlog", linthresh=1)
+    axis.set_ylim(0, 5 * max(trace.num_arcs, trace.num_vertices, 1))
+    axis.set_ylabel("count", fontsize=9)
+    _finish(axis, steps, f"{name}: {_counted(len(steps), 'iteration')}, {_counted(trace.switches, 'direction switch')}")
+
+
+def _draw_time(axis: Axes, trace: Trace) -> None:
+    """The time of each iteration in the colour of its direction."""
+    steps = trace.iterations
+    edges = [i - 0.5 for i in range(len(steps) + 1)]
+    for direction, colour in COLOURS.items():
+        heights = [step.milliseconds if step.direction == direction else 0 for step in steps]
+        axis.stairs(heights, edges, fill=True, color=colour, alpha=0.8)
+    axis.set_ylim(bottom=0)
+    axis.set_ylabel("milliseconds", fontsize=9)
+    _finish(axis, steps, f"{trace.milliseconds:,.1f} ms in all")
+
+
+def _draw_pipeline(axis: Axes, trace: Trace) -> None:
+    """When blocks were loaded, above, and computed on, below; their numbers where there is room for them."""
+    begin = min(visit.computing[0] if visit.loading is None else visit.loading[0] for visit in trace.visits)
+    for height, (stage, colour) in zip((1, 0), STAGES.items(), strict=True):
+        times = [(visit.block, getattr(visit, stage)) for visit in trace.visits if getattr(visit, stage)]
+        bars = [(1e3 * (first - begin), 1e3 * (last - first)) for _, (first, last) in times]
+        axis.broken_barh(bars, (height - 0.4, 0.8), color=colour, alpha=0.6, edgecolor="white", linewidth=0.5)
+        if len(trace.visits) <= 60:
+            for (block, _), (start, width) in zip(times, bars, strict=True):
+                axis.text(start + width / 2, height, str(block), fontsize=7, ha="center", va="center", clip_on=True)
+    loads = [visit for visit in trace.visits if visit.loading]
+    counted = f"{_counted(len(trace.visits), 'visit')} to blocks, {len(loads):,} of them loaded"
+    axis.set_title(f"{counted}, {sum(visit.nbytes for visit in loads) / 1e6:,.1f} MB", fontsize=10, loc="left")
+    axis.set_yticks([1, 0], ["load", "compute"])
+    axis.set_xlim(left=0)
+    axis.set_xlabel("milliseconds", fontsize=9)
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_title(title, fontsize=10, loc="left")
+    axis.set_xlim(-0.5, max(len(steps), 1) - 0.5)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _direction(choice: Choice) -> Mode | None:
+    """Which way messages went in a call, whatever the engine asked for; None for a call without arcs of its own."""
+    call = choice.call
+    if choice.backend is layouts and call.operation == "aggregate":
+        return "pull"  # from the stored arcs or their transpose: layouts offer nothing else
+    return None if call.sub is None else call.sub.mode
+
+
+def _stretches(steps: list[Iteration]) -> Iterator[tuple[Mode, int, int]]:
+    """(direction, first, last) for every stretch of iterations in one direction."""
+    for direction, group in groupby(steps, key=lambda step: step.direction):
+        stretch = list(group)
+        yield direction, stretch[0].iteration, stretch[-1].iteration
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = noun + ("es" if noun.endswith("ch") else "s")
+    return f"{count:,} {noun if count == 1 else plural}"

@@ -1,0 +1,166 @@
+"""Rows as signed deltas to similar rows: the Compressed Binary Matrix.
+
+Alves et al., "Accelerating Graph Neural Networks Using a Novel Computation-Friendly Matrix Compression Format", IPDPS
+2025. A row is a parent, another row of the same matrix, the columns that it has beyond it, and those that it lacks. A
+product A X then adds, to the result of the parent, some rows of X and subtracts some others: never more operations, or
+entries, than the row has ones, or the row is stored as it is.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from tgraph.core import build, native, sorting
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.formats.dag import branches
+from tgraph.formats.dag.compressed import Compressed
+from tgraph.formats.dag.dag import Dag
+from tgraph.kernels.native.dag import cbm as compiled
+from tgraph.kernels.portable import cbm as portable
+from tgraph.kernels.portable.cbm import Matrix
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# A row of ones that a parent saves costs an entry, and so does the parent itself.
+LEAST_SAVING = 2
+
+
+class CBM(Compressed):
+    """The arcs of a graph without weights or parallel arcs, rows compressed by each other; sums only.
+
+    dag : the rows as they are computed, a parent before the rows that refer to it. num_arcs : the arcs that they stand
+    for.
+
+    The transpose is A^T = Delta^T (I - T^T)^-1 where A = (I - T)^-1 Delta: the same deltas the other way round, which
+    are a CBM as well, but for the virtual vertices in its DAG, and not compressed anew.
+    """
+
+    name: ClassVar[str] = "cbm"
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("order", "tasks")
+
+    @classmethod
+    def from_graph(
+        cls, graph: Graph, *, alpha: int = LEAST_SAVING, max_depth: int | None = None, **unknown: Any
+    ) -> Self:
+        """Compress the rows of a graph by parents that are a minimum spanning forest over candidates.
+
+        alpha : a row takes a parent only if that saves at least so many of its ones, 1 or more. 2 makes the fewest
+            bytes, as the parent takes one; more makes more branches, which are computed side by side, and less to wait
+            for. max_depth : no row is so many parents away from a plain one, None for no bound.
+
+        The candidates come from counting, in memory and time linear in the arcs, which rows share columns; the result
+        does not depend on the number of threads. The graph's transpose is derived if it is directed, and freed again.
+
+        Raises ArgumentError for parallel arcs, weights, rows that do not ascend, and options out of range or `unknown`.
+        """
+        cls.refuse_options(unknown)
+        alpha, depth = _check_options(alpha, max_depth)
+        _check_binary(graph)
+        rows = Matrix(graph.offset.cpu().contiguous(), graph.neighbors.cpu().contiguous())
+        built = _compressed(rows, _columns(graph, rows), min(alpha, graph.num_vertices) - 1, depth)
+        return cls(built.to(graph.device), graph.num_arcs)
+
+    def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
+        """Why `pull` cannot serve such a call, None where it can: deltas are subtracted, which is for sums alone."""
+        if reduce != "sum":
+            return f"a CBM subtracts what a row lacks of its parent, which {reduce!r} cannot; it serves 'sum' alone"
+        if edge != "copy":
+            return f"a CBM has no weights for {edge!r}; it serves edge='copy' alone"
+        return None
+
+
+class _Rows(NamedTuple):
+    """Rows by their parents, int64 [n], -1 for none: how many columns each has beyond its parent, and lacks of it."""
+
+    parent: Tensor
+    more: Tensor
+    less: Tensor
+
+    @classmethod
+    def by(cls, rows: Matrix, parent: Tensor, max_depth: int | None) -> _Rows:
+        parent = parent.long() if max_depth is None else branches.bound_depth(parent.long(), max_depth)
+        return cls(parent, *_builder().count_deltas(rows, parent.to(rows.columns.dtype)))
+
+    @property
+    def work(self) -> Tensor:
+        """Entries of each row, int64 [n]."""
+        return self.more.long() + self.less + (self.parent >= 0)
+
+    def in_parts(self, rows: Matrix) -> _Rows:
+        """The same rows, fewer of them with parents, so that no branch keeps all threads waiting."""
+        ones = rows.offset.diff()
+        parent = branches.bound_work(self.parent, self.work, ones)
+        plain = parent < 0
+        return _Rows(parent, torch.where(plain, ones.to(self.more.dtype), self.more), self.less.masked_fill(plain, 0))
+
+    def listed(self, rows: Matrix) -> tuple[Tensor, Tensor]:
+        """(offset, children) of a DAG."""
+        return _builder().list_deltas(rows, self.parent.to(rows.columns.dtype), self.more, self.less)
+
+
+def _compressed(rows: Matrix, columns: Matrix, price: int, max_depth: int | None) -> Dag:
+    """The smallest of three: rows with any parents, which take an order, with earlier ones, and without."""
+    n, num_arcs = len(rows.offset) - 1, len(rows.columns)
+    bounds = branches.blocks(rows.offset)
+    parent, earlier = _builder().find_parents(rows, columns, price, bounds)
+    forest = _Rows.by(rows, parent, max_depth).in_parts(rows)
+    in_order = _Rows.by(rows, earlier, max_depth)
+    size, size_in_order = int(forest.work.sum()) + n, int(in_order.work.sum())
+    if min(size, size_in_order) >= num_arcs:
+        return Dag(n, rows.offset.to(portable.offset_dtype(num_arcs)), rows.columns, None, None, (0, n), None)
+    if size_in_order <= size:
+        return Dag(n, *in_order.listed(rows), None, None, (0, n), bounds)
+    order, phases, tasks = branches.schedule(forest.parent, forest.work)
+    return Dag(n, *forest.listed(rows), None, None if order is None else order.to(parent.dtype), phases, tasks)
+
+
+def _check_options(alpha: int, max_depth: int | None) -> tuple[int, int | None]:
+    alpha = build.as_count(alpha, "alpha")
+    if alpha < 1:
+        raise ArgumentError("alpha: 0 would let rows refer to others for nothing; give 1 or more")
+    return alpha, None if max_depth is None else build.as_count(max_depth, "max_depth")
+
+
+def _check_binary(graph: Graph) -> None:
+    """Raise ArgumentError unless the graph is a binary matrix with ascending rows."""
+    if graph.weights is not None:
+        raise ArgumentError(
+            "graph: it has weights, and a CBM holds a binary matrix; drop the weights, or use the layout 'virtual'"
+        )
+    _ = graph.out_degree  # checks every entry, which the kernels follow
+    neighbors, offset = graph.neighbors, graph.offset
+    stays = neighbors[1:] <= neighbors[:-1]
+    boundary = offset[1:-1]
+    stays[boundary[(boundary > 0) & (boundary < len(neighbors))] - 1] = False  # rows may begin anywhere
+    if not bool(stays.any()):
+        return
+    position = int(stays.nonzero()[0]) + 1
+    u = int(torch.searchsorted(offset, position, right=True)) - 1
+    v = int(neighbors[position])
+    if v < int(neighbors[position - 1]):
+        raise ArgumentError(f"graph: row {u} descends at position {position}; build the graph by Graph.from_csr")
+    raise ArgumentError(
+        f"graph: the arc ({u}, {v}) occurs more than once, and a CBM holds a binary matrix; build the graph with "
+        "multi='first'"
+    )
+
+
+def _columns(graph: Graph, rows: Matrix) -> Matrix:
+    """The transpose of the rows; not kept in the graph where it is not there already."""
+    if not graph.directed:
+        return rows
+    if "transpose" in graph.caches:
+        kept = graph.transpose()
+        return Matrix(kept.offset.cpu().contiguous(), kept.neighbors.cpu().contiguous())
+    offset, neighbors, _ = sorting.transpose(*rows)
+    return Matrix(offset, neighbors)
+
+
+def _builder() -> ModuleType:
+    return portable if native.load() is None else compiled

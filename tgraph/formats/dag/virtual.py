@@ -1,0 +1,143 @@
+"""Repeated stretches of rows as virtual vertices: rule-based compression (section 5.1 of the TGraph paper)."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from tgraph.core import build, native, sorting
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.formats.dag import dag
+from tgraph.formats.dag.compressed import Compressed
+from tgraph.formats.dag.dag import Dag
+from tgraph.formats.dag.grammar import Grammar
+from tgraph.kernels.native.dag import pairing as compiled
+from tgraph.kernels.portable import pairing as portable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+DEEPEST = 255  # what the builders count in a byte
+
+
+class Virtual(Compressed):
+    """Rows in which virtual vertices stand for sequences of neighbours that repeat, and for other virtual vertices.
+
+    The sequences are found as in CompressGraph (Chen et al., "CompressGraph: efficient parallel graph analytics with
+    rule-based compression", SIGMOD 2023): pairs that repeat, again and again, and of these rules the ones that pay.
+    What a sequence consists of are arcs, so those of one also agree in their weights. Every reduction is served, and
+    computes what is shared once. The memory is never much more than that of a CSR.
+
+    dag : the virtual vertices by how deep they nest, then the rows. num_arcs : the arcs that these stand for.
+
+    The transpose is the same DAG the other way round, not compressed anew; parallel arcs of different weights may come
+    back from that in another order.
+    """
+
+    name: ClassVar[str] = "virtual"
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("weights",)
+
+    @classmethod
+    def from_graph(cls, graph: Graph, *, min_gain: int = 1, max_depth: int = 10, **unknown: Any) -> Self:
+        """Compress the rows of a graph: O(m) work for each of some twenty rounds over what is left, on all threads.
+
+        min_gain : a sequence of l entries that is used f times becomes a virtual vertex where (f - 1) (l - 1) - 1 is
+            more than this, 0 or more. 1 makes the fewest bytes, as a virtual vertex takes an offset too; more makes
+            fewer virtual vertices. max_depth : they nest no deeper, 0 to 255.
+
+        Takes up to 40 bytes for each arc meanwhile. The result does not depend on the number of threads.
+
+        Raises ArgumentError for options out of range, `unknown` ones, and where vertices and half the arcs are 2**31 or
+        more.
+        """
+        cls.refuse_options(unknown)
+        min_gain, max_depth = build.as_count(min_gain, "min_gain"), build.as_count(max_depth, "max_depth")
+        if max_depth > DEEPEST:
+            raise ArgumentError(f"max_depth: {max_depth} is more than {DEEPEST}; 16 hardly ever differ from more")
+        tokens, neighbors, weights = _tokens(graph)
+        if len(neighbors) + graph.num_arcs // 2 >= 2**31:
+            raise ArgumentError(
+                f"graph: {len(neighbors)} different arc ends and {graph.num_arcs} arcs are too many to number virtual "
+                "vertices in 32 bits; use the layout 'csr'"
+            )
+        found = _builder().replace_pairs(graph.offset.cpu(), tokens.cpu(), len(neighbors), max_depth)
+        grammar = Grammar.by_depth(found[0], found[1], len(neighbors), found[2])
+        return cls(_dag_of(grammar, min_gain, neighbors.cpu(), weights).to(graph.device), graph.num_arcs)
+
+    def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """See `Layout.rows`. Costs the arcs of these rows, and the virtual vertices that they pass."""
+        compiled = vertices.device.type == "cpu" and native.load() is not None
+        ordered = compiled or self.dag.weights is None
+        return dag.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
+        """See `Layout.from_tensors`."""
+        layout = super().from_tensors(tensors, options)
+        built = layout.dag
+        if built.signed or bool((built.children >= built.num_rows).any()):
+            raise ArgumentError("children: 'virtual' has vertices and virtual vertices alone, none of them subtracted")
+        return layout
+
+
+def _builder() -> ModuleType:
+    return portable if native.load() is None else compiled
+
+
+def _tokens(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
+    """What rows consist of: (token of each arc, int32 [m], neighbour of each token [T], weight of each token or None).
+
+    Arcs to one neighbour are the same token where their weights have the same bits."""
+    _ = graph.out_degree  # checks every entry, which the builders follow
+    neighbors, weights = graph.neighbors, graph.weights
+    if weights is None:
+        return neighbors.int(), torch.arange(graph.num_vertices, device=neighbors.device), None
+    bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[weights.element_size()]
+    distinct, weight = torch.unique(weights.contiguous().view(bits), return_inverse=True)
+    # The number of a weight is below m, that of a neighbour below n, and the product below 2**62.
+    keys, tokens = torch.unique(neighbors.long() * max(len(distinct), 1) + weight, return_inverse=True)
+    chosen = keys % max(len(distinct), 1)
+    return tokens.int(), keys // max(len(distinct), 1), distinct[chosen].view(weights.dtype)
+
+
+def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor | None) -> Dag:
+    """The rules of a grammar that are worth it, and its rows, as a DAG of vertices: neighbours [T] of the tokens."""
+    n = len(grammar.offset) - 1
+    offset, symbols, kept, levels = grammar.write(grammar.inlined(min_gain))
+    dtype = sorting.index_dtype(2 * n + len(kept))
+    node = torch.zeros(grammar.num_symbols, dtype=dtype)
+    node[: grammar.num_tokens] = neighbors.to(dtype)
+    node[kept] = n + torch.arange(len(kept), dtype=dtype)
+    on_arcs = None
+    if weights is not None:
+        on_arcs = torch.cat((weights.cpu(), weights.new_zeros(len(grammar.pairs)).cpu()))[symbols]
+    phases = (0, *(bound for bound in levels if bound), len(kept) + n)
+    return Dag(n, offset.to(sorting.index_dtype(len(symbols))), node[symbols], on_arcs, None, phases, None)
+
+
+def _expanded(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """As `dag.rows`, parallel arcs in the order of the paths: with weights that is the order which they came in. Costs
+    the rows once for each level."""
+    n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
+    slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual
+    weight = weights.new_zeros(len(vertices))  # type: ignore[union-attr]
+    while bool((inner := node >= n).any()):
+        # An input stands for itself, every other node for the children of its row.
+        row = torch.where(inner, node - n, 0)
+        width = torch.where(inner, bounds[row + 1] - bounds[row], 1)
+        above = torch.repeat_interleave(width)
+        shift = (bounds[row] - width.cumsum(0) + width).index_select(0, above)
+        walked = inner.index_select(0, above)
+        arc = torch.where(walked, shift + torch.arange(len(above), device=shift.device), 0)
+        node = torch.where(walked, children[arc].long(), node.index_select(0, above))
+        of_output = row.index_select(0, above) >= dag.num_virtual
+        carries = walked & (node < n if dag.weighted == "inputs" else of_output)
+        weight = torch.where(carries, weights[arc], weight.index_select(0, above))  # type: ignore[index]
+        slot = slot.index_select(0, above)
+    key, order = torch.sort(slot * n + node, stable=True)
+    starts = torch.searchsorted(key, torch.arange(len(vertices) + 1, device=key.device) * n)
+    return starts, (key % max(n, 1)).to(sorting.index_dtype(n)), weight.index_select(0, order)

@@ -1,0 +1,94 @@
+"""Orders of the vertices that bring neighbours closer together, so that what an arc needs is in the cache already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.build import check_choice
+from tgraph.core.graph import Graph
+from tgraph.errors import MissingDependencyError
+from tgraph.primitives import label_propagation
+
+# Vertices that a part of a METIS partition has, about: so many float32 rows of a few columns fit a second-level cache.
+PART = 4096
+
+# Rounds of label propagation; the communities of large graphs hardly change later (Boldi, Rosa, Santini, Vigna 2011).
+ROUNDS = 10
+
+
+def reorder(graph: Graph, method: str) -> Graph:
+    """The same graph with its vertices in another order; see `Graph.reorder`."""
+    check_choice(method, "method", tuple(ORDERS))
+    undirected = graph.to_undirected() if graph.directed else graph
+    return graph.permute(ORDERS[method](undirected).to(graph.device))
+
+
+def by_degree(graph: Graph) -> Tensor:
+    """The vertices by falling degree, equals by index: hubs, which most arcs lead to, stand together."""
+    return graph.out_degree.argsort(descending=True, stable=True)
+
+
+def by_cuthill_mckee(graph: Graph) -> Tensor:
+    """Breadth-first from vertices of small degree, reversed (Cuthill, McKee 1969; George 1971): small bandwidth."""
+    try:
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+    except ImportError as missing:
+        raise MissingDependencyError("scipy", "reorder('rcm')", "scipy") from missing
+    if not graph.num_arcs:  # scipy takes no empty matrix
+        return torch.arange(graph.num_vertices)
+    order = reverse_cuthill_mckee(_matrix(graph), symmetric_mode=True)
+    return torch.from_numpy(order.astype("int64"))
+
+
+def _matrix(graph: Graph) -> Any:
+    from scipy.sparse import csr_array
+
+    offset, neighbors = graph.offset.cpu().numpy(), graph.neighbors.cpu().numpy()
+    n = graph.num_vertices
+    return csr_array((torch.ones(graph.num_arcs, dtype=torch.int8).numpy(), neighbors, offset), shape=(n, n))
+
+
+def by_metis(graph: Graph) -> Tensor:
+    """Part by part of a partition that cuts few edges. Recursive bisection numbers parts so that those beside each
+    other are near."""
+    plain = graph.to_undirected("first").without_self_loops()
+    parts = min(-(-plain.num_vertices // PART), 1024)
+    return metis_parts(plain, max(parts, 1), "reorder('metis')", recursive=True).argsort(stable=True)
+
+
+def metis_parts(
+    graph: Graph, parts: int, purpose: str, weight: Tensor | None = None, *, recursive: bool = False
+) -> Tensor:
+    """The part of each vertex, int64 [n] on the CPU, of a partition that cuts few edges (Karypis, Kumar 1998).
+
+    graph : undirected, without self-loops and parallel edges. weight : what each vertex adds to its part, int64 [n];
+    1 where None. recursive : by bisection. Raises MissingDependencyError, for the `purpose`, without pymetis.
+    """
+    try:
+        import pymetis
+    except ImportError as missing:
+        raise MissingDependencyError("pymetis", purpose, "metis") from missing
+    if parts < 2:
+        return torch.zeros(graph.num_vertices, dtype=torch.int64)
+    adjacency = pymetis.CSRAdjacency(graph.offset.cpu().numpy(), graph.neighbors.cpu().numpy())
+    weights = None if weight is None else weight.cpu().numpy()
+    return torch.tensor(pymetis.part_graph(parts, adjacency, vweights=weights, recursive=recursive)[1])
+
+
+def by_community(graph: Graph) -> Tensor:
+    """Community by community of a label propagation (Raghavan, Albert, Kumara 2007), each in the order of its indices,
+    and they in that of their labels: what was local stays so."""
+    alone = torch.arange(graph.num_vertices, device=graph.device)
+    return label_propagation.propagate(graph, alone, ROUNDS).argsort(stable=True)
+
+
+ORDERS: dict[str, Callable[[Graph], Tensor]] = {
+    "degree": by_degree,
+    "rcm": by_cuthill_mckee,
+    "metis": by_metis,
+    "community": by_community,
+}

@@ -1,0 +1,87 @@
+"""Files that are whole under their name or not there at all, whenever the process or the machine stops."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tgraph.io.files import PathLike, replacing
+
+
+@contextmanager
+def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
+    """A new file of `nbytes` bytes that takes the place of `path` once it is written and on the disk, or vanishes.
+    Raises OSError, naming path and bytes, where the disk has no room for it."""
+    remove_leftovers(path, "part")
+    with replacing(path) as temporary, room_for(path, nbytes), open(temporary, "wb") as file:
+        reserve(file.fileno(), nbytes)
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_folder(Path(path).parent)
+
+
+def reserve(file: int, nbytes: int) -> None:
+    """Take the room on the disk at once, rather than find out hours later that it is not there."""
+    if nbytes and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, nbytes)
+
+
+@contextmanager
+def room_for(path: PathLike, nbytes: int | str) -> Iterator[None]:
+    """What the system says of a full disk, with the path and the bytes that are needed."""
+    try:
+        yield
+    except OSError as fault:
+        said = fault.filename == os.fspath(path)
+        if said or fault.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        free = shutil.disk_usage(Path(path).absolute().parent).free
+        what = f"{fault.strerror}: {nbytes} bytes are needed, {free} are free; make room, or write to another disk"
+        raise OSError(fault.errno, what, os.fspath(path)) from fault
+
+
+def remove_leftovers(path: PathLike, suffix: str) -> None:
+    """Remove what processes that were killed while they wrote `path` have left beside it: hidden files or folders that
+    carry its name, the number of a process that is no more, and the suffix."""
+    path = Path(path)
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.{suffix}"):
+        process = re.fullmatch(r"(\d+)(\.\w+)?", left.name[len(path.name) + 2 : -len(suffix) - 1])
+        if process is None or _runs(int(process[1])):
+            continue
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Whether there is such a process, perhaps of another user."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that the new name outlives a loss of power too."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:  # some systems open no folders
+        return
+    try:
+        os.fsync(opened)
+    except OSError:  # and some file systems sync none
+        pass
+    finally:
+        os.close(opened)

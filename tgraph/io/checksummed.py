@@ -1,0 +1,205 @@
+"""safetensors files every byte of which is under a checksum (XXH3, 64 bits): of each tensor, piece by piece, and of
+the header.
+
+The metadata say how many bytes a piece has, and the checksums of every tensor's pieces, 16 hexadecimal digits each. So
+a part of a tensor can be verified alone, and damage is found to within a piece.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import xxhash
+from torch import Tensor
+
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.atomic_write import whole_file
+from tgraph.io.files import PathLike
+
+PAGE = 4096
+PIECE = 1 << 20  # bytes; a power of two, so that the elements of any dtype fill it
+DTYPES = {
+    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
+    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "BOOL": torch.bool,
+}  # fmt: skip
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+_NO_SUM = "0" * 16  # stands for the checksum of the header while that is computed
+
+
+def as_bytes(tensor: Tensor) -> memoryview:
+    """The bytes of a contiguous tensor of the CPU, of one dimension or more, not copied."""
+    return tensor.view(torch.uint8).numpy().data
+
+
+def checksum(data: Any) -> int:
+    """XXH3 of the bytes, as the int64 of the same bits."""
+    return signed(xxhash.xxh3_64_intdigest(data))
+
+
+def signed(value: int) -> int:
+    """The int64 of the same bits as a uint64."""
+    return value - 2**64 if value >= 2**63 else value
+
+
+def seal(header: dict[str, Any]) -> bytes:
+    """The head of a file, whole pages: its length and the header, whose metadata get its own checksum."""
+    header["__metadata__"] |= {"checksum": _NO_SUM}
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % PAGE)
+    head = struct.pack("<Q", len(text)) + text
+    return head.replace(_note(_NO_SUM), _note(xxhash.xxh3_64_hexdigest(head)), 1)
+
+
+def unseal(head: bytes) -> dict[str, Any]:
+    """The header in the head of a file. Raises ValueError where it is not what was sealed."""
+    try:
+        header = json.loads(head[8:])
+        found = header["__metadata__"]["checksum"]
+        if xxhash.xxh3_64_hexdigest(head.replace(_note(found), _note(_NO_SUM), 1)) != found:
+            raise ValueError("its checksum differs")
+    except (LookupError, TypeError, AttributeError) as fault:
+        raise ValueError(str(fault)) from fault
+    return header
+
+
+def _note(sum_of_header: str) -> bytes:
+    return b'"checksum": "' + sum_of_header.encode() + b'"'
+
+
+def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str]) -> None:
+    """Write tensors of any shape and device, and notes, whole or not at all.
+
+    Raises ArgumentError for a dtype that such files do not hold; OSError, with the bytes needed, where the disk is
+    full.
+    """
+    # the widest first, so that every tensor is aligned to its own element size without gaps
+    ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
+    plain = {name: tensor.detach().cpu().contiguous().reshape(-1) for name, tensor in ordered}
+    sums = {name: "".join(_digests(as_bytes(tensor), PIECE)) for name, tensor in plain.items()}
+    header: dict[str, Any] = {"__metadata__": notes | {"piece": str(PIECE), "sums": json.dumps(sums)}}
+    end = 0
+    for name, tensor in ordered:
+        if tensor.dtype not in DTYPE_NAMES:
+            raise ArgumentError(f"{name}: no such file holds {tensor.dtype}; convert it to torch.float64")
+        begin, end = end, end + tensor.nbytes
+        shape = list(tensor.shape)
+        header[name] = {"dtype": DTYPE_NAMES[tensor.dtype], "shape": shape, "data_offsets": [begin, end]}
+    head = seal(header)
+    with whole_file(path, len(head) + end) as file:
+        file.write(head)
+        for tensor in plain.values():
+            file.write(as_bytes(tensor))
+
+
+def _digests(data: memoryview, piece: int) -> list[str]:
+    return [xxhash.xxh3_64_hexdigest(data[begin : begin + piece]) for begin in range(0, len(data), piece)]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the header of a safetensors file says.
+
+    notes : its metadata. entries : dtype and shape of each tensor, as safetensors has them. begin : the byte of the
+    file where the data begin. piece : the bytes that one checksum is for. sums : those of each tensor, None where
+    `write` has not written the file: nothing can be verified then. remedy : for the errors.
+    """
+
+    path: PathLike
+    notes: dict[str, str]
+    entries: dict[str, dict[str, Any]]
+    begin: int
+    piece: int
+    sums: dict[str, str] | None
+    remedy: str
+
+    def dtype(self, name: str) -> torch.dtype:
+        """The dtype of a tensor."""
+        return DTYPES[self.entries[name]["dtype"]]
+
+    def position(self, name: str) -> int:
+        """The byte of the file where a tensor begins."""
+        return self.begin + self.entries[name]["data_offsets"][0]
+
+    def check(self, name: str, data: memoryview, first: int = 0) -> None:
+        """Verify bytes of a tensor from its byte `first` on, which begins a piece, up to the end of one.
+
+        Raises FileFormatError that names the file, the tensor and where the first damaged piece lies.
+        """
+        if self.sums is None:
+            return
+        at = first // self.piece
+        for number, digest in enumerate(_digests(data, self.piece), start=at):
+            if self.sums[name][16 * number : 16 * number + 16] != digest:
+                raise self._damaged(name, number)
+
+    def _damaged(self, name: str, number: int) -> FileFormatError:
+        first, size = number * self.piece, self.dtype(name).itemsize
+        end = min(first + self.piece, self.entries[name]["data_offsets"][1] - self.entries[name]["data_offsets"][0])
+        place = self.position(name)
+        return FileFormatError(
+            self.path,
+            f"the checksum of the tensor {name!r} differs between its elements {first // size} and {end // size - 1} "
+            f"(bytes {place + first} to {place + end - 1} of the file)",
+            self.remedy,
+        )
+
+    def digests(self, name: str) -> str:
+        """The checksums of a tensor, computed from its data where the file has none."""
+        return self.sums[name] if self.sums is not None else "".join(_digests(as_bytes(self.load(name)), self.piece))
+
+    def load(self, name: str) -> Tensor:
+        """A tensor, read into memory and verified. Raises FileFormatError where it is damaged."""
+        tensor = torch.empty(self.entries[name]["shape"], dtype=self.dtype(name), device="cpu")
+        data = as_bytes(tensor.view(-1))
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(self.position(name))
+            done = 0
+            while taken := file.readinto(data[done:]):
+                done += taken
+        if done < len(data):
+            raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", self.remedy)
+        self.check(name, data)
+        return tensor
+
+
+def contents(path: PathLike, remedy: str) -> Contents:
+    """What is in a safetensors file; only its header is read, and verified where `write` has written it. Raises
+    FileFormatError where it is damaged, truncated or none of these."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        first = file.read(8)
+        length = struct.unpack("<Q", first)[0] if len(first) == 8 else 0
+        try:
+            if not 0 < length <= size - 8:
+                raise ValueError("its length is wrong")
+            head = first + file.read(length)
+            header = json.loads(head[8:])
+            notes = header.pop("__metadata__", {})
+            # either note says that the header is under a checksum, which a bit that differs in it cannot hide
+            is_sealed = "checksum" in notes or "sums" in notes
+            if is_sealed:
+                unseal(head)
+            whole = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
+        except (ValueError, LookupError, TypeError, AttributeError) as fault:
+            raise FileFormatError(path, f"the header is damaged ({fault})", remedy) from fault
+    if size != whole:
+        raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", remedy)
+    if is_sealed and "piece" not in notes:
+        raise FileFormatError(path, "its checksums are of a kind that only earlier versions write", remedy)
+    piece, sums = (int(notes["piece"]), json.loads(notes["sums"])) if is_sealed else (PIECE, None)
+    return Contents(path, notes, header, 8 + length, piece, sums, remedy)
+
+
+def read(path: PathLike, remedy: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """(tensors, notes) of a file that `write` has written. Raises FileFormatError, naming the tensor, where it is
+    damaged, truncated or none of these."""
+    held = contents(path, remedy)
+    if held.sums is None:
+        raise FileFormatError(path, "the file has no checksums", remedy)
+    return {name: held.load(name) for name in held.entries}, held.notes

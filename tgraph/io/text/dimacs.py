@@ -1,0 +1,103 @@
+"""DIMACS graphs: shortest-path challenge (.gr, `p sp`), PACE (`p tw`) and colouring (`p edge`) files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tgraph.core.build import Multi, SelfLoops
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids
+from tgraph.io.files import PathLike, create_bytes, lines, open_bytes
+from tgraph.io.text.columns import Layout, last_line_before_data, read_columns
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the edge lines of one kind of problem look like."""
+
+    fields: tuple[str, ...]
+    directed: bool
+    comments: str = "c"
+
+
+_ARCS = Kind(("=a", "id", "id", "number"), directed=True)
+_MARKED = Kind(("=e", "id", "id"), directed=False, comments="cn")  # `n vertex value` has no place in a Graph
+_BARE = Kind(("id", "id"), directed=False)
+_KINDS = {"sp": _ARCS, "edge": _MARKED, "col": _MARKED, "tw": _BARE, "td": _BARE}
+
+
+def read(
+    path: PathLike,
+    *,
+    directed: bool | None = None,
+    weights: bool | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    progress: bool = False,
+) -> Graph:
+    """Read a DIMACS file; arguments are explained in `tgraph.read`.
+
+    `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
+    `p edge n m` lines `e source target`, both undirected; its lines `n vertex value` are passed over. Vertices keep the
+    ids 1..n.
+    Raises FileFormatError.
+    """
+    line, kind, n, m = _read_problem(path)
+    check_declared(path, n, m, line)
+    fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
+    skip = last_line_before_data(path, kind.comments, line)
+    layout = Layout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
+    arrays = [array for array in read_columns(path, layout, progress) if array is not None]
+    src, dst = arrays[0], arrays[1]
+    if len(src) != m:
+        problem = f"the header declares {m} edges, the file has {len(src)}"
+        raise FileFormatError(path, problem, "the file is truncated or its header wrong", line=line)
+    src -= 1
+    dst -= 1
+    rules = Rules(kind.directed if directed is None else directed, multi, self_loops, num_vertices=n)
+    return numbered_from_one(rules.build(src, dst, arrays[2] if len(arrays) == 3 else None))
+
+
+def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:
+    with open_bytes(path) as stream:
+        for number, line in lines(stream):
+            words = line.decode("latin-1").split()
+            if not words or words[0].startswith("c"):
+                continue
+            if words[0] != "p":
+                problem = f"expected the problem line 'p sp vertices edges', found {' '.join(words)[:60]!r}"
+                raise FileFormatError(path, problem, "put it before the first edge", line=number)
+            if len(words) != 4 or words[1] not in _KINDS or not (words[2].isdecimal() and words[3].isdecimal()):
+                problem = f"the problem line {' '.join(words)[:60]!r} is not a graph"
+                raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)
+            return number, _KINDS[words[1]], int(words[2]), int(words[3])
+    raise FileFormatError(path, "the file is empty: it has no problem line", "begin it with 'p sp vertices edges'")
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write `p sp` with integer weights, an undirected edge as two arcs; unweighted undirected graphs as `p tw`.
+
+    Original ids cannot be written (a warning says so). Raises ArgumentError for fractional weights and for a directed
+    graph without weights, which no DIMACS kind can hold.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    warn_of_ids(graph, "DIMACS")
+    integer_weights(graph, "DIMACS")
+    if graph.weights is None and graph.directed:
+        raise ArgumentError("graph: a directed DIMACS file needs weights; write .mtx or .el, or give weights of 1")
+    arcs = graph
+    if graph.weights is not None and not graph.directed:
+        arcs = Graph(graph.offset, graph.neighbors, graph.weights)
+    src, dst, weights = edges_of(arcs)
+    columns = {"source": src + 1, "target": dst + 1}
+    if weights is not None:
+        columns = {"mark": pa.array(["a"]).take(pa.array(src * 0))} | columns | {"weight": weights}
+    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    with create_bytes(path) as file:
+        kind = "tw" if weights is None else "sp"
+        file.write(f"p {kind} {graph.num_vertices} {len(src)}\n".encode())
+        if len(src):
+            csv.write_csv(pa.table(columns), file, options)

@@ -1,0 +1,203 @@
+"""Edge lists: one edge per line, `source target [weight ...]` (SNAP, KONECT, GAPBS, networkx)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tgraph.core.build import Multi, SelfLoops
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.edges import Ids, Rules, named_edges, printable
+from tgraph.io.files import PathLike, create_bytes
+from tgraph.io.text.columns import BLANKS, Layout, check_delimiter, first_lines, read_columns
+from tgraph.io.text.names import Columns
+
+COMMENTS = "#%"
+NUMBER = re.compile(rb"[-+]?[\d.]+([eE][-+]?\d+)?")
+_INTEGER = re.compile(rb"-?\d+")
+_UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
+_EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # what `write` says of one
+_KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
+_UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
+
+
+def read(
+    path: PathLike,
+    *,
+    directed: bool | None = None,
+    weights: bool | int | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+    delimiter: str | None = None,
+    skip: int = 0,
+    quoted: bool = False,
+    progress: bool = False,
+) -> Graph:
+    """Read an edge list; every argument is explained in `tgraph.read`.
+
+    Fields are separated by blanks, tabs, commas or semicolons, told by the first data line unless `delimiter` names
+    the character. Lines that begin with # or % are comments wherever they stand; `skip` lines on top are ignored.
+    `quoted=True`: fields may be quoted with ", as in CSV.
+    Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
+    Raises FileFormatError.
+    """
+    found = plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted)
+    if found.layout is None:
+        return found.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+    arrays = read_columns(path, found.layout, progress)
+    return found.build(arrays)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to read a list of edges. `layout` is None for one that says that it has no edges; `source`, `target` and
+    `weight` (or None) are 0-based columns. `taken` names them, and what is left out."""
+
+    rules: Rules
+    layout: Layout | None
+    weight: int | None = None
+    source: int = 0
+    target: int = 1
+    taken: Columns | None = None
+
+    def columns(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
+        """(sources, targets, weights or None) among the arrays of the layout's fields."""
+        return arrays[self.source], arrays[self.target], None if self.weight is None else arrays[self.weight]
+
+    def build(self, arrays: list[Any]) -> Graph:
+        """The graph of the arrays of the layout's fields."""
+        return self.rules.build(*self.columns(arrays))
+
+
+def plan(
+    path: PathLike,
+    directed: bool | None = None,
+    weights: bool | int | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+    delimiter: str | None = None,
+    skip: int = 0,
+    quoted: bool = False,
+) -> Plan:
+    """What the first lines of a file, and the options of `read`, say of the rest. Raises FileFormatError."""
+    check_delimiter(delimiter)
+    notes, data = first_lines(path, COMMENTS, skip)
+    rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
+    if not data:
+        if any(map(_EMPTY.match, notes)):
+            return Plan(rules, None)
+        raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
+    delimiter = delimiter or guess_delimiter(data[0][1])
+    blank = " " if b" " in data[0][1].strip() else "\t"
+    layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
+    rows = [(number, layout.split(path, number, line)) for number, line in data]
+    kind = id_kind(path, rows, ids)
+    width = len(rows[0][1])
+    if width < 2:
+        raise FileFormatError(
+            path,
+            f"short line, only {width} column where an edge needs 2 at least",
+            f"skip={rows[0][0]} ignores the lines down to this one, delimiter= names what separates columns",
+            line=rows[0][0],
+        )
+    fields = [kind, kind] + ["skip"] * (width - 2)
+    column = weight_column(path, width, weights, rows[0][0])
+    if column is not None:
+        fields[column] = "number"
+    left = {number for number in range(3, width + 1) if number - 1 != column}
+    numbers = tuple(number for number in sorted(left) if NUMBER.fullmatch(rows[0][1][number - 1]))
+    others = tuple(sorted(left.difference(numbers)))
+    taken = Columns(1, 2, None if column is None else column + 1, numbers, others)
+    return Plan(rules, replace(layout, fields=tuple(fields)), column, taken=taken)
+
+
+def columns(path: PathLike, **options: Any) -> Columns | None:
+    """Which columns `read` takes with these options; None where the file says that it has no edges."""
+    return plan(path, **options).taken
+
+
+def guess_delimiter(line: bytes) -> str:
+    """The delimiter of a data line. Integers between blanks settle it; else ; before , before tab before blanks."""
+    head = line.split()[:2]
+    if len(head) == 2 and all(_INTEGER.fullmatch(field) for field in head):
+        return BLANKS
+    return next((mark for mark in ";,\t" if mark.encode() in line.strip()), BLANKS)
+
+
+def id_kind(path: PathLike, rows: list[tuple[int, list[bytes]]], ids: Ids) -> str:
+    """Whether the ids in the first rows are integers ("id") or text ("label")."""
+    if ids == "text":
+        return "label"
+    integers = [all(_INTEGER.fullmatch(field) for field in fields[:2]) for _, fields in rows]
+    if integers[0] or ids in ("compact", "keep"):
+        return "id"
+    if any(integers) and len(rows[0][1]) >= 2:
+        line, fields = rows[0]
+        shown = b" ".join(fields[:2]).decode("utf-8", "replace")
+        raise FileFormatError(
+            path,
+            f"{shown!r} stands where the next line has integer ids",
+            f'skip={line} ignores it if it is a header, ids="text" reads all ids as labels',
+            line=line,
+        )
+    return "label"
+
+
+def weight_column(path: PathLike, width: int, weights: bool | int | None, line: int) -> int | None:
+    """The 0-based column of the weights, or None: the third one where there is one, unless the caller says else."""
+    if weights is False or (weights is None and width < 3):
+        return None
+    column = 3 if weights is None or weights is True else weights
+    if not isinstance(column, int) or column < 3:
+        raise ArgumentError(f"weights: expected False or the number of a column from 3 upwards, got {weights!r}")
+    if column > width:
+        problem = f"weights={weights} asks for column {column}, the first data line has {width}"
+        raise FileFormatError(path, problem, "name a column that is there, or pass weights=False", line=line)
+    return column - 1
+
+
+def _directed(path: PathLike, notes: list[bytes], directed: bool | None) -> bool:
+    """The caller's word, else that of a KONECT or SNAP header, else directed."""
+    header = next((match[1] for match in map(_KONECT.match, notes) if match), None)
+    if header == b"bip" and directed is None:
+        problem = "a bipartite KONECT list, whose left and right vertices share the same numbers"
+        raise FileFormatError(path, problem, "number the right vertices apart, or pass directed= to read it as it is")
+    if directed is not None:
+        return directed
+    # SNAP's "Directed graph (each unordered pair of nodes is saved once)" means neither: only "undirected" counts
+    return header != b"sym" and not any(map(_UNDIRECTED.match, notes))
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write `source target [weight]` lines under the original ids, an undirected edge once.
+
+    The first line of an undirected graph says so, as SNAP does. Isolated vertices cannot be written (a warning says
+    how many). Labels made of digits are read back as integers unless `ids="text"` says else. Raises ArgumentError for
+    labels that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
+    """
+    from pyarrow import csv
+
+    columns = named_edges(graph, "an edge list")
+    if isinstance(graph.vertices, np.ndarray):
+        _check_labels(graph.vertices)
+    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    header = "" if graph.directed else "# Undirected graph"
+    if not graph.num_arcs:
+        header = f"# {'Directed' if graph.directed else 'Undirected'} graph without edges"
+    with create_bytes(path) as file:
+        file.write(f"{header}\n".encode() if header else b"")
+        csv.write_csv(printable(columns), file, options)
+
+
+def _check_labels(labels: np.ndarray) -> None:
+    for label in labels:
+        if _UNSAFE.search(label):
+            raise ArgumentError(
+                f"graph.vertices: the label {label!r} cannot stand in an edge list; write .csv or .parquet instead"
+            )

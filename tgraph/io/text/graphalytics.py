@@ -1,0 +1,152 @@
+"""LDBC Graphalytics: name.v lists the vertices, name.e the edges, name.properties says whether they are directed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.core import sorting
+from tgraph.core.build import Multi, SelfLoops
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.edges import Rules, edges_of, printable
+from tgraph.io.files import CODECS, PathLike, create_bytes, lines, open_bytes, stem
+from tgraph.io.text.columns import Layout, first_lines, read_columns
+
+_SUFFIXES = (".v", ".e", ".properties")
+_DIRECTED = re.compile(r"(?m)^\s*graph\..*\.directed\s*=\s*(true|false)\s*$")
+
+
+def read(
+    path: PathLike,
+    *,
+    directed: bool | None = None,
+    weights: bool | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    progress: bool = False,
+) -> Graph:
+    """Read the graph that `path` belongs to: name.v, name.e, name.properties or their common prefix `name`.
+
+    Every vertex of name.v is in the graph, isolated or not, in ascending order of its id. A third column of name.e is
+    the weight. Without `directed`, name.properties decides; without that file the graph is directed.
+    Raises FileFormatError, also for an edge to a vertex that is not in name.v.
+    """
+    prefix = _prefix(path)
+    vertices = np.sort(_read_vertices(_beside(prefix, ".v")))
+    edges = _beside(prefix, ".e")
+    src, dst, values = _read_edges(edges, weights is not False, progress)
+    if directed is None:
+        directed = _directed(prefix)
+    plain = len(vertices) == 0 or (vertices[0] == 0 and vertices[-1] == len(vertices) - 1)
+    graph = Rules(directed, multi, self_loops, num_vertices=len(vertices)).build(
+        *_index(edges, vertices, src, dst), values
+    )
+    ids = None if plain else torch.from_numpy(vertices)
+    return Graph(graph.offset, graph.neighbors, graph.weights, ids, graph.directed)
+
+
+def _prefix(path: PathLike) -> Path:
+    path = stem(path)
+    return path.with_suffix("") if path.suffix in _SUFFIXES else path
+
+
+def _beside(prefix: Path, suffix: str) -> Path:
+    candidates = [Path(f"{prefix}{suffix}{codec}") for codec in ("", *CODECS)]
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise FileFormatError(candidates[0], "there is no such file", "a Graphalytics graph needs name.v and name.e")
+    return found
+
+
+def _read_vertices(path: Path) -> np.ndarray:
+    width = _width(path) or 1
+    ids = read_columns(path, Layout(("id",) + ("skip",) * (width - 1), comments="#"))[0].astype(np.int64)
+    ordered, counts = np.unique(ids, return_counts=True)
+    if len(ordered) != len(ids):
+        twice = ordered[counts > 1][0]
+        raise FileFormatError(path, f"the vertex {twice} is listed twice", "list every vertex once")
+    return ids
+
+
+def _read_edges(path: Path, weighted: bool, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
+    width = max(_width(path), 2)
+    fields = ("id", "id", "number" if weighted else "skip")[:width] + ("skip",) * (width - 3)
+    src, dst, *values = read_columns(path, Layout(fields, comments="#"), progress)
+    return src, dst, values[0] if values else None
+
+
+def _width(path: Path) -> int:
+    """How many fields the first line has, 0 for an empty file."""
+    _, data = first_lines(path, "#", count=1)
+    return len(data[0][1].split()) if data else 0
+
+
+def _directed(prefix: Path) -> bool:
+    properties = Path(f"{prefix}.properties")
+    if not properties.is_file():
+        return True
+    said = _DIRECTED.search(properties.read_text(encoding="utf-8-sig", errors="replace"))
+    if said is None:
+        problem = "no line 'graph.NAME.directed = true|false'"
+        raise FileFormatError(properties, problem, "add it, or pass directed= to the reader")
+    return said[1] == "true"
+
+
+def _index(path: Path, vertices: np.ndarray, src: np.ndarray, dst: np.ndarray) -> tuple[Tensor, Tensor]:
+    """The ends as positions in the ascending `vertices`. Only those that occur are searched for."""
+    used, *ends = sorting.compact(torch.from_numpy(src), torch.from_numpy(dst))
+    known = torch.from_numpy(vertices)
+    place = torch.searchsorted(known, used)
+    unknown = place == len(known)
+    unknown[~unknown] = known[place[~unknown]] != used[~unknown]
+    if bool(unknown.any()):
+        missing = int(used[unknown][0])
+        problem = f"an edge names the vertex {missing}, which the vertex file does not list"
+        raise FileFormatError(path, problem, "list every vertex in the .v file", _line_naming(path, missing))
+    if len(used) != len(known):
+        place = place.to(ends[0].dtype)
+        ends = [place.index_select(0, end) for end in ends]
+    return ends[0], ends[1]
+
+
+def _line_naming(path: Path, vertex: int) -> int | None:
+    with open_bytes(path) as stream:
+        named = str(vertex).encode()
+        return next((number for number, line in lines(stream) if named in line.split()[:2]), None)
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write name.v, name.e and name.properties, whichever of the three `path` names.
+
+    Raises ArgumentError for labels, which the format cannot hold.
+    """
+    from pyarrow import csv
+
+    if isinstance(graph.vertices, np.ndarray) and len(graph.vertices):
+        label = graph.vertices[0]
+        raise ArgumentError(f"graph.vertices: Graphalytics ids are integers, not {label!r}; write .tg or .parquet")
+    names = graph.vertices.cpu().numpy() if isinstance(graph.vertices, Tensor) else np.arange(graph.num_vertices)
+    src, dst, weights = edges_of(graph)
+    columns = {"source": names[src], "target": names[dst]} | ({} if weights is None else {"weight": weights})
+    prefix, codec = _prefix(path), Path(path).suffix if Path(path).suffix in CODECS else ""
+    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    for suffix, table in ((".v", {"id": names.astype(np.int64)}), (".e", columns)):
+        with create_bytes(f"{prefix}{suffix}{codec}") as file:
+            csv.write_csv(printable(table), file, options)
+    weighted = "" if weights is None else f"graph.{prefix.name}.edge-properties.names = weight\n"
+    with create_bytes(f"{prefix}.properties") as file:
+        directed = str(graph.directed).lower()
+        text = (
+            f"graph.{prefix.name}.vertex-file = {prefix.name}.v{codec}\n"
+            f"graph.{prefix.name}.edge-file = {prefix.name}.e{codec}\n"
+            f"graph.{prefix.name}.meta.vertices = {graph.num_vertices}\n"
+            f"graph.{prefix.name}.meta.edges = {graph.num_edges}\n"
+            f"graph.{prefix.name}.directed = {directed}\n{weighted}"
+        )
+        file.write(text.encode())

@@ -1,0 +1,178 @@
+"""MatrixMarket (.mtx): a square sparse or dense matrix is a graph; https://math.nist.gov/MatrixMarket/formats.html."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tgraph.core.build import Multi, SelfLoops
+from tgraph.core.graph import Graph
+from tgraph.errors import FileFormatError
+from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids
+from tgraph.io.files import PathLike, create_bytes, lines, open_bytes
+from tgraph.io.text.columns import Layout, first_lines, last_line_before_data, read_columns
+
+_FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
+# LAGraph writes matrices of integral doubles, and of infinities, as integer and notes their type below the header
+_REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+_BANNER = "%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The banner and the size line."""
+
+    layout: str  # coordinate or array
+    field: str | None  # the kind of the values, None for a pattern
+    symmetry: str
+    size: int
+    entries: int
+    line: int  # of the sizes
+
+
+def read(
+    path: PathLike,
+    *,
+    directed: bool | None = None,
+    weights: bool | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    progress: bool = False,
+) -> Graph:
+    """Read a matrix: entry (i, j) is the arc i -> j; arguments are explained in `tgraph.read`.
+
+    A symmetric matrix is an undirected graph, any other a directed one unless `directed` says else. A skew-symmetric
+    one has both arcs, of opposite weights. Of a dense matrix the entries that are not 0 are arcs. Values are int64
+    (integer) or float64 (real, or noted as such in a %%GraphBLAS line). Every row is a vertex, isolated or not; its
+    number 1..n is the vertex's id.
+    Raises FileFormatError, also for complex, hermitian and rectangular matrices.
+    """
+    header = _read_header(path)
+    check_declared(path, header.size, header.entries, header.line)
+    read_entries = _read_coordinate if header.layout == "coordinate" else _read_array
+    if weights is False and header.layout == "coordinate" and header.field is not None:
+        header = replace(header, field="skip")
+    src, dst, values = read_entries(path, header, progress)
+    if weights is False:
+        values = None
+    mirrored = header.symmetry == "symmetric"
+    if header.symmetry == "skew-symmetric":
+        _check_negatable(path, values)
+        src, dst = np.concatenate((src, dst)), np.concatenate((dst, src))
+        values = None if values is None else np.concatenate((values, -values))
+    one_way = not mirrored if directed is None else directed
+    if mirrored and one_way:
+        loop = src == dst
+        src, dst = np.concatenate((src, dst[~loop])), np.concatenate((dst, src[~loop]))
+        values = None if values is None else np.concatenate((values, values[~loop]))
+    return numbered_from_one(Rules(one_way, multi, self_loops, num_vertices=header.size).build(src, dst, values))
+
+
+def _read_header(path: PathLike) -> Header:
+    with open_bytes(path) as stream:
+        top = [line.decode("latin-1") for _, line in itertools.islice(lines(stream), 2)] + ["", ""]
+    banner = top[0].split()
+    words = [word.lower() for word in banner]
+    if not words or words[0] != "%%matrixmarket":
+        raise FileFormatError(path, "the %%MatrixMarket header is missing", f"begin the file with {_BANNER}", line=1)
+    if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
+        raise FileFormatError(path, f"the header {' '.join(banner)!r} is malformed", f"write {_BANNER}", line=1)
+    _, _, layout, field, symmetry = words
+    if field == "complex" or symmetry == "hermitian":
+        problem = f"a {field} {symmetry} matrix has complex weights"
+        raise FileFormatError(path, problem, "write real, integer or pattern entries", line=1)
+    if field not in _FIELDS or symmetry not in _SYMMETRIES or (layout == "array" and field == "pattern"):
+        problem = f"the header asks for the unknown combination {layout} {field} {symmetry}"
+        raise FileFormatError(path, problem, f"write {_BANNER}", line=1)
+    if field == "integer" and _REAL_TYPE.match(top[1]):
+        field = "real"
+    line, sizes = _read_sizes(path, 3 if layout == "coordinate" else 2)
+    if sizes[0] != sizes[1]:
+        problem = f"the matrix is rectangular, {sizes[0]} x {sizes[1]}"
+        raise FileFormatError(path, problem, "a graph needs a square matrix", line=line)
+    n = sizes[0]
+    dense = {"general": n * n, "symmetric": n * (n + 1) // 2, "skew-symmetric": n * (n - 1) // 2}[symmetry]
+    return Header(layout, _FIELDS[field], symmetry, n, sizes[2] if layout == "coordinate" else dense, line)
+
+
+def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
+    _, data = first_lines(path, "%", count=1)
+    if not data:
+        raise FileFormatError(path, "the line with the sizes of the matrix is missing", "the file is truncated")
+    line, text = data[0]
+    words = text.split()
+    # some writers give an array the number of its entries as well
+    if len(words) not in (expected, 3) or not all(word.isdigit() for word in words):
+        shape = "rows columns entries" if expected == 3 else "rows columns"
+        problem = f"expected the sizes {shape!r}, found {text.decode('latin-1').strip()!r}"
+        raise FileFormatError(path, problem, "correct the size line", line=line)
+    return line, [int(word) for word in words]
+
+
+def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
+    fields = ("id", "id") if header.field is None else ("id", "id", header.field)
+    skip = last_line_before_data(path, "%", header.line)
+    layout = Layout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
+    src, dst, *values = read_columns(path, layout, progress)
+    _check_count(path, header, len(src))
+    src -= 1
+    dst -= 1
+    if header.symmetry != "general" and (src < dst).any() and (src > dst).any():
+        problem = f"a {header.symmetry} matrix lists one triangle, this one has entries on both sides of the diagonal"
+        raise FileFormatError(path, problem, "write it as general, or keep the lower triangle", line=1)
+    if header.symmetry == "skew-symmetric" and (src == dst).any():
+        raise FileFormatError(path, "a skew-symmetric matrix has no diagonal entries", "remove them", line=1)
+    return src, dst, values[0] if values else None
+
+
+def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
+    layout = Layout((header.field or "real",), skip=header.line, comments="%")
+    (values,) = read_columns(path, layout, progress)
+    _check_count(path, header, len(values))
+    n = header.size
+    if header.symmetry == "general":
+        column, row = np.divmod(np.arange(n * n), max(n, 1))
+    else:  # the lower triangle, column after column
+        column, row = np.triu_indices(n, k=0 if header.symmetry == "symmetric" else 1)
+    present = values != 0
+    return row[present], column[present], values[present]
+
+
+def _check_negatable(path: PathLike, values: np.ndarray | None) -> None:
+    if values is not None and values.dtype == np.int64 and (values == np.iinfo(np.int64).min).any():
+        raise FileFormatError(path, "the value -2^63 has no opposite in 64 bits", "write the matrix as real")
+
+
+def _check_count(path: PathLike, header: Header, found: int) -> None:
+    if found != header.entries:
+        problem = f"the header declares {header.entries} entries, the file has {found}"
+        raise FileFormatError(path, problem, "the file is truncated or its size line wrong", line=header.line)
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write a coordinate matrix: symmetric (lower triangle) for an undirected graph, else general.
+
+    Original ids cannot be written (a warning says so).
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    warn_of_ids(graph, "MatrixMarket")
+    src, dst, weights = edges_of(graph)
+    row, column = (src, dst) if graph.directed else (dst, src)  # src <= dst, and the lower triangle has row >= column
+    field = "pattern" if weights is None else "real" if weights.dtype.kind == "f" else "integer"
+    symmetry = "general" if graph.directed else "symmetric"
+    n = graph.num_vertices
+    columns = {"row": row + 1, "column": column + 1}
+    if weights is not None:
+        columns["value"] = weights
+    with create_bytes(path) as file:
+        file.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {len(src)}\n".encode())
+        if len(src):
+            options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+            csv.write_csv(pa.table(columns), file, options)

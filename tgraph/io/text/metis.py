@@ -1,0 +1,196 @@
+"""METIS graphs (.graph): line v lists the neighbours of vertex v (METIS manual 5.1, section 4.1.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
+from tgraph.io.files import PathLike, blocks, create_bytes, lines, open_bytes
+
+_COMMENT = re.compile(rb"(?m)^[ \t]*%[^\n]*\n?")
+_BREAKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
+
+
+@dataclass(frozen=True)
+class Header:
+    """`n m [fmt [ncon]]`: fmt has the digits vertex sizes, vertex weights, edge weights."""
+
+    n: int
+    m: int
+    weighted: bool
+    lead: int  # numbers before the first neighbour of a line: the size and the weights of the vertex
+    line: int
+
+
+def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, progress: bool = False) -> Graph:
+    """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
+
+    Every edge must stand in the lines of both its vertices; `directed=True` takes the lists as arcs. Edge weights
+    are int64; sizes and weights of vertices are passed over. Vertices keep the ids 1..n.
+    Raises FileFormatError.
+    """
+    header = _read_header(path)
+    counts, numbers = _read_numbers(path, header, progress)
+    if len(counts) != header.n:
+        problem = f"the header declares {header.n} vertices, the file has {len(counts)} lines of neighbours"
+        raise FileFormatError(path, problem, "the file is truncated or its header wrong", line=header.line)
+    counts, numbers = _drop_lead(path, header, counts, numbers)
+    step = 2 if header.weighted else 1
+    odd = counts % step
+    if odd.any():
+        problem = "a neighbour without a weight"
+        raise FileFormatError(path, problem, "fmt says that every neighbour has one", _line_of(path, header, odd))
+    neighbors, values = numbers[0::step], numbers[1::2] if header.weighted and weights is not False else None
+    offset = np.zeros(header.n + 1, dtype=np.int64)
+    np.cumsum(counts // step, out=offset[1:])
+    outside = (neighbors < 1) | (neighbors > header.n)
+    if outside.any():
+        at = int(outside.argmax())
+        vertex = np.arange(header.n) == np.searchsorted(offset, at, side="right") - 1
+        problem = f"the neighbour {neighbors[at]} is not between 1 and {header.n}"
+        raise FileFormatError(path, problem, "correct the line or the header", _line_of(path, header, vertex))
+    return _graph(path, header, offset, neighbors - 1, values, bool(directed))
+
+
+def _graph(
+    path: PathLike, header: Header, offset: np.ndarray, neighbors: np.ndarray, values: np.ndarray | None, directed: bool
+) -> Graph:
+    rows = np.repeat(np.arange(header.n), np.diff(offset))
+    entries, loops = len(neighbors), int((rows == neighbors).sum())
+    expected = {2 * header.m, 2 * header.m - loops} | ({header.m} if directed else set())
+    if entries not in expected:
+        problem = f"the header declares {header.m} edges, which are {2 * header.m} entries; the lines have {entries}"
+        remedy = "correct the header, or read the lists as arcs with directed=True"
+        raise FileFormatError(path, problem, remedy, line=header.line)
+    weights = None if values is None else torch.from_numpy(np.ascontiguousarray(values))
+    try:
+        graph = Graph.from_csr(torch.from_numpy(offset), torch.from_numpy(neighbors), weights, directed=directed)
+        return numbered_from_one(graph)
+    except ArgumentError as fault:
+        problem = "the lists do not mirror each other: some vertex u lists v, and v lacks u or has another weight"
+        remedy = "list every edge at both ends, or read the lists as arcs with directed=True"
+        raise FileFormatError(path, problem, remedy) from fault
+
+
+def _read_header(path: PathLike) -> Header:
+    with open_bytes(path) as stream:
+        for number, line in lines(stream):
+            if not line.strip() or line.lstrip().startswith(b"%"):
+                continue
+            words = line.decode("latin-1").split()
+            fmt = words[2].zfill(3) if len(words) > 2 else "000"
+            if len(words) not in (2, 3, 4) or not all(map(str.isdecimal, words)) or not re.fullmatch("[01]{3}", fmt):
+                problem = f"expected the header 'vertices edges [fmt [ncon]]', found {' '.join(words)[:60]!r}"
+                raise FileFormatError(path, problem, "fmt has three digits 0 or 1", line=number)
+            vertex_weights = int(words[3]) if len(words) == 4 else 1
+            lead = int(fmt[0]) + int(fmt[1]) * vertex_weights
+            return Header(int(words[0]), int(words[1]), fmt[2] == "1", lead, number)
+    raise FileFormatError(path, "the file is empty: it has no header", "begin it with 'vertices edges'")
+
+
+def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(how many numbers each line has, all the numbers); blank lines after the last vertex do not count."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    counts, numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    convert = csv.ConvertOptions(column_types={"v": pa.int64()}, null_values=[])
+    skip = header.line
+    with open_bytes(path, progress) as stream:
+        for block in blocks(stream):
+            while skip and block:
+                skip -= 1
+                block = block.partition(b"\n")[2]
+            block = _COMMENT.sub(b"", block)
+            if not block:
+                continue
+            counts.append(_numbers_per_line(block))
+            if counts[-1].any():
+                text = pa.BufferReader(block.translate(_BREAKS))
+                options = csv.ReadOptions(column_names=["v"])
+                try:
+                    numbers.append(csv.read_csv(text, options, convert_options=convert).column("v").to_numpy())
+                except pa.ArrowInvalid as fault:
+                    raise _not_a_number(path, header, str(fault)) from fault
+                if len(numbers[-1]) != counts[-1].sum():  # pyarrow passes over a byte order mark, a word of its own
+                    raise _not_a_number(path, header, "a byte order mark where a number is expected")
+    per_line = np.concatenate(counts)
+    while len(per_line) > header.n and not per_line[header.n :].any():
+        per_line = per_line[: header.n]
+    return per_line, np.concatenate(numbers)
+
+
+def _numbers_per_line(block: bytes) -> np.ndarray:
+    text = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", dtype=np.uint8)
+    blank = text <= ord(" ")
+    begins = ~blank
+    begins[1:] &= blank[:-1]
+    total = np.cumsum(begins)
+    return np.diff(total[text == ord("\n")], prepend=0)
+
+
+def _not_a_number(path: PathLike, header: Header, message: str) -> FileFormatError:
+    with open_bytes(path) as stream:
+        for number, line in lines(stream):
+            if number <= header.line or line.lstrip().startswith(b"%"):
+                continue
+            for word in line.decode("utf-8", "backslashreplace").split():
+                if not re.fullmatch(r"-?\d{1,18}", word):
+                    problem = f"{word[:60]!r} is not an integer"
+                    return FileFormatError(path, problem, "METIS files hold integers only", line=number)
+    return FileFormatError(path, message, "METIS files hold integers only")
+
+
+def _drop_lead(
+    path: PathLike, header: Header, counts: np.ndarray, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    if not header.lead:
+        return counts, numbers
+    short = counts < header.lead
+    if short.any():
+        problem = f"short line: fmt says that {header.lead} sizes and weights of the vertex come first"
+        remedy = "correct the line, or the fmt of the header"
+        raise FileFormatError(path, problem, remedy, _line_of(path, header, short))
+    begin = np.cumsum(counts) - counts
+    place = np.arange(len(numbers)) - np.repeat(begin, counts)
+    return counts - header.lead, numbers[place >= header.lead]
+
+
+def _line_of(path: PathLike, header: Header, at_fault: np.ndarray) -> int:
+    """The line of the first vertex at fault."""
+    wanted = int(at_fault.argmax())
+    with open_bytes(path) as stream:
+        listed = (n for n, line in lines(stream) if n > header.line and not line.lstrip().startswith(b"%"))
+        return next(number for vertex, number in enumerate(listed) if vertex == wanted)
+
+
+def write(graph: Graph, path: PathLike) -> None:
+    """Write an undirected graph; integer edge weights are kept, original ids are not (a warning says so).
+
+    Raises ArgumentError for a directed graph and for fractional weights.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if graph.directed:
+        raise ArgumentError("graph: a METIS file is undirected; write .mtx or .el, or take graph.to_undirected()")
+    warn_of_ids(graph, "METIS")
+    integer_weights(graph, "METIS")
+    numbers, offset = graph.neighbors.cpu().numpy() + 1, graph.offset.cpu().numpy()
+    fmt = ""
+    if graph.weights is not None:
+        numbers = np.stack((numbers, graph.weights.cpu().numpy()), axis=1).ravel()
+        offset, fmt = 2 * offset, " 001"
+    words = pa.array(numbers).cast(pa.string())
+    rows = pc.binary_join(pa.LargeListArray.from_arrays(pa.array(offset), words), " ")
+    body = pc.binary_join(pa.LargeListArray.from_arrays(pa.array([0, len(rows)], pa.int64()), rows), "\n")
+    with create_bytes(path) as file:
+        file.write(f"{graph.num_vertices} {graph.num_edges}{fmt}\n".encode())
+        file.write(body[0].as_buffer())
+        file.write(b"\n" if graph.num_vertices else b"")

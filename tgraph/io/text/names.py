@@ -1,0 +1,71 @@
+"""Which columns of a table hold the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.files import PathLike
+
+SOURCES = ("source", "src", "from", "fromnodeid", "u")
+TARGETS = ("target", "dst", "to", "tonodeid", "v")
+WEIGHTS = ("weight", "w", "weights")
+
+
+def find_columns(
+    path: PathLike, names: Sequence[str], source: str | None, target: str | None, weight: str | None, weighted: bool
+) -> tuple[str, str, str | None]:
+    """The columns of sources, targets and weights: those asked for, else those with a customary name.
+
+    Raises ArgumentError for a name that is not there, FileFormatError where no customary name is.
+    """
+    for argument, name in (("source", source), ("target", target), ("weight", weight)):
+        if name is not None and name not in names:
+            raise ArgumentError(f"{argument}: {path} has no column {name!r}; its columns are {_listed(names)}")
+    source, target = source or _customary(names, SOURCES), target or _customary(names, TARGETS)
+    if source is None or target is None:
+        problem = f"no column is called {' or '.join(SOURCES if source is None else TARGETS)}"
+        raise FileFormatError(path, problem, f"name the columns with source= and target=: {_listed(names)}")
+    return source, target, (weight or _customary(names, WEIGHTS)) if weighted else None
+
+
+def _customary(names: Sequence[str], customary: Sequence[str]) -> str | None:
+    known = {name.lower(): name for name in names}
+    return next((known[name] for name in customary if name in known), None)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a file that were taken, and those that were left out, by name or by number from 1.
+
+    weight : None where no weights were read. numbers : those left out that could be weights. others : the rest.
+    """
+
+    source: str | int
+    target: str | int
+    weight: str | int | None
+    numbers: tuple[str | int, ...] = ()
+    others: tuple[str | int, ...] = ()
+
+    def option(self, column: str | int) -> str:
+        """The argument of `tgraph.read` that takes a column as weights."""
+        return f"weights={column}" if isinstance(column, int) else f"weight={column!r}"
+
+    def warning(self) -> str:
+        """What to say to who gets no weights although there are numbers; nothing where no number is left out."""
+        if not self.numbers:
+            return ""
+        remedy = f"{self.option(self.numbers[0])} takes weights from there, weights=False says that none are wanted"
+        if self.weight is not None:
+            remedy = f"weights come from {named(self.weight)}; {self.option(self.numbers[0])} takes others"
+        return f"{named(*self.numbers)} left out: {remedy}"
+
+
+def named(*columns: str | int) -> str:
+    """Columns in words."""
+    return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))

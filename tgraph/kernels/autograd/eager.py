@@ -1,0 +1,163 @@
+"""Sums over arcs by the compiled kernels at once, where nothing is to be seen of the operators that
+torch.compile, transforms and tools need: the same values and gradients, without the way through torch's dispatcher,
+which takes longer than the work on a mini-batch.
+
+Gradients are made of the same functions, over the arcs turned around, so that they can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph import kernels as registry
+from tgraph.core import native
+from tgraph.kernels import tuned
+from tgraph.kernels.autograd.bipartite import Arcs, mean_weights
+from tgraph.kernels.autograd.library import applied, is_plain
+from tgraph.kernels.native.aggregate.arcs import PULL, flat
+from tgraph.kernels.native.base.pages import fresh, settle
+
+DTYPES = (torch.float32, torch.float64)
+
+# Numbers that arcs carry. Up to so many, each row is left to one thread, and the gradient to the calling thread: more
+# are worth to cut long rows, and to turn the arcs around for all threads to add gradients up.
+MANY = 1 << 25
+SERIAL = 1 << 19
+
+# Fewer columns fill no vector.
+NARROW = 8
+
+# So often gradients go back along arcs before these are turned around, which takes longer than to go back along them.
+OFTEN = 4
+
+
+def serves(arcs: Arcs, data: Tensor, weights: Tensor | None = None) -> bool:
+    """True where the functions of this module take these: plain tensors of the CPU, data [num_sources, columns] of
+    float32 or float64 and weights [num_arcs] of the same dtype that record no gradient; and nobody asks which backend
+    computes, or has chosen one."""
+    if weights is not None and (weights.requires_grad or weights.dtype != data.dtype):
+        return False
+    return _serves(arcs.neighbors, arcs.num_sources, data, weights)
+
+
+def _serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) -> bool:
+    if not is_plain(data, weights, neighbors) or data.dtype not in DTYPES or neighbors.dtype != torch.int32:
+        return False
+    if data.dim() != 2 or data.shape[0] != rows or not data.numel() or tuned.stored():
+        return False
+    return not registry.is_watched() and native.load() is not None
+
+
+def aggregate(
+    arcs: Arcs,
+    data: Tensor,
+    mean: bool = False,
+    weights: Tensor | None = None,
+    transposed: Callable[[], Tensor | None] | None = None,
+    own: float = 0.0,
+) -> Tensor:
+    """The sum, or mean, of what the sources of each destination send, [num_destinations, columns].
+
+    weights : what is sent is multiplied by, one for each arc. transposed : gives the same in the order of
+        `arcs.transposed()`, where that is known; a gradient asks for it. own : so many times its own data is added to
+        the sum, not mean, of each destination, which is the source of the same number then.
+    """
+    if data.requires_grad and torch.is_grad_enabled():
+        return _apply_sum(data, arcs, mean, weights, transposed, own)
+    return _pull(arcs, data, mean, weights, own)
+
+
+def best(arcs: Arcs, data: Tensor, greatest: bool) -> Tensor:
+    """The least or greatest of what the sources of each destination send, by column, 0 where there are none; without a
+    gradient."""
+    rows, columns = arcs.num_destinations, data.shape[1]
+    out = fresh((rows, columns), data.dtype)
+    cast(Any, native.load()).take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
+    return out
+
+
+def _pull(arcs: Arcs, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+    rows, columns = arcs.num_destinations, data.shape[1]
+    out = fresh((rows, columns), data.dtype)
+    if (columns >= NARROW or own) and arcs.num_arcs * columns <= MANY:
+        cast(Any, native.load()).take_sums(arcs.neighbors, arcs.offset, flat(data), columns, weights, mean, own, out)
+        return out
+    if data.shape[0] < rows:  # a kernel expects data of as many vertices as there are rows
+        data = torch.nn.functional.pad(data, (0, 0, 0, rows - data.shape[0]))
+    settle(data, arcs.num_arcs)
+    edge = "copy" if weights is None else "mul"
+    whole = arcs.neighbors, arcs.offset, None, -1, None
+    getattr(native.load(), PULL[data.dtype])(*whole, flat(data), columns, weights, 1, "sum", edge, 0.0, mean, out)
+    return out.add_(flat(data), alpha=own) if own else out
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        data: Tensor,
+        arcs: Arcs,
+        mean: bool,
+        weights: Tensor | None,
+        transposed: Callable[[], Tensor | None] | None,
+        own: float,
+    ) -> Tensor:
+        ctx.arcs, ctx.mean, ctx.weights, ctx.transposed, ctx.own = arcs, mean, weights, transposed, own
+        return _pull(arcs, data, mean, weights, own)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        arcs, weights = ctx.arcs, ctx.weights
+        at_once = _serves(arcs.neighbors, arcs.num_destinations, grad, weights)
+        recorded = torch.is_grad_enabled()
+        if at_once and not recorded and not _is_worth_turning(arcs, grad.shape[1]):
+            return _give(arcs, grad, ctx.mean, weights, ctx.own), *_NONE
+        back = arcs.transpose()
+        turned = None if weights is None else _turned(arcs, weights, ctx.transposed)
+        if ctx.mean and weights is None and at_once and not recorded:
+            turned = mean_weights(arcs.offset, back.neighbors, grad.dtype)
+        elif ctx.mean:
+            grad = grad * arcs.inverse_degree(grad.dtype)
+        if at_once:
+            return aggregate(back, grad, False, turned, lambda: weights, ctx.own), *_NONE
+        received = _by_message(back, grad, turned)
+        return received.add(grad, alpha=ctx.own) if ctx.own else received, *_NONE
+
+
+_apply_sum = applied(_Sum)
+_NONE = (None,) * 5  # the gradients of arguments that have none
+
+
+def _is_worth_turning(arcs: Arcs, columns: int) -> bool:
+    """True where a gradient goes back by the transpose; either way gives the same bits."""
+    carried = arcs.num_arcs * columns
+    if columns < NARROW or carried > MANY or (carried > SERIAL and cast(Any, native.load()).thread_count() > 1):
+        return True
+    return arcs.is_turned or arcs.count_gradient() > OFTEN
+
+
+def _give(arcs: Arcs, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+    """The gradient of the sum or mean, of few arcs."""
+    columns = grad.shape[1]
+    out = fresh((arcs.num_sources, columns), grad.dtype)
+    cast(Any, native.load()).give_sums(arcs.neighbors, arcs.offset, flat(grad), columns, weights, mean, own, out)
+    return out
+
+
+def _turned(arcs: Arcs, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
+    """The weights in the order of `arcs.transposed()`."""
+    found = None if transposed is None else transposed()
+    if found is None:
+        found = weights.index_select(0, cast(Tensor, arcs.transposed(numbered=True)[2]))
+    return found
+
+
+def _by_message(arcs: Arcs, data: Tensor, weights: Tensor | None) -> Tensor:
+    """A sum by operators of torch's own, for a gradient that is transformed."""
+    sent = data.index_select(0, arcs.neighbors)
+    sent = sent if weights is None else sent * weights[:, None]
+    return sent.new_zeros((arcs.num_destinations, *sent.shape[1:])).index_add(0, arcs.destinations(), sent)

@@ -1,0 +1,60 @@
+"""Attention by the compiled kernels at once, where nothing is to be seen of the operators in
+`kernels.autograd.attention`: as `kernels.autograd.eager` has sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph import kernels as registry
+from tgraph.core import native
+from tgraph.kernels import native as compiled
+from tgraph.kernels import tuned
+from tgraph.kernels.autograd import attention as operators
+from tgraph.kernels.autograd.bipartite import Arcs
+from tgraph.kernels.autograd.library import applied, is_plain
+from tgraph.kernels.native.attention.attention import KERNELS
+from tgraph.kernels.portable.attention import Inputs, Way
+
+
+def serves(arcs: Arcs, inputs: Inputs, backend: str) -> bool:
+    """True where `attend` takes these: plain tensors of the CPU that fit the arcs, float32 or float64, and nobody asks
+    which backend computes, or has chosen another."""
+    if backend not in ("auto", "native") or inputs.sent.dtype not in KERNELS or not inputs.sent.numel():
+        return False
+    if not is_plain(*inputs, arcs.neighbors) or tuned.stored() or registry.is_watched():
+        return False
+    return native.load() is not None
+
+
+def attend(arcs: Arcs, inputs: Inputs, way: Way) -> Tensor:
+    """What every destination receives, [n_dst, heads, columns]."""
+    if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in inputs):
+        back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)
+        return _apply(*inputs, way, back)
+    return compiled.attend(inputs, way)[0]
+
+
+class _Attend(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> Tensor:
+        *tensors, ctx.way, ctx.back = arguments
+        out, logsumexp = compiled.attend(Inputs(*tensors), ctx.way)
+        ctx.save_for_backward(*tensors, out, logsumexp)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        *tensors, out, logsumexp = ctx.saved_tensors
+        inputs, wanted = Inputs(*tensors), list(ctx.needs_input_grad[:5])
+        if torch.is_grad_enabled():
+            return *operators.recorded_gradient(inputs, ctx.way, grad, wanted), None, None
+        if is_plain(grad):
+            return *compiled.attend_backward(grad, out, logsumexp, inputs, ctx.way, ctx.back, wanted), None, None
+        found = operators.attend_backward(grad, out, logsumexp, *inputs, *ctx.way, *ctx.back, wanted, "auto")
+        return *(part if w else None for part, w in zip(found, wanted, strict=True)), None, None
+
+
+_apply = applied(_Attend)

@@ -1,0 +1,62 @@
+"""`join` and `outside` on a CUDA device: lock-free union-find on the stored rows, whose arcs are not gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.subgraph import Subgraph
+from tgraph.kernels.call import Call
+from tgraph.kernels.cuda import frontier, runtime
+from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, Rows, blocks
+from tgraph.kernels.cuda.runtime import Kernel
+
+
+def instantiations() -> Iterator[Kernel]:
+    """Every kernel that `join` and `outside` may launch."""
+    yield from frontier.instantiations()
+    for label in INDEX_TYPES.values():
+        for name in ("count_strays", "flatten", "mark_outside"):
+            yield Kernel("joining.cu", name, (label,))
+        for neighbor in INDEX_TYPES.values():
+            yield Kernel("joining.cu", "hook", (label, neighbor))
+
+
+def refuses(call: Call) -> str | None:
+    """Why labels are not served, None where they are."""
+    if not call.data.is_contiguous():
+        return "it writes labels that lie side by side, these are a strided view"
+    return None
+
+
+def join(sub: Subgraph, label: Tensor) -> bool:
+    """See `tgraph.primitives.union_find.join`. False, with nothing done, where the labels are no forest."""
+    n, types = len(label), (INDEX_TYPES[label.dtype],)
+    if not n:
+        return True
+    strays = frontier.new_sums(label.device, 1)
+    runtime.launch(Kernel("joining.cu", "count_strays", types), blocks(n), BLOCK, label, n, strays)
+    if strays.item():
+        return False
+    rows = Rows.of(sub.selection)
+    if rows.num_arcs:
+        kernel = Kernel("joining.cu", "hook", (*types, INDEX_TYPES[rows.neighbors.dtype]))
+        runtime.launch(kernel, rows.grid, BLOCK, *rows.arguments, label)
+    runtime.launch(Kernel("joining.cu", "flatten", types), blocks(n), BLOCK, label, n)
+    return True
+
+
+def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
+    """See `tgraph.primitives.union_find.outside`. The frontier ascends."""
+    n, graph = len(label), sub.graph
+    if not n:
+        return graph.nothing()
+    words = torch.empty(blocks(n, 32), dtype=torch.int32, device=label.device)
+    sums = frontier.new_sums(label.device)
+    kernel = Kernel("joining.cu", "mark_outside", (INDEX_TYPES[label.dtype],))
+    runtime.launch(kernel, blocks(n), BLOCK, label, graph.offset.contiguous(), n, root, width, words, sums)
+    size, arcs = sums.tolist()
+    return Frontier(graph, ids=frontier.members(words, size), count=(size, arcs))

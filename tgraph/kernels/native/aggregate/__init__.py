@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels that reduce over arcs; the C++ lies beside."""

@@ -1,0 +1,229 @@
+// Sums and means over the arcs of a mini-batch, and their gradients: rows are short, so that what counts is what each
+// of them costs. Whoever computes them, the numbers of a sum are added in the order of the rows.
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/bindings.hpp"
+#include "base/numbers.hpp"
+#include "base/selection.hpp"
+#include "base/semiring.hpp"
+
+namespace tgraph {
+
+void bind_batch_sums(nb::module_& module);
+
+namespace {
+
+// Rows of `columns` numbers at both ends of the arcs, and the weights of these, null where all are 1. `own` is what a
+// row adds of its own numbers, 0 for nothing: both ends are the same vertices then.
+template <class A>
+struct BatchArcs {
+    const int64_t* offset;
+    const int32_t* neighbors;
+    int64_t rows, arcs, columns;
+    const A* weights;
+    bool mean;
+    A own;
+
+    Range of(int64_t row) const { return {offset[row], offset[row + 1]}; }
+    // What the sums of a row are divided by.
+    A divisor(Range arcs) const { return mean ? static_cast<A>(std::max<int64_t>(arcs.end - arcs.begin, 1)) : A{1}; }
+};
+
+inline constexpr int64_t lookahead = 16;
+inline constexpr int64_t grain = 1 << 15;  // numbers that the arcs of a chunk carry
+inline constexpr int64_t numbers_per_item = 16;  // as many are added up in the time of an item of other loops
+
+// The sums of some adjacent columns of a row, in registers.
+template <bool weighted, int vectors, class A>
+TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const A* data, const A* own, A* out) {
+    constexpr int lanes = 32 / sizeof(A);
+    using Lanes = Vector<A, lanes>;
+    Lanes sum[vectors] = {};
+    if (with.own != 0)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) sum[v] = with.own * load<A, lanes>(own + v * lanes);
+    for (int64_t i = arcs.begin; i < arcs.end; ++i) {
+        const A* const from = data + with.neighbors[i] * with.columns;
+        const A* const coming = data + with.neighbors[std::min(i + lookahead, with.arcs - 1)] * with.columns;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) {
+            if (v * lanes * sizeof(A) % 64 == 0) fetch(coming + v * lanes);
+            if constexpr (weighted)
+                sum[v] += with.weights[i] * load<A, lanes>(from + v * lanes);
+            else
+                sum[v] += load<A, lanes>(from + v * lanes);
+        }
+    }
+    const A divisor = with.divisor(arcs);
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v)
+        *reinterpret_cast<Lanes*>(out + v * lanes) = with.mean ? sum[v] / divisor : sum[v];
+}
+
+template <bool weighted, class A>
+TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, const A* data, A* out) {
+    constexpr int lanes = 32 / sizeof(A);
+    const Range arcs = with.of(row);
+    A* const to = out + row * with.columns;
+    const A* const own = data + (with.own != 0 ? row * with.columns : 0);
+    const int64_t columns = with.columns;
+    int64_t f = 0;
+    for (; f + 8 * lanes <= columns; f += 8 * lanes) take_block<weighted, 8>(with, arcs, data + f, own + f, to + f);
+    for (; f + 2 * lanes <= columns; f += 2 * lanes) take_block<weighted, 2>(with, arcs, data + f, own + f, to + f);
+    for (; f + lanes <= columns; f += lanes) take_block<weighted, 1>(with, arcs, data + f, own + f, to + f);
+    for (; f < columns; ++f) {
+        A sum = with.own != 0 ? with.own * own[f] : A{0};
+        for (int64_t i = arcs.begin; i < arcs.end; ++i) {
+            const A sent = data[with.neighbors[i] * with.columns + f];
+            sum += weighted ? with.weights[i] * sent : sent;
+        }
+        to[f] = sum / with.divisor(arcs);
+    }
+}
+
+// The least or greatest of some adjacent columns of a row that has arcs.
+template <class Reduce, int vectors, class A>
+TGRAPH_INLINE void best_block(const BatchArcs<A>& with, Range arcs, const A* data, A* out) {
+    constexpr int lanes = 32 / sizeof(A);
+    Vector<A, lanes> best[vectors];
+    const A* const first = data + with.neighbors[arcs.begin] * with.columns;
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) best[v] = load<A, lanes>(first + v * lanes);
+    for (int64_t i = arcs.begin + 1; i < arcs.end; ++i) {
+        const A* const from = data + with.neighbors[i] * with.columns;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) best[v] = Reduce::apply(best[v], load<A, lanes>(from + v * lanes));
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Vector<A, lanes>*>(out + v * lanes) = best[v];
+}
+
+template <class Reduce, class A>
+TGRAPH_MULTIVERSION_NARROW void best_row(const BatchArcs<A>& with, int64_t row, const A* data, A* out) {
+    constexpr int lanes = 32 / sizeof(A);
+    const Range arcs = with.of(row);
+    const int64_t columns = with.columns;
+    A* const to = out + row * columns;
+    if (arcs.begin == arcs.end) {
+        for (int64_t f = 0; f < columns; ++f) to[f] = 0;
+        return;
+    }
+    int64_t f = 0;
+    for (; f + 8 * lanes <= columns; f += 8 * lanes) best_block<Reduce, 8>(with, arcs, data + f, to + f);
+    for (; f + lanes <= columns; f += lanes) best_block<Reduce, 1>(with, arcs, data + f, to + f);
+    for (; f < columns; ++f) {
+        A best = data[with.neighbors[arcs.begin] * columns + f];
+        for (int64_t i = arcs.begin + 1; i < arcs.end; ++i)
+            best = Reduce::apply(best, data[with.neighbors[i] * columns + f]);
+        to[f] = best;
+    }
+}
+
+template <class A>
+TGRAPH_MULTIVERSION_NARROW void give_row(const BatchArcs<A>& with, int64_t row, const A* numbers, A* out) {
+    const Range arcs = with.of(row);
+    const A* const from = numbers + row * with.columns;
+    const A factor = A{1} / with.divisor(arcs);
+    for (int64_t i = arcs.begin; i < arcs.end; ++i) {
+        const A weight = with.weights ? factor * with.weights[i] : factor;
+        A* const sums = out + with.neighbors[i] * with.columns;
+#pragma GCC ivdep
+        for (int64_t f = 0; f < with.columns; ++f) sums[f] += weight * from[f];
+    }
+}
+
+template <class A>
+BatchArcs<A> batch_arcs(const In<int32_t>& neighbors, const In<int64_t>& offset, int64_t columns, const In<A>& weights,
+                        bool mean, A own, int64_t others) {
+    const auto arcs = static_cast<int64_t>(neighbors.shape(0));
+    if (columns < 1 || !offset.shape(0)) throw std::invalid_argument("columns, offset: expected 1 or more numbers");
+    if (weights.is_valid() && static_cast<int64_t>(weights.shape(0)) != arcs)
+        throw std::invalid_argument("weights: expected [arcs]");
+    const auto rows = static_cast<int64_t>(offset.shape(0)) - 1;
+    if (others % columns || (own != 0 && others != rows * columns))
+        throw std::invalid_argument("data, out: expected [num_sources, columns], as many as rows that add their own");
+    return {offset.data(), neighbors.data(), rows, arcs, columns, weights.is_valid() ? weights.data() : nullptr, mean,
+            own};
+}
+
+// Calls visit(row) for all rows, in chunks that do not hang on the threads.
+template <class A, class Visit>
+void each_batch_row(const BatchArcs<A>& with, Visit visit) {
+    const int64_t carried = (with.arcs + with.rows) * with.columns, chunks = carried / grain + 1;
+    const auto first_row = [&](int64_t chunk) {
+        const int64_t* const begin = with.offset;
+        if (chunk == 0 || chunk == chunks) return chunk ? with.rows : 0;
+        return std::lower_bound(begin, begin + with.rows, with.arcs * chunk / chunks) - begin;
+    };
+    for_each_chunk(chunks, part_count(carried / numbers_per_item), [&](int64_t chunk) {
+        for (int64_t row = first_row(chunk), end = first_row(chunk + 1); row < end; ++row) visit(row);
+    });
+}
+
+// What each row takes from its neighbours, [rows, columns] of data [num_sources, columns].
+template <class A>
+void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, In<A> weights, bool mean,
+               A own, Out<A> out) {
+    const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, weights, mean, own, data.shape(0));
+    if (static_cast<int64_t>(out.shape(0)) != with.rows * columns)
+        throw std::invalid_argument("out: expected [rows, columns]");
+    each_batch_row(with, [&](int64_t row) {
+        if (with.weights)
+            take_row<true>(with, row, data.data(), out.data());
+        else
+            take_row<false>(with, row, data.data(), out.data());
+    });
+}
+
+// The least or greatest number that each row takes from its neighbours, by column; 0 where it has none.
+template <class A>
+void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, bool greatest, Out<A> out) {
+    const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, In<A>(), false, A{0}, data.shape(0));
+    if (static_cast<int64_t>(out.shape(0)) != with.rows * columns)
+        throw std::invalid_argument("out: expected [rows, columns]");
+    each_batch_row(with, [&](int64_t row) {
+        if (greatest)
+            best_row<Greater>(with, row, data.data(), out.data());
+        else
+            best_row<Lesser>(with, row, data.data(), out.data());
+    });
+}
+
+// The gradient of `take_sums`: what each row gives back to its neighbours, [num_sources, columns] of numbers
+// [rows, columns].
+// Less than it takes to turn the arcs around.
+template <class A>
+void give_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> numbers, int64_t columns, In<A> weights, bool mean,
+               A own, Out<A> out) {
+    const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, weights, mean, own, out.shape(0));
+    if (static_cast<int64_t>(numbers.shape(0)) != with.rows * columns)
+        throw std::invalid_argument("numbers: expected [rows, columns]");
+    for (std::size_t i = 0; i < out.shape(0); ++i) out.data()[i] = own != 0 ? own * numbers.data()[i] : A{0};
+    for (int64_t row = 0; row < with.rows; ++row) give_row(with, row, numbers.data(), out.data());
+}
+
+template <class A>
+void bind(nb::module_& module) {
+    using nb::arg;
+    const auto define = [&](const char* name, auto function, const char* given) {
+        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(), arg(given).noconvert(),
+                   arg("columns"), arg("weights").noconvert().none(), arg("mean"), arg("own"),
+                   arg("out").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define("take_sums", &take_sums<A>, "data");
+    define("give_sums", &give_sums<A>, "numbers");
+    module.def("take_best", &take_best<A>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("data").noconvert(), arg("columns"), arg("greatest"), arg("out").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_batch_sums(nb::module_& module) {
+    bind<float>(module);
+    bind<double>(module);
+}
+
+}  // namespace tgraph

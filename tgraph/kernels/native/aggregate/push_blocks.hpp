@@ -1,0 +1,150 @@
+// A push by several threads: the arcs are put into blocks by their targets, in the order in which they were, and each
+// block is worked off by one thread (propagation blocking: Beamer, Asanovic, Patterson, IPDPS 2017). Every target gets
+// its messages in the order of the arcs, and receivers are numbered in the order in which they are first reached: both
+// as if there were one thread.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/memory.hpp"
+#include "threads/parallel.hpp"
+#include "base/rows.hpp"
+#include "base/scan.hpp"
+#include "base/selection.hpp"
+
+namespace tgraph {
+
+// The arcs of a selection by blocks of targets.
+template <class Neighbor>
+class ArcBlocks {
+public:
+    struct Arc {
+        Neighbor to;
+        uint32_t row;  // of the selection, as its number
+        int64_t number;
+    };
+
+    explicit ArcBlocks(const Selection<Neighbor>& selection)
+        : shift_(std::max(12, static_cast<int>(std::bit_width(static_cast<uint64_t>(selection.num_vertices))) - 10)),
+          size_((selection.num_vertices >> shift_) + 1), arcs_(selection.num_arcs()), begin_(size_ + 1) {
+        const int parts = part_count(selection.num_arcs());
+        std::vector<int64_t> next(parts * size_);
+        for_each_part(parts, [&](int part) {
+            int64_t* count = next.data() + part * size_;
+            each_arc(selection, part, parts, [&](const Arc& arc) { ++count[arc.to >> shift_]; });
+        });
+        int64_t total = 0;
+        for (int64_t block = 0; block < size_; ++block) {
+            begin_[block] = total;
+            for (int part = 0; part < parts; ++part) {
+                int64_t& place = next[part * size_ + block];
+                total += std::exchange(place, total);
+            }
+        }
+        begin_[size_] = total;
+        for_each_part(parts, [&](int part) {
+            int64_t* place = next.data() + part * size_;
+            each_arc(selection, part, parts, [&](const Arc& arc) { arcs_.data()[place[arc.to >> shift_]++] = arc; });
+        });
+    }
+
+    int64_t size() const { return size_; }
+    const Arc* begin(int64_t block) const { return arcs_.data() + begin_[block]; }
+    const Arc* end(int64_t block) const { return arcs_.data() + begin_[block + 1]; }
+    int64_t first_target(int64_t block) const { return block << shift_; }
+    int64_t width() const { return int64_t{1} << shift_; }
+
+private:
+    template <class Visit>
+    static void each_arc(const Selection<Neighbor>& selection, int part, int parts, const Visit& visit) {
+        const int64_t first = selection.offset[0];
+        Range arcs = part_of(selection.num_arcs(), part, parts);
+        arcs.begin += first, arcs.end += first;
+        each_row(selection.offset, selection.count, arcs, [&](int64_t row, Range held) {
+            const Neighbor* to = selection.neighbors + selection.begin(row) - selection.offset[row];
+            for (int64_t i = held.begin; i < held.end; ++i) visit(Arc{to[i], static_cast<uint32_t>(row), i});
+        });
+    }
+
+    int shift_;
+    int64_t size_;
+    Scratch<Arc> arcs_;
+    std::vector<int64_t> begin_;
+};
+
+// Which arcs are the first to reach their target, and how many of these come before each.
+template <class Neighbor>
+class FirstArcs {
+public:
+    FirstArcs(const ArcBlocks<Neighbor>& blocks, int64_t first_arc, int64_t num_arcs, int threads)
+        : first_arc_(first_arc), is_first_(num_arcs / 64 + 1), before_(num_arcs / 64 + 2) {
+        fill(is_first_.data(), num_arcs / 64 + 1, uint64_t{0});
+        for_each_chunk(blocks.size(), threads, [&](int64_t block) {
+            std::vector<bool> reached(blocks.width());
+            for (const auto* arc = blocks.begin(block); arc != blocks.end(block); ++arc) {
+                if (reached[arc->to - blocks.first_target(block)]) continue;
+                reached[arc->to - blocks.first_target(block)] = true;
+                const int64_t i = arc->number - first_arc_;
+                std::atomic_ref<uint64_t>(is_first_.data()[i >> 6])
+                    .fetch_or(uint64_t{1} << (i & 63), std::memory_order_relaxed);
+            }
+        });
+        before_.data()[0] = 0;
+        scan(num_arcs / 64 + 1, before_.data() + 1, int64_t{0},
+             [this](int64_t word) { return static_cast<int64_t>(std::popcount(is_first_.data()[word])); });
+        count_ = before_.data()[num_arcs / 64 + 1];
+    }
+
+    int64_t count() const { return count_; }
+
+    // How many first arcs come before one that is one.
+    int64_t rank(int64_t arc) const {
+        const int64_t i = arc - first_arc_;
+        const uint64_t earlier = is_first_.data()[i >> 6] & ((uint64_t{1} << (i & 63)) - 1);
+        return before_.data()[i >> 6] + std::popcount(earlier);
+    }
+
+private:
+    int64_t first_arc_, count_ = 0;
+    Scratch<uint64_t> is_first_;
+    Scratch<int64_t> before_;
+};
+
+// Calls start(place) once for each target that is reached, and add(place, row, arc) for each arc after that, on all
+// threads, and lists the receivers in the order of their places. Returns how many there are.
+template <class Neighbor, class Start, class Add>
+int64_t push_in_blocks(const Selection<Neighbor>& selection, int64_t* receivers, int threads, const Start& start,
+                       const Add& add) {
+    const ArcBlocks<Neighbor> blocks(selection);
+    const FirstArcs<Neighbor> first(blocks, selection.offset[0], selection.num_arcs(), threads);
+    for_each_chunk(blocks.size(), threads, [&](int64_t block) {
+        std::vector<int64_t> places(blocks.width(), -1);
+        for (const auto* arc = blocks.begin(block); arc != blocks.end(block); ++arc) {
+            int64_t& place = places[arc->to - blocks.first_target(block)];
+            if (place < 0) {
+                place = first.rank(arc->number);
+                receivers[place] = arc->to;
+                start(place);
+            }
+            add(place, arc->row, arc->number);
+        }
+    });
+    return first.count();
+}
+
+// The same where every vertex is its own place, and has begun.
+template <class Neighbor, class Add>
+void push_in_blocks(const Selection<Neighbor>& selection, int threads, const Add& add) {
+    const ArcBlocks<Neighbor> blocks(selection);
+    for_each_chunk(blocks.size(), threads, [&](int64_t block) {
+        for (const auto* arc = blocks.begin(block); arc != blocks.end(block); ++arc)
+            add(arc->to, arc->row, arc->number);
+    });
+}
+
+}  // namespace tgraph

@@ -1,0 +1,61 @@
+"""Pulling over padded slices by the kernel in `sell.hpp`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.kernels.native.aggregate.arcs import PULL, flat, number_of, refuses_pair
+
+
+class Slices(NamedTuple):
+    """Rows in slices of `height`, each padded to the longest of its slice; arc j of the row in place p is the entry
+    offset[p // height] + p % height + j * height.
+
+    offset : int64 [slices + 1]. neighbors : int32 or int64 [entries], padding being any vertices. weights : [entries]
+    or None. length : int32 [n], of the row in each place. order : int32 or int64 [n], that row; None for all in order.
+    """
+
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+    length: Tensor
+    order: Tensor | None
+    height: int
+
+
+def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:
+    """Why a pull of data [n, columns] is not served, None where it is."""
+    if data.device.type != "cpu" or native.load() is None:
+        return "its kernels are not installed, or the data is elsewhere"
+    if slices.neighbors.dtype != torch.int32:
+        return "it reads int32 neighbors"
+    return refuses_pair(data.dtype, reduce, edge)
+
+
+def pull(
+    slices: Slices, data: Tensor, reduce: str, edge: str, identity: float, total: torch.dtype | None = None
+) -> Tensor:
+    """What every row receives from data [n, columns], in the dtype of it, which the weights have too: added along the
+    row, whatever the number of threads. float32 may be reduced in a `total` of float64."""
+    total = total or data.dtype
+    result, weights = torch.empty_like(data, dtype=total), slices.weights
+    name = PULL[data.dtype].replace("pull", "pull_slices")
+    getattr(native.load(), name if total == data.dtype else f"{name}_float64")(
+        slices.offset,
+        slices.neighbors,
+        slices.length,
+        slices.order,
+        slices.height,
+        flat(data),
+        data.shape[1],
+        None if edge == "copy" or weights is None else flat(weights),
+        reduce,
+        edge,
+        number_of(identity, total),
+        flat(result),
+    )
+    return result

@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels of graph algorithms; the C++ lies beside."""

@@ -1,0 +1,230 @@
+// Sums that pass from level to level of a search, by push or by pull.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/memory.hpp"
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+
+template <class Neighbor>
+struct Adjacency {
+    const int64_t* offset;
+    const Neighbor* neighbors;
+
+    int64_t degree(int64_t row) const { return offset[row + 1] - offset[row]; }
+};
+
+// What is added: numbers, or the logarithms of numbers too large or small to be held themselves.
+struct Numbers {
+    static constexpr double zero = 0;
+    static double add(double a, double b) { return a + b; }
+};
+
+struct Logarithms {
+    static constexpr double zero = -std::numeric_limits<double>::infinity();
+    static double add(double a, double b) {
+        const double larger = std::max(a, b), smaller = std::min(a, b);
+        return smaller == zero ? larger : larger + std::log1p(std::exp(smaller - larger));
+    }
+};
+
+// What the sweep of one search reads and writes.
+//
+// values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v in the level before. Sums are added in
+// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still zero:
+// both ways give the same bits, and so does any number of threads.
+template <class Kind, class Neighbor, class Item>
+struct Sweep {
+    Adjacency<Neighbor> pull, push;  // the neighbours that are summed, and the transpose
+    int64_t num_vertices;
+    const Item* order;
+    Item first_item;            // that of vertex 0
+    std::vector<Range> levels;  // positions in the order
+    const double* bias;
+    double* sums;    // of the neighbours' values; zero where nothing was pushed yet
+    double* values;  // zero where a level was not reached yet
+
+    int64_t vertex(int64_t position) const { return order[position] - first_item; }
+
+    void pull_row(int64_t row) const {
+        double sum = Kind::zero;
+        Neighbor before = -1;
+        for (int64_t i = pull.offset[row], end = pull.offset[row + 1]; i < end; ++i) {
+            const Neighbor u = pull.neighbors[i];
+            sum = Kind::add(sum, u == before ? Kind::zero : values[u]);  // parallel arcs lie side by side
+            before = u;
+        }
+        sums[row] = sum;
+    }
+
+    // Rows lie anywhere in memory: those of the next members are sent for.
+    TGRAPH_INLINE void fetch_ahead(const Adjacency<Neighbor>& arcs, int64_t position, int64_t end) const {
+        if (position + 16 < end) fetch(arcs.offset + vertex(position + 16));
+        if (position + 8 < end) fetch(arcs.neighbors + arcs.offset[vertex(position + 8)]);
+    }
+
+    void pull_rows(Range part) const {
+        for (int64_t i = part.begin; i < part.end; ++i) {
+            fetch_ahead(pull, i, part.end);
+            pull_row(vertex(i));
+        }
+    }
+
+    // Adds the value of a vertex to the sums of its neighbours in [first, end). Those on other levels get it too: their
+    // sums have been used already.
+    void push_row(int64_t row, int64_t first, int64_t end) const {
+        const Neighbor *u = push.neighbors + push.offset[row], *last = push.neighbors + push.offset[row + 1];
+        const double value = values[row];
+        if (first > 0) u = std::lower_bound(u, last, first);
+        for (Neighbor before = -1; u < last && *u < end; before = *u++)
+            if (*u != before) sums[*u] = Kind::add(sums[*u], value);
+    }
+
+    void push_rows(Range part, int64_t first, int64_t end) const {
+        for (int64_t i = part.begin; i < part.end; ++i) {
+            fetch_ahead(push, i, part.end);
+            push_row(vertex(i), first, end);
+        }
+    }
+
+    void write(Range part) const {
+        for (int64_t i = part.begin; i < part.end; ++i) values[vertex(i)] = Kind::add(bias[vertex(i)], sums[vertex(i)]);
+    }
+};
+
+// Runs a sweep with at most so many threads. Small levels are done by one thread, since the others would take longer to
+// wake than to help; big ones by a team, which adds first and then writes.
+template <class Kind, class Neighbor, class Item>
+class Sweeper {
+public:
+    Sweeper(Sweep<Kind, Neighbor, Item> sweep, int threads)
+        : sweep_(std::move(sweep)), threads_(threads), num_levels_(static_cast<int64_t>(sweep_.levels.size())) {
+        pull_arcs_ = count_arcs(sweep_.pull);
+        push_arcs_ = sweep_.push.offset == sweep_.pull.offset ? pull_arcs_ : count_arcs(sweep_.push);
+    }
+
+    void run() const {
+        for (int64_t number = 0; number < num_levels_; ++number) {
+            poll_interruption();
+            threads_ == 1 || !is_big(number, threads_) ? do_alone(number) : do_big(number);
+        }
+    }
+
+private:
+    static constexpr int64_t big = 1 << 14, rows_per_chunk = 1 << 8;
+
+    // The arcs in the rows of each level.
+    std::vector<int64_t> count_arcs(const Adjacency<Neighbor>& arcs) const {
+        std::vector<int64_t> count(num_levels_);
+        for (int64_t number = 0; number < num_levels_; ++number) {
+            const Range level = sweep_.levels[number];
+            const int parts = std::min(part_count(level.end - level.begin), threads_);
+            for_each_part(parts, [&](int part) {
+                const Range some = part_of(level.end - level.begin, part, parts);
+                int64_t found = 0;
+                for (int64_t i = some.begin; i < some.end; ++i) found += arcs.degree(sweep_.vertex(level.begin + i));
+                std::atomic_ref<int64_t>(count[number]).fetch_add(found, std::memory_order_relaxed);
+            });
+        }
+        return count;
+    }
+
+    int64_t rows(int64_t number) const { return sweep_.levels[number].end - sweep_.levels[number].begin; }
+
+    // A push reads and writes at random where a pull reads, and each member of a team looks at every row of the level
+    // before for its share of the arcs.
+    int64_t push_work(int64_t number, int members) const {
+        return 2 * push_arcs_[number - 1] + (members == 1 ? 1 : 8 * members) * rows(number - 1);
+    }
+    int64_t pull_work(int64_t number) const { return pull_arcs_[number] + rows(number); }
+    bool pushes(int64_t number, int members) const { return push_work(number, members) < pull_work(number); }
+
+    bool is_big(int64_t number, int members) const {
+        return number > 0 && std::min(push_work(number, members), pull_work(number)) >= big;
+    }
+
+    void do_alone(int64_t number) const {
+        if (number > 0 && pushes(number, 1))
+            sweep_.push_rows(sweep_.levels[number - 1], 0, sweep_.num_vertices);
+        else if (number > 0)
+            sweep_.pull_rows(sweep_.levels[number]);
+        sweep_.write(sweep_.levels[number]);
+    }
+
+    void do_big(int64_t number) const {
+        const Range level = sweep_.levels[number];
+        const int64_t size = level.end - level.begin;
+        if (pushes(number, threads_))
+            for_each_part(threads_, [&](int part) {
+                sweep_.push_rows(sweep_.levels[number - 1], border(part), border(part + 1));
+            });
+        else
+            for_each_chunk((size + rows_per_chunk - 1) / rows_per_chunk, threads_, [&](int64_t chunk) {
+                const int64_t begin = chunk * rows_per_chunk;
+                sweep_.pull_rows({level.begin + begin, level.begin + std::min(begin + rows_per_chunk, size)});
+            });
+        for_each_part(threads_, [&](int part) {
+            const Range some = part_of(size, part, threads_);
+            sweep_.write({level.begin + some.begin, level.begin + some.end});
+        });
+    }
+
+    // The first vertex that a part of a push adds to: each is a range with as many arcs as the others'.
+    int64_t border(int part) const {
+        const int64_t *offset = sweep_.pull.offset, *end = offset + sweep_.num_vertices;
+        if (part == threads_) return sweep_.num_vertices;
+        return std::lower_bound(offset, end, part_of(*end, part, threads_).begin) - offset;
+    }
+
+    const Sweep<Kind, Neighbor, Item> sweep_;
+    const int threads_;
+    const int64_t num_levels_;
+    std::vector<int64_t> pull_arcs_, push_arcs_;
+};
+
+// Several searches over the same graph, laid side by side: item c * n + v is vertex v in search number c.
+template <class Kind, class Neighbor, class Item>
+struct Searches {
+    Sweep<Kind, Neighbor, Item> first;  // the arrays of the first search, and no levels
+    int64_t count;
+    const int64_t* level_offset;
+    int64_t num_levels;
+    bool descending;
+
+    // As many threads as there is work for: each takes whole searches where these are enough for all, and otherwise
+    // they share one search after the other.
+    void sweep() const {
+        const int64_t arcs = first.pull.offset[first.num_vertices];
+        const int threads = count * (arcs + first.num_vertices) < 2 * items_per_part ? 1 : thread_count();
+        if (count >= threads)
+            for_each_chunk(count, threads, [this](int64_t c) { Sweeper<Kind, Neighbor, Item>(number(c), 1).run(); });
+        else
+            for (int64_t c = 0; c < count; ++c) Sweeper<Kind, Neighbor, Item>(number(c), threads).run();
+    }
+
+private:
+    Sweep<Kind, Neighbor, Item> number(int64_t c) const {
+        Sweep<Kind, Neighbor, Item> own = first;
+        const int64_t base = c * own.num_vertices;
+        own.first_item = static_cast<Item>(base);
+        own.bias += base, own.sums += base, own.values += base;
+        const auto position = [&](int64_t level, int64_t item) {
+            const Item *begin = own.order + level_offset[level], *end = own.order + level_offset[level + 1];
+            return std::lower_bound(begin, end, item) - own.order;
+        };
+        for (int64_t level = 0; level < num_levels; ++level)
+            own.levels.push_back({position(level, base), position(level, base + own.num_vertices)});
+        if (descending) std::reverse(own.levels.begin(), own.levels.end());
+        return own;
+    }
+};
+
+}  // namespace tgraph

@@ -1,0 +1,42 @@
+"""`join` and `outside` compiled: lock-free union-find on the stored rows, which are not gathered."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.frontier import Frontier
+from tgraph.core.subgraph import Subgraph
+from tgraph.kernels.call import Call
+
+# `outside` counts by parts of so many vertices; those without any are not looked at again.
+VERTICES_PER_PART = 1 << 14
+
+
+def refuses(call: Call) -> str | None:
+    """Why labels are not served, None where they are."""
+    if not call.data.is_contiguous():
+        return "it writes labels that lie side by side, these are a strided view"
+    return None
+
+
+def join(sub: Subgraph, label: Tensor) -> bool:
+    """See `tgraph.primitives.union_find.join`. False, with nothing done, where the labels are no forest."""
+    arcs, kernels = sub.selection, cast(ModuleType, native.load())
+    rows = None if arcs.rows is None else arcs.rows.to(torch.int64).contiguous()
+    width = len(arcs.stored_neighbors) if arcs.width is None else arcs.width
+    return kernels.join(arcs.stored_offset.contiguous(), arcs.stored_neighbors.contiguous(), rows, width, label)
+
+
+def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
+    """See `tgraph.primitives.union_find.outside`."""
+    offset, kernels = sub.graph.offset.contiguous(), cast(ModuleType, native.load())
+    starts = torch.empty(max(1, len(label) // VERTICES_PER_PART) + 1, dtype=torch.int64, device="cpu")
+    num_arcs = kernels.count_outside(offset, label, root, width, starts)
+    vertices = torch.empty(int(starts[-1]), dtype=torch.int64, device="cpu")
+    kernels.list_outside(offset, label, root, width, starts, vertices)
+    return Frontier(sub.graph, ids=vertices, count=(len(vertices), num_arcs))

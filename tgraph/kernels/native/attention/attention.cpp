@@ -1,0 +1,11 @@
+// Attention: the entry points of its kernels.
+#include "attention/attention_bind.hpp"
+
+namespace tgraph {
+
+void bind_attention(nb::module_& module) {
+    bind_attention_float32(module);
+    bind_attention_float64(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,233 @@
+// Attention over the arcs of each row: passes that gather the other ends of arcs in batches, and keep nothing of the
+// size of the arcs. What the scores are is told in the portable twin.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "attention/attention_lanes.hpp"
+#include "base/selection.hpp"
+
+namespace tgraph {
+
+enum class Score { gat, gatv2, dot };
+
+// Rows of [heads, columns] numbers, read with `span` numbers for each head: as they lie in memory where columns and
+// span are equal, else filled up with zeros in a copy.
+template <class A>
+struct Table {
+    const A* data;
+    Shape shape;
+    int64_t columns;
+
+    int64_t width() const { return shape.heads * shape.span; }
+    bool is_padded() const { return columns != shape.span; }
+    const A* stored(int64_t row) const { return data + row * shape.heads * columns; }
+
+    const A* row(int64_t row, A* copy) const {
+        if (!is_padded()) return stored(row);
+        for (int64_t head = 0; head < shape.heads; ++head) {
+            std::copy_n(stored(row) + head * columns, columns, copy + head * shape.span);
+            std::fill_n(copy + head * shape.span + columns, shape.span - columns, A{0});
+        }
+        return copy;
+    }
+
+    // Writes such a row, times `factors` if there are any, back without what it was filled up with.
+    void write(const A* row, const A* factors, A* to) const {
+        for (int64_t head = 0; head < shape.heads; ++head)
+            for (int64_t c = 0; c < columns; ++c) {
+                const int64_t f = head * shape.span + c;
+                to[head * columns + c] = factors ? row[f] * factors[f] : row[f];
+            }
+    }
+};
+
+// What all passes read. Of scores "gat", source, target and edge have a number for each head and no columns.
+template <class A>
+struct Attention {
+    Score score;
+    Shape shape;
+    int64_t columns;
+    A factor, gain;
+    Dropout dropout;
+    const int64_t* position;
+    const A *source, *target, *value, *edge;
+    const A* vector;  // [heads, span]: that of "gatv2", the factor throughout for "dot"
+    const A *grad, *delta, *logsumexp;
+
+    Table<A> table(const A* data) const { return {data, shape, columns}; }
+    int64_t width() const { return shape.heads * shape.span; }
+    int64_t place(int64_t arc) const { return position ? position[arc] : arc; }
+};
+
+// Rows of arcs, and the number that each arc has among those of the destinations.
+template <class Neighbor>
+struct Side {
+    Selection<Neighbor> rows;
+    const int64_t* number;  // null where it is where the arc lies
+};
+
+// A batch of arcs of a row, in memory of its own.
+template <class A>
+struct Batch {
+    static constexpr int64_t lookahead = 24;
+    using Numbers = std::array<const A*, 3>;
+
+    int64_t size = 0;
+    Shape shape;  // of the numbers of the batch
+    std::array<const A*, most_arcs> row, sent, coming_row, coming_sent;
+    std::array<int64_t, most_arcs> other, arc;
+    std::vector<A> score, product, logsumexp, delta, sum;       // [heads, stride]
+    std::vector<A> rows, sents, fixed, fixed_sent, here, there;  // copies of rows, the last two of one
+
+    explicit Batch(const Attention<A>& with) : shape(with.shape) {
+        for (auto* numbers : {&score, &product, &logsumexp, &delta, &sum})
+            numbers->resize(with.shape.heads * most_arcs);
+        here.resize(with.width());
+        there.resize(with.width());
+        if (with.columns == with.shape.span && !with.edge) return;
+        for (auto* copies : {&rows, &sents, &fixed, &fixed_sent}) copies->resize(most_arcs * with.width());
+    }
+
+    // The arcs stored from `range.begin` to `range.end`, for vectors of `lanes` numbers. Asks for the numbers of the
+    // heads at the other ends of those to come: of up to three kinds, the first null one ends them.
+    template <int lanes, class Neighbor>
+    void list(const Side<Neighbor>& side, Range range, const Numbers& numbers) {
+        const int64_t last = side.rows.num_stored - 1, heads = shape.heads;
+        size = range.end - range.begin;
+        shape.stride = size < lanes ? size : most_arcs;
+        for (int64_t a = 0; a < size; ++a) {
+            other[a] = side.rows.neighbors[range.begin + a];
+            arc[a] = side.number ? side.number[range.begin + a] : range.begin + a;
+            if (!numbers[0]) continue;
+            const int64_t next = side.rows.neighbors[std::min(range.begin + a + lookahead, last)] * heads;
+            for (int kind = 0; kind < 3 && numbers[kind]; ++kind) fetch(numbers[kind] + next);
+        }
+    }
+
+    // Points at the rows of a table at the other ends, and at those of the arcs to come. Where features of the edges
+    // are added, or the rows filled up, they are copied.
+    template <class Neighbor>
+    void gather(const Side<Neighbor>& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
+                std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies) const {
+        const int64_t last = side.rows.num_stored - 1;
+        const bool copied = edges || table.is_padded();
+        for (int64_t a = 0; a < size; ++a) {
+            const A* next = table.stored(side.rows.neighbors[std::min(begin + a + lookahead, last)]);
+            coming[a] = next;
+            found[a] = table.stored(other[a]);
+            if (!copied) continue;
+            for (int64_t f = 0; f < table.shape.heads * table.columns; f += 64 / static_cast<int64_t>(sizeof(A)))
+                fetch(next + f);
+            A* copy = copies + a * table.width();
+            const A* row = table.row(other[a], copy);
+            found[a] = coming[a] = edges ? plus_edge(row, with, a, copy) : copy;
+        }
+    }
+
+    // A row with the features of the edge of arc `a` added to it, in a copy, which may be the row.
+    const A* plus_edge(const A* row, const Attention<A>& with, int64_t a, A* copy) const {
+        const A* edge = with.table(with.edge).stored(with.place(arc[a]));
+        const auto [heads, span, stride] = with.shape;
+        for (int64_t head = 0; head < heads; ++head) {
+            for (int64_t c = 0; c < with.columns; ++c)
+                copy[head * span + c] = row[head * span + c] + edge[head * with.columns + c];
+            std::fill_n(copy + head * span + with.columns, span - with.columns, A{0});
+        }
+        return copy;
+    }
+
+    // A row for each arc: `row` plus the features of its edge. Returns how far these lie apart, 0 where all are `row`.
+    int64_t beside_edges(const A*& row, const Attention<A>& with, A* copies) const {
+        if (!with.edge) return 0;
+        for (int64_t a = 0; a < size; ++a) plus_edge(row, with, a, copies + a * with.width());
+        row = copies;
+        return with.width();
+    }
+
+    // Scores "gat": the sums at both ends, and leaky_relu of them. `fixed` is that of the row, `others` of the others.
+    template <int lanes>
+    void sum_numbers(const Attention<A>& with, const A* fixed, const A* others) {
+        const int64_t heads = shape.heads, stride = shape.stride;
+        for (int64_t a = 0; a < size; ++a) {
+            const A* number = others + other[a] * heads;
+            for (int64_t head = 0; head < heads; ++head) sum[head * stride + a] = fixed[head] + number[head];
+            if (!with.edge) continue;
+            const A* edge = with.edge + with.place(arc[a]) * heads;
+            for (int64_t head = 0; head < heads; ++head) sum[head * stride + a] += edge[head];
+        }
+        leaky_numbers<lanes>(sum.data(), size, shape, with.factor, score.data());
+    }
+
+    // Adds the gradients of the scores of all arcs to those of a row.
+    void add_to_heads(A* sums, int64_t heads) const {
+        for (int64_t head = 0; head < heads; ++head)
+            for (int64_t a = 0; a < size; ++a) sums[head] += product[head * shape.stride + a];
+    }
+
+    // Numbers of the heads of row `row`, or for a negative one of the rows at the other ends, for each arc.
+    void spread(const A* numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
+        for (int64_t a = 0; a < size; ++a)
+            for (int64_t head = 0; head < heads; ++head)
+                to[head * shape.stride + a] = numbers[(row < 0 ? other[a] : row) * heads + head];
+    }
+};
+
+// ---- all rows -------------------------------------------------------------------------------------------------------
+
+// How rows are cut into chunks and long ones into pieces: by the arcs alone, never by the threads.
+template <class Neighbor>
+struct Cut {
+    RowChunks chunks;
+    int64_t longest;
+    std::vector<Piece> pieces;
+
+    explicit Cut(const Selection<Neighbor>& rows)
+        : chunks{rows.offset, rows.count, std::max<int64_t>((rows.num_arcs() + rows.count) / 512, 1 << 10)},
+          longest(chunks.grain), pieces(cut_long_rows(rows, chunks, longest)) {}
+
+    // Chunks and pieces together.
+    int64_t size() const { return chunks.size() + static_cast<int64_t>(pieces.size()); }
+};
+
+// Runs a pass over all rows. It has
+//     state                         how many numbers it computes for a row
+//     start(state)                  what they are before the first arc
+//     reduce(batch, row, arcs, state, total)  adds some arcs of the row; to a total of the part as well
+//     merge(state, other)           joins those of two stretches of a row
+//     finish(row, state)            writes what they came to
+template <class A, class Neighbor, class Pass>
+void over_rows(const Side<Neighbor>& side, const Cut<Neighbor>& cut, const Pass& pass) {
+    const Selection<Neighbor>& rows = side.rows;
+    const int threads = part_count((rows.num_arcs() + rows.count) * pass.with.width());
+    const int64_t chunks = cut.chunks.size(), state = pass.state;
+    const auto pieces = static_cast<int64_t>(cut.pieces.size());
+    const Scratch<A> held(std::max<int64_t>(pieces * state, 1));
+    for_each_chunk(chunks + pieces, threads, [&](int64_t part) {
+        Batch<A> batch(pass.with);
+        if (part < pieces) {
+            A* sums = held.data() + part * state;
+            const auto& [row, arcs] = cut.pieces[part];
+            pass.start(sums);
+            pass.reduce(batch, row, {rows.offset[row] + arcs.begin, rows.offset[row] + arcs.end}, sums, part);
+            return;
+        }
+        std::vector<A> sums(state);
+        const Range chunk = cut.chunks[part - pieces];
+        for (int64_t row = chunk.begin; row < chunk.end; ++row) {
+            if (rows.degree(row) > cut.longest) continue;
+            pass.start(sums.data());
+            pass.reduce(batch, row, {rows.offset[row], rows.offset[row + 1]}, sums.data(), part);
+            pass.finish(row, sums.data());
+        }
+    });
+    for (int64_t i = 0, next; i < pieces; i = next) {
+        A* sums = held.data() + i * state;
+        for (next = i + 1; next < pieces && cut.pieces[next].row == cut.pieces[i].row; ++next)
+            pass.merge(sums, held.data() + next * state);
+        pass.finish(cut.pieces[i].row, sums);
+    }
+}
+
+}  // namespace tgraph

@@ -1,0 +1,267 @@
+// Attention as Python calls it: one class for each kind of number.
+#pragma once
+
+#include <nanobind/stl/string_view.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "attention/attention_passes.hpp"
+
+namespace tgraph {
+
+// Calls function(std::integral_constant<int, lanes>) with how many numbers a vector shall have for so many columns.
+template <class A, class Function>
+void with_lanes(int64_t columns, Function function) {
+    if constexpr (sizeof(A) == 4)
+        if (columns > 8 && (columns + 7) / 8 % 2 == 0) return function(std::integral_constant<int, 16>{});
+    function(std::integral_constant<int, 8>{});
+}
+
+template <class A>
+int64_t span_of(int64_t columns) {
+    int64_t span = 0;
+    with_lanes<A>(columns, [&](auto lanes) { span = (columns + lanes - 1) / lanes * lanes; });
+    return span;
+}
+
+template <class T>
+void check_below(const T* numbers, int64_t count, int64_t limit, const char* name) {
+    constexpr int64_t grain = 1 << 15;
+    std::atomic<bool> wrong{false};
+    for_each_chunk((count + grain - 1) / grain, part_count(count), [&](int64_t chunk) {
+        const int64_t end = std::min(count, (chunk + 1) * grain);
+        bool outside = false;
+        for (int64_t i = chunk * grain; i < end; ++i) outside |= numbers[i] < 0 || numbers[i] >= limit;
+        if (outside) wrong = true;
+    });
+    if (wrong) throw std::out_of_range(std::string(name) + ": some are out of range");
+}
+
+inline void expect(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+template <class T>
+const T* data_of(const In<T>& array) {
+    return array.is_valid() ? array.data() : nullptr;
+}
+
+template <class T>
+T* data_of(const Out<T>& array) {
+    return array.is_valid() ? array.data() : nullptr;
+}
+
+template <class T>
+bool is_of(const T& array, int64_t size) {
+    return array.is_valid() && static_cast<int64_t>(array.shape(0)) == size;
+}
+
+// The arrays of one call, which the Python object holds, and the passes over them.
+template <class A>
+class AttentionArrays {
+public:
+    AttentionArrays(std::string_view score, int64_t heads, int64_t columns, A factor, uint32_t threshold, A gain,
+                    bool drops, uint64_t seed, In<int64_t> position, In<A> source, In<A> target, In<A> value,
+                    In<A> edge, In<A> vector, int64_t num_sources, int64_t num_targets)
+        : num_sources_(num_sources), num_targets_(num_targets), position_(position), source_(source), target_(target),
+          value_(value), edge_(edge) {
+        expect(heads > 0 && columns > 0, "heads, columns: expected 1 or more");
+        expect(score == "gat" || score == "gatv2" || score == "dot", "score: expected 'gat', 'gatv2' or 'dot'");
+        const Score kind = score == "gat" ? Score::gat : score == "gatv2" ? Score::gatv2 : Score::dot;
+        inner_ = kind == Score::gat ? heads : heads * columns;
+        expect(is_of(source, num_sources * inner_), "source: expected [n_src, ...]");
+        expect(is_of(target, num_targets * inner_), "target: expected [n_dst, ...]");
+        expect(kind == Score::gatv2 || is_of(value, num_sources * heads * columns), "value: expected [n_src, ...]");
+        with_.score = kind;
+        with_.shape = {heads, span_of<A>(columns)};
+        with_.columns = columns;
+        with_.factor = factor;
+        with_.gain = gain;
+        with_.dropout = {seed, threshold, drops};
+        with_.position = data_of(position_);
+        with_.source = source.data();
+        with_.target = target.data();
+        with_.value = kind == Score::gatv2 ? source.data() : value.data();
+        with_.edge = data_of(edge_);
+        vector_.assign(with_.width(), kind == Score::dot ? factor : A{0});
+        if (kind == Score::gatv2) {
+            expect(is_of(vector, heads * columns), "vector: expected [heads, columns]");
+            with_.table(vector.data()).row(0, vector_.data());
+            if (columns == with_.shape.span) std::copy_n(vector.data(), heads * columns, vector_.data());
+        }
+        with_.vector = vector_.data();
+    }
+
+    template <class Neighbor>
+    void attend(In<int64_t> offset, In<Neighbor> neighbors, Out<A> out, Out<A> logsumexp) const {
+        const auto side = by_target(offset, neighbors);
+        expect(is_of(out, sent(num_targets_)) && is_of(logsumexp, num_targets_ * with_.shape.heads),
+               "out, logsumexp: expected [n_dst, heads, columns] and [n_dst, heads]");
+        advise(out);
+        run<Forward>(side, Cut<Neighbor>(side.rows), with_, out.data(), logsumexp.data());
+    }
+
+    template <class Neighbor>
+    void weights(In<int64_t> offset, In<Neighbor> neighbors, In<A> logsumexp, Out<A> out) const {
+        const auto side = by_target(offset, neighbors);
+        expect(is_of(logsumexp, num_targets_ * with_.shape.heads) &&
+                   is_of(out, side.rows.num_stored * with_.shape.heads),
+               "logsumexp, out: expected [n_dst, heads] and [edges, heads]");
+        Attention<A> with = with_;
+        with.logsumexp = logsumexp.data();
+        run<Weights>(side, Cut<Neighbor>(side.rows), with, out.data());
+    }
+
+    // The products of the gradient and the result, which the gradients of the scores take.
+    void delta(In<A> grad, In<A> out, Out<A> delta) const {
+        const int64_t heads = with_.shape.heads, columns = with_.columns, width = heads * columns;
+        expect(is_of(grad, sent(num_targets_)) && is_of(out, sent(num_targets_)) && is_of(delta, num_targets_ * heads),
+               "grad, out, delta: expected [n_dst, heads, columns] twice and [n_dst, heads]");
+        const int parts = part_count(num_targets_ * width);
+        with_lanes<A>(columns, [&](auto lanes) {
+            for_each_part(parts, [&](int part) {
+                const Range rows = part_of(num_targets_, part, parts);
+                for (int64_t row = rows.begin; row < rows.end; ++row)
+                    dot_heads<decltype(lanes)::value>(grad.data() + row * width, out.data() + row * width, heads,
+                                                      columns, delta.data() + row * heads);
+            });
+        });
+    }
+
+    template <class Neighbor>
+    void to_target(In<int64_t> offset, In<Neighbor> neighbors, In<A> grad, In<A> delta, In<A> logsumexp,
+                   Out<A> to_target, Out<A> to_edge, Out<A> to_vector) const {
+        const auto side = by_target(offset, neighbors);
+        const Attention<A> with = backward(grad, delta, logsumexp);
+        expect(!to_target.is_valid() || is_of(to_target, num_targets_ * inner_), "to_target: expected [n_dst, ...]");
+        expect(!to_edge.is_valid() || is_of(to_edge, side.rows.num_stored * inner_), "to_edge: expected [edges, ...]");
+        expect(!to_vector.is_valid() || is_of(to_vector, sent(1)), "to_vector: expected [heads, columns]");
+        for (const Out<A>* written : {&to_target, &to_edge}) advise(*written);
+        const Cut<Neighbor> cut(side.rows);
+        std::vector<A> totals(to_vector.is_valid() ? cut.size() * with.width() : 0);
+        run<ToTarget>(side, cut, with, data_of(to_target), data_of(to_edge), totals.empty() ? nullptr : totals.data());
+        if (!to_vector.is_valid()) return;
+        std::vector<double> sums(with.width());
+        for (std::size_t i = 0; i < totals.size(); ++i) sums[i % sums.size()] += static_cast<double>(totals[i]);
+        std::vector<A> total(sums.begin(), sums.end());
+        with.table(nullptr).write(total.data(), nullptr, to_vector.data());
+    }
+
+    template <class Neighbor>
+    void to_source(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> number, In<A> grad, In<A> delta,
+                   In<A> logsumexp, Out<A> to_source, Out<A> to_value) const {
+        const bool numbered = with_.edge || with_.dropout.drops;
+        auto side = rows_of(offset, neighbors, num_sources_, num_targets_);
+        const Attention<A> with = backward(grad, delta, logsumexp);
+        expect(!numbered || is_of(number, side.rows.num_stored), "number: expected [arcs]");
+        expect(!to_source.is_valid() || is_of(to_source, num_sources_ * inner_), "to_source: expected [n_src, ...]");
+        expect(!to_value.is_valid() || is_of(to_value, sent(num_sources_)), "to_value: expected [n_src, ...]");
+        check_edges(side.rows.num_stored);
+        if (numbered) {
+            side.number = number.data();
+            check_below(number.data(), side.rows.num_stored, side.rows.num_stored, "number");
+        }
+        for (const Out<A>* written : {&to_source, &to_value}) advise(*written);
+        run<ToSource>(side, Cut<Neighbor>(side.rows), with, data_of(to_source), data_of(to_value));
+    }
+
+private:
+    static void advise(const Out<A>& written) {
+        if (written.is_valid()) advise_huge_pages(written.data(), written.shape(0) * sizeof(A));
+    }
+
+    int64_t sent(int64_t rows) const { return rows * with_.shape.heads * with_.columns; }
+
+    template <template <class, int, class> class Pass, class Neighbor, class... Outputs>
+    static void run(const Side<Neighbor>& side, const Cut<Neighbor>& cut, const Attention<A>& with, Outputs... to) {
+        with_lanes<A>(with.columns, [&](auto lanes) {
+            over_rows<A>(side, cut, Pass<A, decltype(lanes)::value, Neighbor>(with, side, to...));
+        });
+    }
+
+    Attention<A> backward(const In<A>& grad, const In<A>& delta, const In<A>& logsumexp) const {
+        const int64_t heads = num_targets_ * with_.shape.heads;
+        expect(is_of(grad, sent(num_targets_)) && is_of(delta, heads) && is_of(logsumexp, heads),
+               "grad, delta, logsumexp: expected [n_dst, heads, columns], [n_dst, heads] and [n_dst, heads]");
+        Attention<A> with = with_;
+        with.grad = grad.data();
+        with.delta = delta.data();
+        with.logsumexp = logsumexp.data();
+        return with;
+    }
+
+    // The rows of a CSR structure, checked: nothing that they say may lead out of an array.
+    template <class Neighbor>
+    Side<Neighbor> rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, int64_t count,
+                           int64_t others) const {
+        const auto arcs = static_cast<int64_t>(neighbors.shape(0));
+        const int64_t* begin = offset.data();
+        expect(is_of(offset, count + 1) && begin[0] == 0 && begin[count] == arcs &&
+                   std::is_sorted(begin, begin + count + 1),
+               "offset: expected [rows + 1], ascending from 0 to the number of arcs");
+        check_below(neighbors.data(), arcs, others, "neighbors");
+        return {{begin, neighbors.data(), count, arcs, nullptr, nullptr, begin, count}, nullptr};
+    }
+
+    template <class Neighbor>
+    Side<Neighbor> by_target(const In<int64_t>& offset, const In<Neighbor>& neighbors) const {
+        const auto side = rows_of(offset, neighbors, num_targets_, num_sources_);
+        check_edges(side.rows.num_stored);
+        return side;
+    }
+
+    void check_edges(int64_t arcs) const {
+        expect(!with_.edge || is_of(edge_, arcs * inner_), "edge: expected [edges, ...]");
+        expect(!with_.position || is_of(position_, arcs), "position: expected [arcs]");
+        if (with_.position) check_below(with_.position, arcs, arcs, "position");
+    }
+
+    int64_t num_sources_, num_targets_, inner_;
+    In<int64_t> position_;
+    In<A> source_, target_, value_, edge_;
+    std::vector<A> vector_;
+    Attention<A> with_{};
+};
+
+template <class A, class Neighbor>
+void bind_attention_passes(nb::class_<AttentionArrays<A>>& arrays) {
+    using nb::arg;
+    using Arrays = AttentionArrays<A>;
+    const nb::call_guard<nb::gil_scoped_release> released;
+    arrays.def("attend", &Arrays::template attend<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("out").noconvert(), arg("logsumexp").noconvert(), released);
+    arrays.def("weights", &Arrays::template weights<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("logsumexp").noconvert(), arg("out").noconvert(), released);
+    arrays.def("to_target", &Arrays::template to_target<Neighbor>, arg("offset").noconvert(),
+               arg("neighbors").noconvert(), arg("grad").noconvert(), arg("delta").noconvert(),
+               arg("logsumexp").noconvert(), arg("to_target").noconvert().none(), arg("to_edge").noconvert().none(),
+               arg("to_vector").noconvert().none(), released);
+    arrays.def("to_source", &Arrays::template to_source<Neighbor>, arg("offset").noconvert(),
+               arg("neighbors").noconvert(), arg("number").noconvert().none(), arg("grad").noconvert(),
+               arg("delta").noconvert(), arg("logsumexp").noconvert(), arg("to_source").noconvert().none(),
+               arg("to_value").noconvert().none(), released);
+}
+
+template <class A>
+void bind_attention_of(nb::module_& module, const char* name) {
+    using nb::arg;
+    nb::class_<AttentionArrays<A>> arrays(module, name);
+    arrays.def(nb::init<std::string_view, int64_t, int64_t, A, uint32_t, A, bool, uint64_t, In<int64_t>, In<A>, In<A>,
+                        In<A>, In<A>, In<A>, int64_t, int64_t>(),
+               arg("score"), arg("heads"), arg("columns"), arg("factor"), arg("threshold"), arg("gain"), arg("drops"),
+               arg("seed"), arg("position").noconvert().none(), arg("source").noconvert(), arg("target").noconvert(),
+               arg("value").noconvert().none(), arg("edge").noconvert().none(), arg("vector").noconvert().none(),
+               arg("num_sources"), arg("num_targets"), nb::keep_alive<1, 10>(), nb::keep_alive<1, 11>(),
+               nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(), nb::keep_alive<1, 14>());
+    arrays.def("delta", &AttentionArrays<A>::delta, arg("grad").noconvert(), arg("out").noconvert(),
+               arg("delta").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    bind_attention_passes<A, int32_t>(arrays);
+    bind_attention_passes<A, int64_t>(arrays);
+}
+
+// One file for each kind of number, for they take long to compile.
+void bind_attention_float32(nb::module_& module);
+void bind_attention_float64(nb::module_& module);
+
+}  // namespace tgraph

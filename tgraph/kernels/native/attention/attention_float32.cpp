@@ -1,0 +1,7 @@
+#include "attention/attention_bind.hpp"
+
+namespace tgraph {
+
+void bind_attention_float32(nb::module_& module) { bind_attention_of<float>(module, "AttentionFloat32"); }
+
+}  // namespace tgraph

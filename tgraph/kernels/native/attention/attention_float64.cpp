@@ -1,0 +1,7 @@
+#include "attention/attention_bind.hpp"
+
+namespace tgraph {
+
+void bind_attention_float64(nb::module_& module) { bind_attention_of<double>(module, "AttentionFloat64"); }
+
+}  // namespace tgraph

@@ -1,0 +1,307 @@
+// The passes of attention: the result, the weights of arcs, and the gradients by target and by source.
+#pragma once
+
+#include <cmath>
+
+#include "attention/attention.hpp"
+
+namespace tgraph {
+
+template <class A, int lanes, class Neighbor>
+struct PassOver {
+    const Attention<A>& with;
+    const Side<Neighbor>& side;
+    int64_t state = 0;
+    typename Batch<A>::Numbers numbers{};  // what is read of the other ends beside their rows
+
+    static typename Batch<A>::Numbers at_sources(const Attention<A>& with) {
+        return {with.score == Score::gat ? with.source : nullptr};
+    }
+
+    void start(A* sums) const { std::fill_n(sums, state, A{0}); }
+    void merge(A* sums, const A* other) const {
+        for (int64_t f = 0; f < state; ++f) sums[f] += other[f];
+    }
+
+    // Calls visit(first arc) for the arcs of a row in batches, which it lists.
+    template <class Visit>
+    void each_batch(Batch<A>& batch, Range arcs, Visit visit) const {
+        for (int64_t begin = arcs.begin; begin < arcs.end; begin += most_arcs) {
+            batch.template list<lanes>(side, {begin, std::min(begin + most_arcs, arcs.end)}, numbers);
+            visit(begin);
+        }
+    }
+
+protected:
+    // The scores of a batch of arcs to row `row`, whose end of the arcs is the target. Gathers what they are asked for
+    // too: `batch.sent`.
+    void score_at_target(Batch<A>& batch, int64_t begin, int64_t row, const A* fixed) const {
+        const bool edges = with.edge && with.score != Score::gat;
+        const auto source = with.table(with.source), value = with.table(with.value);
+        if (with.score == Score::gat) {
+            batch.template sum_numbers<lanes>(with, with.target + row * with.shape.heads, with.source);
+            batch.gather(side, begin, value, with, false, batch.sent, batch.coming_sent, batch.sents.data());
+            return;
+        }
+        batch.gather(side, begin, source, with, edges, batch.row, batch.coming_row, batch.rows.data());
+        if (with.score == Score::gatv2) {
+            batch.sent = batch.row;
+            batch.coming_sent = batch.row;  // they are on their way
+            if (edges)
+                batch.gather(side, begin, source, with, false, batch.sent, batch.coming_sent, batch.sents.data());
+            dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
+                                  batch.shape, with.factor, batch.score.data());
+            return;
+        }
+        batch.gather(side, begin, value, with, edges, batch.sent, batch.coming_sent, batch.sents.data());
+        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, 0, batch.size, batch.shape, with.factor,
+                        batch.score.data());
+    }
+
+    // The target of a row, where it has columns.
+    const A* target_of(int64_t row, Batch<A>& batch) const {
+        return with.score == Score::gat ? nullptr : with.table(with.target).row(row, batch.here.data());
+    }
+
+    void harden_batch(Batch<A>& batch) const {
+        const A* sums = with.score == Score::gat ? batch.sum.data() : nullptr;
+        harden<lanes>(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(), sums,
+                      with.factor, batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain);
+    }
+};
+
+// ---- forward --------------------------------------------------------------------------------------------------------
+
+// The state: sums [heads, span], then maxima and totals [heads].
+template <class A, int lanes, class Neighbor>
+struct Forward : PassOver<A, lanes, Neighbor> {
+    using Base = PassOver<A, lanes, Neighbor>;
+    using Base::with;
+    A *out, *logsumexp;
+
+    Forward(const Attention<A>& attention, const Side<Neighbor>& side, A* out, A* logsumexp)
+        : Base{attention, side, attention.width() + 2 * attention.shape.heads, Base::at_sources(attention)}, out(out),
+          logsumexp(logsumexp) {}
+
+    A* maxima(A* sums) const { return sums + with.width(); }
+    A* totals(A* sums) const { return maxima(sums) + with.shape.heads; }
+
+    void start(A* sums) const {
+        Base::start(sums);
+        std::fill_n(maxima(sums), with.shape.heads, -std::numeric_limits<A>::infinity());
+    }
+
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t) const {
+        const A* fixed = this->target_of(row, batch);
+        this->each_batch(batch, arcs, [&](int64_t begin) {
+            this->score_at_target(batch, begin, row, fixed);
+            soften<lanes>(batch.score.data(), batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain,
+                          maxima(sums), totals(sums), sums);
+            const bool arrived = with.score == Score::gatv2;
+            add_rows<lanes>(sums, batch.sent.data(), arrived ? nullptr : batch.coming_sent.data(), batch.score.data(),
+                            batch.size, batch.shape);
+        });
+    }
+
+    void merge(A* sums, A* other) const {
+        const auto [heads, span, stride] = with.shape;
+        for (int64_t head = 0; head < heads; ++head) {
+            A& best = maxima(sums)[head];
+            const A mine = best, theirs = maxima(other)[head];
+            best = std::max(mine, theirs);
+            const A base = std::isinf(best) && best < 0 ? A{0} : best;
+            const A a = std::exp(mine - base), b = std::exp(theirs - base);
+            totals(sums)[head] = totals(sums)[head] * a + totals(other)[head] * b;
+            for (int64_t f = head * span; f < (head + 1) * span; ++f) sums[f] = sums[f] * a + other[f] * b;
+        }
+    }
+
+    void finish(int64_t row, A* sums) const {
+        const auto [heads, span, stride] = with.shape;
+        const bool none = this->side.rows.degree(row) == 0;
+        for (int64_t head = 0; head < heads; ++head) {
+            const A total = totals(sums)[head], scale = none ? A{1} : 1 / total;
+            logsumexp[row * heads + head] = maxima(sums)[head] + (none ? A{0} : std::log(total));
+            for (int64_t c = 0; c < with.columns; ++c)
+                out[(row * heads + head) * with.columns + c] = sums[head * span + c] * scale;
+        }
+    }
+};
+
+// The weights of the arcs after dropout, by the place of their edge. Nothing is kept for a row.
+template <class A, int lanes, class Neighbor>
+struct Weights : PassOver<A, lanes, Neighbor> {
+    using Base = PassOver<A, lanes, Neighbor>;
+    using Base::with;
+    A* out;
+
+    Weights(const Attention<A>& attention, const Side<Neighbor>& side, A* out)
+        : Base{attention, side, 0, Base::at_sources(attention)}, out(out) {}
+
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A*, int64_t) const {
+        const int64_t heads = with.shape.heads;
+        const A* fixed = this->target_of(row, batch);
+        this->each_batch(batch, arcs, [&](int64_t begin) {
+            this->score_at_target(batch, begin, row, fixed);
+            batch.spread(with.logsumexp, row, heads, batch.logsumexp);
+            this->harden_batch(batch);
+            for (int64_t a = 0; a < batch.size; ++a)
+                for (int64_t head = 0; head < heads; ++head)
+                    out[with.place(batch.arc[a]) * heads + head] = batch.score[head * batch.shape.stride + a];
+        });
+    }
+
+    void finish(int64_t, A*) const {}
+};
+
+// ---- backward -------------------------------------------------------------------------------------------------------
+
+// Gradients of what is at the targets and on the edges, each of which may be null, and in `totals` those of the vector,
+// [parts, heads, span].
+template <class A, int lanes, class Neighbor>
+struct ToTarget : PassOver<A, lanes, Neighbor> {
+    using Base = PassOver<A, lanes, Neighbor>;
+    using Base::with;
+    A *to_target, *to_edge, *totals;
+
+    ToTarget(const Attention<A>& attention, const Side<Neighbor>& side, A* to_target, A* to_edge, A* totals)
+        : Base{attention, side, attention.score == Score::gat ? attention.shape.heads : attention.width(),
+               Base::at_sources(attention)},
+          to_target(to_target), to_edge(to_edge), totals(totals) {}
+
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t part) const {
+        const A *fixed = this->target_of(row, batch), *grad = with.table(with.grad).row(row, batch.there.data());
+        this->each_batch(batch, arcs, [&](int64_t begin) {
+            this->score_at_target(batch, begin, row, fixed);
+            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), grad, 0, batch.size, batch.shape, A{1},
+                            batch.product.data());
+            batch.spread(with.logsumexp, row, with.shape.heads, batch.logsumexp);
+            batch.spread(with.delta, row, with.shape.heads, batch.delta);
+            this->harden_batch(batch);
+            add_scores(batch, fixed, sums, part);
+            if (to_edge) write_edges(batch, fixed, grad);
+        });
+    }
+
+    void finish(int64_t row, const A* sums) const {
+        if (!to_target) return;
+        if (with.score == Score::gat)
+            std::copy_n(sums, with.shape.heads, to_target + row * with.shape.heads);
+        else
+            with.table(nullptr).write(sums, with.vector, to_target + row * with.shape.heads * with.columns);
+    }
+
+private:
+    void add_scores(const Batch<A>& batch, const A* fixed, A* sums, int64_t part) const {
+        if (with.score == Score::gat)
+            batch.add_to_heads(sums, with.shape.heads);
+        else if (with.score == Score::gatv2)
+            add_leaky_rows<lanes>(sums, totals ? totals + part * with.width() : nullptr, batch.row.data(), fixed,
+                                  batch.product.data(), batch.size, batch.shape, with.factor);
+        else
+            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
+    }
+
+    void write_edges(Batch<A>& batch, const A* fixed, const A* grad) const {
+        const int64_t heads = with.shape.heads;
+        const auto table = with.table(nullptr);
+        for (int64_t a = 0; a < batch.size; ++a) {
+            const int64_t place = with.place(batch.arc[a]);
+            if (with.score == Score::gat) {
+                for (int64_t head = 0; head < heads; ++head)
+                    to_edge[place * heads + head] = batch.product[head * batch.shape.stride + a];
+                continue;
+            }
+            A *to = to_edge + place * heads * with.columns, *written = table.is_padded() ? batch.fixed.data() : to;
+            const A *product = batch.product.data() + a, *weight = batch.score.data() + a;
+            if (with.score == Score::gatv2)
+                leaky_gradient<lanes>(written, batch.row[a], fixed, with.vector, product, batch.shape, with.factor);
+            else
+                mixed_rows<lanes>(written, fixed, with.vector, product, grad, weight, batch.shape);
+            if (written != to) table.write(written, nullptr, to);
+        }
+    }
+};
+
+// Gradients of what is at the sources, by arcs the other way. The state: those by the scores, then those by the sums.
+template <class A, int lanes, class Neighbor>
+struct ToSource : PassOver<A, lanes, Neighbor> {
+    using Base = PassOver<A, lanes, Neighbor>;
+    using Base::with;
+    A *to_source, *to_value;
+
+    ToSource(const Attention<A>& attention, const Side<Neighbor>& side, A* to_source, A* to_value)
+        : Base{attention, side, first(attention) + attention.width(),
+               {attention.logsumexp, attention.delta, attention.score == Score::gat ? attention.target : nullptr}},
+          to_source(to_source), to_value(to_value) {}
+
+    static int64_t first(const Attention<A>& with) {
+        return with.score == Score::gat ? with.shape.heads : with.width();
+    }
+
+    void reduce(Batch<A>& batch, int64_t row, Range arcs, A* sums, int64_t) const {
+        const bool numbers = with.score == Score::gat, own = with.score != Score::gatv2;
+        const A* fixed = numbers ? nullptr : with.table(with.source).row(row, batch.here.data());
+        const A* value = own ? with.table(with.value).row(row, batch.there.data()) : fixed;
+        const auto grads = with.table(with.grad);
+        this->each_batch(batch, arcs, [&](int64_t begin) {
+            score_at_source(batch, begin, row, fixed);
+            batch.gather(this->side, begin, grads, with, false, batch.sent, batch.coming_sent, batch.sents.data());
+            const A* beside = value;
+            const int64_t step =
+                with.score == Score::dot ? batch.beside_edges(beside, with, batch.fixed_sent.data()) : 0;
+            dot_rows<lanes>(batch.sent.data(), batch.coming_sent.data(), beside, step, batch.size, batch.shape, A{1},
+                            batch.product.data());
+            batch.spread(with.logsumexp, -1, with.shape.heads, batch.logsumexp);
+            batch.spread(with.delta, -1, with.shape.heads, batch.delta);
+            this->harden_batch(batch);
+            add_scores(batch, fixed, sums);
+            add_rows<lanes, A>(sums + first(with), batch.sent.data(), nullptr, batch.score.data(), batch.size,
+                               batch.shape);
+        });
+    }
+
+    void finish(int64_t row, const A* sums) const {
+        const auto [heads, span, stride] = with.shape;
+        const auto table = with.table(nullptr);
+        const A* sent = sums + first(with);
+        if (with.score == Score::gatv2) {
+            for (int64_t head = 0; head < heads; ++head)
+                for (int64_t c = 0, f = head * span; c < with.columns; ++c, ++f)
+                    to_source[(row * heads + head) * with.columns + c] = sums[f] * with.vector[f] + sent[f];
+            return;
+        }
+        if (to_value) table.write(sent, nullptr, to_value + row * heads * with.columns);
+        if (to_source && with.score == Score::gat) std::copy_n(sums, heads, to_source + row * heads);
+        if (to_source && with.score == Score::dot)
+            table.write(sums, with.vector, to_source + row * heads * with.columns);
+    }
+
+private:
+    // As at the target: `row` is the source here.
+    void score_at_source(Batch<A>& batch, int64_t begin, int64_t row, const A* fixed) const {
+        if (with.score == Score::gat)
+            return batch.template sum_numbers<lanes>(with, with.source + row * with.shape.heads, with.target);
+        const auto target = with.table(with.target);
+        const bool added = with.edge && with.score == Score::gatv2;
+        batch.gather(this->side, begin, target, with, added, batch.row, batch.coming_row, batch.rows.data());
+        if (with.score == Score::gatv2)
+            return dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
+                                         batch.shape, with.factor, batch.score.data());
+        const int64_t step = batch.beside_edges(fixed, with, batch.fixed.data());
+        dot_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, step, batch.size, batch.shape, with.factor,
+                        batch.score.data());
+    }
+
+    void add_scores(const Batch<A>& batch, const A* fixed, A* sums) const {
+        if (with.score == Score::gat)
+            batch.add_to_heads(sums, with.shape.heads);
+        else if (with.score == Score::gatv2)
+            add_leaky_rows<lanes, A>(sums, nullptr, batch.row.data(), fixed, batch.product.data(), batch.size,
+                                     batch.shape, with.factor);
+        else
+            add_rows<lanes, A>(sums, batch.row.data(), nullptr, batch.product.data(), batch.size, batch.shape);
+    }
+};
+
+}  // namespace tgraph

@@ -1,7 +1,0 @@
-#include "attention_bind.hpp"
-
-namespace tgraph {
-
-void bind_attention_float32(nb::module_& module) { bind_attention_of<float>(module, "AttentionFloat32"); }
-
-}  // namespace tgraph

@@ -1,7 +1,0 @@
-#include "attention_bind.hpp"
-
-namespace tgraph {
-
-void bind_attention_float64(nb::module_& module) { bind_attention_of<double>(module, "AttentionFloat64"); }
-
-}  // namespace tgraph

@@ -1,0 +1,46 @@
+"""Large tensors in huge pages. Where pages are small, rows gathered from all over a tensor miss the processor's table
+of recent pages, and the first touch of a fresh tensor traps for every 4 KiB: both take as long as the work itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+
+LARGE = 1 << 22  # bytes; a processor remembers where about twice as much lies in small pages
+WORTH = 12  # a tensor is read so many times where its pages are worth moving, at once: they are copied
+
+_SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def fresh(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    """An uninitialised tensor [shape] of the CPU, in huge pages where it is large and the system has them."""
+    tensor = torch.empty(shape, dtype=dtype, device="cpu")
+    if tensor.nbytes >= LARGE and (kernels := native.load()):
+        kernels.advise_huge_pages(tensor.view(-1).view(torch.uint8))
+    return tensor
+
+
+def settle(data: Tensor, rows_read: int) -> None:
+    """Move large data [n, ...], of which `rows_read` rows are going to be gathered, into huge pages where that pays.
+
+    Neither the data nor its address changes. Memory that is mapped from a file stays as it is.
+    """
+    if data.nbytes < LARGE or rows_read < WORTH * len(data) or not data.is_contiguous() or not _are_allowed():
+        return
+    if kernels := native.load():
+        kernels.collapse_pages(data.detach().view(-1).view(torch.uint8))
+
+
+@functools.cache
+def _are_allowed() -> bool:
+    """False where the system does not offer huge pages, or is told never to use them."""
+    try:
+        return "[never]" not in _SETTING.read_text()
+    except OSError:
+        return False

@@ -1,0 +1,91 @@
+// Some rows of a CSR structure, walked where they are stored.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "base/bindings.hpp"
+#include "base/memory.hpp"
+#include "base/rows.hpp"
+#include "base/scan.hpp"
+
+namespace tgraph {
+
+// Rows number 0..count-1 of a selection. Its arcs are numbered through, row after row: arc j of row r has number
+// offset[r] + j, and is stored at begin(r) + j.
+template <class Neighbor>
+struct Selection {
+    const int64_t* stored;      // where the rows of the structure begin
+    const Neighbor* neighbors;  // of the structure
+    int64_t num_vertices;
+    int64_t num_stored;
+    const int64_t* rows;    // those selected; null for all in order
+    const bool* heard;      // which vertices are heard by their neighbours; null for all
+    const int64_t* offset;  // where the rows of the selection begin
+    int64_t count;
+
+    int64_t row(int64_t r) const { return rows ? rows[r] : r; }
+    int64_t begin(int64_t r) const { return stored[row(r)]; }
+    int64_t degree(int64_t r) const { return offset[r + 1] - offset[r]; }
+    int64_t num_arcs() const { return offset[count] - offset[0]; }
+};
+
+// What Python passes for a selection, and the offsets that it needs not if all rows are selected.
+template <class Neighbor>
+class SelectionArgument {
+public:
+    // `rows` and `heard` may be missing; a negative width takes every arc of a row.
+    SelectionArgument(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard) {
+        if (!offset.shape(0)) throw std::invalid_argument("offset: expected [n + 1]");
+        const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
+        if (heard.is_valid() && static_cast<int64_t>(heard.shape(0)) != num_vertices)
+            throw std::invalid_argument("heard: expected [n]");
+        selection_ = {offset.data(), neighbors.data(), num_vertices, static_cast<int64_t>(neighbors.shape(0)),
+                      rows.is_valid() ? rows.data() : nullptr, heard.is_valid() ? heard.data() : nullptr,
+                      offset.data(), rows.is_valid() ? static_cast<int64_t>(rows.shape(0)) : num_vertices};
+        if (rows.is_valid() || width >= 0) count_arcs(width);
+    }
+
+    const Selection<Neighbor>& operator*() const { return selection_; }
+    const Selection<Neighbor>* operator->() const { return &selection_; }
+
+private:
+    void count_arcs(int64_t width) {
+        offset_ = Scratch<int64_t>(selection_.count + 1);
+        offset_.data()[0] = 0;
+        scan(selection_.count, offset_.data() + 1, int64_t{0}, [this, width](int64_t r) {
+            const int64_t row = selection_.row(r);
+            if (row < 0 || row >= selection_.num_vertices) throw std::out_of_range("rows: no such vertex");
+            const int64_t degree = selection_.stored[row + 1] - selection_.stored[row];
+            return width < 0 ? degree : std::min(degree, width);
+        });
+        selection_.offset = offset_.data();
+    }
+
+    Selection<Neighbor> selection_;
+    Scratch<int64_t> offset_;
+};
+
+// A stretch of arcs of one row of a selection, counted from the row's first.
+struct Piece {
+    int64_t row;
+    Range arcs;
+};
+
+// The rows of more than `longest` arcs, cut into pieces of so many. `longest` is at least the grain of the chunks: such
+// a row lies across the beginning of a chunk.
+template <class Neighbor>
+std::vector<Piece> cut_long_rows(const Selection<Neighbor>& selection, const RowChunks& chunks, int64_t longest) {
+    std::vector<Piece> pieces;
+    for (int64_t chunk = 1; chunk < chunks.size(); ++chunk) {
+        const int64_t row = chunks[chunk].begin - 1;
+        if (row < 0 || (!pieces.empty() && pieces.back().row == row) || selection.degree(row) <= longest) continue;
+        for (int64_t begin = 0; begin < selection.degree(row); begin += longest)
+            pieces.push_back({row, {begin, std::min(begin + longest, selection.degree(row))}});
+    }
+    return pieces;
+}
+
+}  // namespace tgraph

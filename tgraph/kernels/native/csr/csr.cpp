@@ -1,0 +1,229 @@
+// Bindings of the CSR builders. Outputs are allocated by the caller, who also explains invalid ids.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <bit>
+#include <numeric>
+#include <optional>
+
+#include "base/bindings.hpp"
+#include "csr/filter.hpp"
+#include "csr/id_table.hpp"
+#include "csr/radix.hpp"
+#include "csr/relabel.hpp"
+#include "base/rows.hpp"
+
+namespace tgraph {
+namespace {
+
+// Bits that the ids 0 .. num_vertices - 1 need.
+int bits_of_ids(int64_t num_vertices) {
+    return num_vertices ? std::bit_width(static_cast<uint64_t>(num_vertices - 1)) : 0;
+}
+
+// The arrays that a builder fills.
+template <class Neighbor>
+struct Csr {
+    int64_t* offset;
+    Neighbor* neighbors;
+    int64_t* perm;  // null when not wanted
+    int64_t size, num_vertices;
+};
+
+template <class Record, class Source, class Neighbor>
+bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Digit>& digits) {
+    const CsrSink<Record, Neighbor> sink{csr.offset, csr.neighbors, csr.perm, csr.num_vertices, source.bits};
+    return radix_sort<Record>(source, csr.size, sink, digits);
+}
+
+// Picks the smallest record that holds the ids. `wide` is what 2^31 vertices or 2^32 arcs need.
+template <class Source, class Neighbor>
+bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Digit>& digits, bool wide) {
+    advise_huge_pages(csr.neighbors, csr.size * sizeof(Neighbor));
+    if (csr.perm) advise_huge_pages(csr.perm, csr.size * sizeof(int64_t));
+    if (wide && csr.perm) return build<Record<uint128_t, uint64_t>>(source, csr, digits);
+    if (wide) return build<Record<uint128_t, NoId>>(source, csr, digits);
+    if (csr.perm) return build<Record<uint64_t, uint32_t>>(source, csr, digits);
+    return build<Record<uint64_t, NoId>>(source, csr, digits);
+}
+
+template <class Neighbor>
+Csr<Neighbor> outputs(const Out<int64_t>& offset, const Out<Neighbor>& neighbors,
+                      const std::optional<Out<int64_t>>& perm) {
+    return {offset.data(), neighbors.data(), perm ? perm->data() : nullptr, static_cast<int64_t>(neighbors.shape(0)),
+            static_cast<int64_t>(offset.shape(0)) - 1};
+}
+
+template <bool both_ways, class Id, class Neighbor>
+bool sort_edges(In<Id> src, In<Id> dst, Out<int64_t> offset, Out<Neighbor> neighbors,
+                std::optional<Out<int64_t>> perm, bool wide) {
+    const auto csr = outputs(offset, neighbors, perm);
+    const int bits = bits_of_ids(csr.num_vertices);
+    const auto size = static_cast<int64_t>(src.shape(0));
+    const EdgeList<Id, both_ways> edges{src.data(), dst.data(), size, csr.num_vertices, bits};
+    // A sorted list needs no pass but the one that checks and unpacks it.
+    return build(edges, csr, edges.is_sorted() ? split_into_digits(0, 0) : split_into_digits(0, 2 * bits), wide);
+}
+
+template <class Neighbor>
+bool transpose(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> new_offset, Out<Neighbor> new_neighbors,
+               std::optional<Out<int64_t>> perm, bool wide) {
+    const auto csr = outputs(new_offset, new_neighbors, perm);
+    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;  // not all vertices need have one
+    const int bits = bits_of_ids(num_rows);
+    const Reversed<Neighbor> arcs{offset.data(), neighbors.data(), csr.size, num_rows, csr.num_vertices, bits};
+    // The reversed arcs come in the order of their targets already: only the digits of the sources are left.
+    return build(arcs, csr, split_into_digits(bits, bits + bits_of_ids(csr.num_vertices)), wide);
+}
+
+template <class Row>
+void expand_rows(In<int64_t> offset, Out<Row> rows) {
+    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1, size = static_cast<int64_t>(rows.shape(0));
+    const int64_t* offsets = offset.data();
+    Row* out = rows.data();
+    advise_huge_pages(out, size * sizeof(Row));
+    const int parts = part_count(size);
+    for_each_part(parts, [=](int part) {
+        each_row(offsets, num_rows, part_of(size, part, parts), [=](int64_t row, Range arcs) {
+            std::fill(out + arcs.begin, out + arcs.end, static_cast<Row>(row));
+        });
+    });
+}
+
+template <class Neighbor>
+Arcs<Neighbor> arcs_of(const In<int64_t>& offset, const In<Neighbor>& neighbors) {
+    return {offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1,
+            static_cast<int64_t>(neighbors.shape(0))};
+}
+
+template <class Selection, class Neighbor>
+int64_t count_arcs(In<int64_t> offset, In<Neighbor> neighbors) {
+    const auto arcs = arcs_of(offset, neighbors);
+    const std::vector<int64_t> counts = count_selected<Selection>(arcs, part_count(arcs.size));
+    return std::reduce(counts.begin(), counts.end());
+}
+
+// `positions` has as many entries as count_arcs tells.
+template <class Selection, class Neighbor>
+void list_arcs(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> positions, Out<int64_t> new_offset) {
+    advise_huge_pages(positions.data(), positions.shape(0) * sizeof(int64_t));
+    list_selected<Selection>(arcs_of(offset, neighbors), positions.data(), new_offset.data());
+}
+
+template <class Selection, class Neighbor>
+void bind_selection(nb::module_& module, const char* count_name, const char* list_name) {
+    using nb::arg;
+    module.def(count_name, &count_arcs<Selection, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def(list_name, &list_arcs<Selection, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("positions").noconvert(), arg("new_offset").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Neighbor>
+void bind_selections(nb::module_& module) {
+    bind_selection<Distinct, Neighbor>(module, "count_distinct", "list_distinct");
+    bind_selection<Repeated, Neighbor>(module, "count_repeated", "list_repeated");
+    bind_selection<NoLoop, Neighbor>(module, "count_no_loop", "list_no_loop");
+}
+
+// Every id must be in [low, low + table size): the caller took `low` and the size from the ids themselves.
+template <class Id, class Entry>
+void mark_ids(In<Id> ids, int64_t low, Out<Entry> table) {
+    mark(ids.data(), static_cast<int64_t>(ids.shape(0)), low, table.data());
+}
+
+template <class Id, class Entry>
+void look_up_ids(In<Id> ids, int64_t low, In<Entry> table, Out<Entry> out) {
+    look_up(ids.data(), static_cast<int64_t>(ids.shape(0)), low, table.data(), out.data());
+}
+
+template <class Id, class Entry>
+void bind_relabel(nb::module_& module) {
+    using nb::arg;
+    module.def("mark_ids", &mark_ids<Id, Entry>, arg("ids").noconvert(), arg("low"), arg("table").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("look_up_ids", &look_up_ids<Id, Entry>, arg("ids").noconvert(), arg("low"), arg("table").noconvert(),
+               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Id>
+void insert_ids(IdTable& table, In<Id> ids) {
+    table.insert(ids.data(), static_cast<int64_t>(ids.shape(0)));
+}
+
+// `ids` has as many entries as the table's size, `rank` as its capacity, all zero.
+template <class Rank>
+void list_ids(const IdTable& table, Out<int64_t> ids, Out<Rank> rank) {
+    table.list(ids.data(), rank.data());
+}
+
+template <class Id, class Rank>
+void rank_ids(const IdTable& table, In<Id> ids, In<Rank> rank, Out<Rank> out) {
+    table.look_up(ids.data(), static_cast<int64_t>(ids.shape(0)), rank.data(), out.data());
+}
+
+void bind_id_table(nb::module_& module) {
+    using nb::arg;
+    const nb::call_guard<nb::gil_scoped_release> released;
+    nb::class_<IdTable> table(module, "IdTable");
+    table.def(nb::init<int64_t, int64_t>(), arg("least"), arg("ends"));
+    table.def_prop_ro("size", &IdTable::size).def_prop_ro("capacity", &IdTable::capacity);
+    const auto define_insert = [&](auto function) { table.def("insert", function, arg("ids").noconvert(), released); };
+    define_insert(&insert_ids<int32_t>);
+    define_insert(&insert_ids<int64_t>);
+    const auto define_list = [&](auto function) {
+        table.def("list", function, arg("ids").noconvert(), arg("rank").noconvert(), released);
+    };
+    define_list(&list_ids<int32_t>);
+    define_list(&list_ids<int64_t>);
+    const auto define_look_up = [&](auto function) {
+        table.def("look_up", function, arg("ids").noconvert(), arg("rank").noconvert(), arg("out").noconvert(),
+                  released);
+    };
+    define_look_up(&rank_ids<int32_t, int32_t>);
+    define_look_up(&rank_ids<int64_t, int32_t>);
+    define_look_up(&rank_ids<int32_t, int64_t>);
+    define_look_up(&rank_ids<int64_t, int64_t>);
+}
+
+}  // namespace
+
+void bind_csr(nb::module_& module) {
+    using nb::arg;
+    const auto define_sort = [&](const char* name, auto function) {
+        module.def(name, function, arg("src").noconvert(), arg("dst").noconvert(), arg("offset").noconvert(),
+                   arg("neighbors").noconvert(), arg("perm").noconvert().none(), arg("wide"),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define_sort("sort_edges", &sort_edges<false, int32_t, int32_t>);
+    define_sort("sort_edges", &sort_edges<false, int64_t, int32_t>);
+    define_sort("sort_edges", &sort_edges<false, int32_t, int64_t>);
+    define_sort("sort_edges", &sort_edges<false, int64_t, int64_t>);
+    define_sort("sort_edges_both_ways", &sort_edges<true, int32_t, int32_t>);
+    define_sort("sort_edges_both_ways", &sort_edges<true, int64_t, int32_t>);
+    define_sort("sort_edges_both_ways", &sort_edges<true, int32_t, int64_t>);
+    define_sort("sort_edges_both_ways", &sort_edges<true, int64_t, int64_t>);
+    const auto define_transpose = [&](auto function) {
+        module.def("transpose", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
+                   arg("new_offset").noconvert(), arg("new_neighbors").noconvert(), arg("perm").noconvert().none(),
+                   arg("wide"), nb::call_guard<nb::gil_scoped_release>());
+    };
+    define_transpose(&transpose<int32_t>);
+    define_transpose(&transpose<int64_t>);
+    const auto define_expand = [&](auto function) {
+        module.def("expand_rows", function, arg("offset").noconvert(), arg("rows").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define_expand(&expand_rows<int32_t>);
+    define_expand(&expand_rows<int64_t>);
+    bind_selections<int32_t>(module);
+    bind_selections<int64_t>(module);
+    bind_relabel<int32_t, int32_t>(module);
+    bind_relabel<int64_t, int32_t>(module);
+    bind_relabel<int32_t, int64_t>(module);
+    bind_relabel<int64_t, int64_t>(module);
+    bind_id_table(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,188 @@
+// The arcs of an edge_index by their targets, with self-loops and the weights of a graph convolution: one call for
+// each, since what a mini-batch costs is how often it is gone through.
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/bindings.hpp"
+#include "csr/radix.hpp"
+
+namespace tgraph {
+
+void bind_edge_index(nb::module_& module);
+
+namespace {
+
+int bits_below(int64_t limit) { return limit > 1 ? std::bit_width(static_cast<uint64_t>(limit - 1)) : 0; }
+
+// Edges source[i] -> target[i], and behind them a self-loop at each of the first `size - num_edges` vertices.
+template <class Id>
+struct EdgesAndLoops {
+    const Id *source, *target;
+    int64_t num_edges, size, num_sources, num_targets;
+    int bits;
+
+    template <class Record, class Visit>
+    bool each(Range range, Visit visit) const {
+        bool valid = true;
+        const auto sources = static_cast<uint64_t>(num_sources), targets = static_cast<uint64_t>(num_targets);
+        for (int64_t i = range.begin; i < std::min(range.end, num_edges); ++i) {
+            const int64_t u = source[i], v = target[i];
+            valid &= (static_cast<uint64_t>(u) < sources) & (static_cast<uint64_t>(v) < targets);
+            visit(Record::pack(v, u, i, bits));
+        }
+        for (int64_t i = std::max(range.begin, num_edges); i < range.end; ++i)
+            visit(Record::pack(i - num_edges, i - num_edges, i, bits));
+        return valid;
+    }
+
+    bool is_sorted() const {
+        return size == num_edges && holds_for_all(size - 1, [this](int64_t i) {
+            return target[i] < target[i + 1] || (target[i] == target[i + 1] && source[i] <= source[i + 1]);
+        });
+    }
+};
+
+// The edges that are no self-loops.
+template <class Id>
+class NoLoops {
+public:
+    explicit NoLoops(const EdgesAndLoops<Id>& edges) : source_(edges.num_edges), target_(edges.num_edges) {
+        const int64_t both = std::min(edges.num_sources, edges.num_targets);
+        for (int64_t i = 0; i < edges.num_edges; ++i) {
+            const Id u = edges.source[i], v = edges.target[i];
+            if (u == v) {
+                valid_ &= u >= 0 && u < both;
+                continue;
+            }
+            source_.data()[size_] = u;
+            target_.data()[size_++] = v;
+        }
+    }
+
+    bool valid() const { return valid_; }
+    EdgesAndLoops<Id> in_place_of(const EdgesAndLoops<Id>& edges) const {
+        const int64_t loops = edges.size - edges.num_edges;
+        return {source_.data(), target_.data(), size_, size_ + loops, edges.num_sources, edges.num_targets, edges.bits};
+    }
+
+private:
+    Scratch<Id> source_, target_;
+    int64_t size_ = 0;
+    bool valid_ = true;
+};
+
+struct Rows {
+    int64_t* offset;
+    int32_t* neighbors;
+    int64_t* position;
+};
+
+// Returns how many arcs were written, or -1 where an end of an edge is no vertex.
+template <class Id>
+int64_t write_sorted(const EdgesAndLoops<Id>& edges, const Rows& rows) {
+    using Numbered = Record<uint64_t, uint32_t>;
+    const CsrSink<Numbered, int32_t> sink{rows.offset, rows.neighbors, rows.position, edges.num_targets, edges.bits};
+    std::fill_n(rows.offset, edges.num_targets + 1, int64_t{0});
+    if (!edges.size) return 0;
+    const int bits = edges.is_sorted() ? 0 : edges.bits + bits_below(edges.num_targets);
+    return radix_sort<Numbered>(edges, edges.size, sink, split_into_digits(0, bits)) ? edges.size : -1;
+}
+
+// Sorts arcs by (target, source, position). Those of the first `loops` vertices are added behind the edges; where they
+// `replace` the self-loops among these, positions count the edges that stay.
+template <class Id>
+int64_t sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_t loops, bool replace,
+                       Out<int64_t> offset, Out<int32_t> neighbors, Out<int64_t> position) {
+    const auto num_edges = static_cast<int64_t>(source.shape(0)), size = num_edges + loops;
+    const auto num_targets = static_cast<int64_t>(offset.shape(0)) - 1;
+    if (static_cast<int64_t>(target.shape(0)) != num_edges || static_cast<int64_t>(neighbors.shape(0)) != size ||
+        static_cast<int64_t>(position.shape(0)) != size || size >= int64_t{1} << 32 || num_targets < 0)
+        throw std::invalid_argument("target, neighbors or position: expected [edges] and [edges + loops]");
+    if (loops < 0 || loops > std::min(num_sources, num_targets) || std::max(num_sources, num_targets) >= 1LL << 31)
+        throw std::invalid_argument("loops: expected at most one for each vertex, of less than 2^31");
+    const Rows rows{offset.data(), neighbors.data(), position.data()};
+    advise_huge_pages(rows.neighbors, size * sizeof(int32_t));
+    advise_huge_pages(rows.position, size * sizeof(int64_t));
+    const EdgesAndLoops<Id> edges{source.data(), target.data(), num_edges, size, num_sources, num_targets,
+                                  bits_below(num_sources)};
+    const auto is_no_loop = [&](int64_t i) { return edges.source[i] != edges.target[i]; };
+    if (!replace || !loops || holds_for_all(num_edges, is_no_loop)) return write_sorted(edges, rows);
+    const NoLoops<Id> kept(edges);
+    return kept.valid() ? write_sorted(kept.in_place_of(edges), rows) : -1;
+}
+
+// out[row] = 1 / sqrt(the arcs of the row), 0 where there are none.
+template <class A>
+void inverse_root_degree(In<int64_t> offset, Out<A> out) {
+    const auto rows = static_cast<int64_t>(out.shape(0));
+    if (static_cast<int64_t>(offset.shape(0)) != rows + 1) throw std::invalid_argument("offset: expected [rows + 1]");
+    const int64_t* begin = offset.data();
+    for (int64_t row = 0; row < rows; ++row) {
+        const int64_t degree = begin[row + 1] - begin[row];
+        out.data()[row] = degree ? A{1} / std::sqrt(static_cast<A>(degree)) : A{0};
+    }
+}
+
+// For each arc the product of what is at its two ends.
+template <class A>
+void multiply_ends(In<A> scale, In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
+    const auto rows = static_cast<int64_t>(offset.shape(0)) - 1, size = static_cast<int64_t>(out.shape(0));
+    if (static_cast<int64_t>(scale.shape(0)) != rows || static_cast<int64_t>(neighbors.shape(0)) != size)
+        throw std::invalid_argument("scale or neighbors: expected [n] and [arcs]");
+    const A* const at = scale.data();
+    const int64_t* const begin = offset.data();
+    const int32_t* const others = neighbors.data();
+    A* const to = out.data();
+    const int parts = part_count(size);
+    for_each_part(parts, [=](int part) {
+        each_row(begin, rows, part_of(size, part, parts), [=](int64_t row, Range arcs) {
+            for (int64_t i = arcs.begin; i < arcs.end; ++i) to[i] = at[others[i]] * at[row];
+        });
+    });
+}
+
+// For each arc 1 / how many arcs its neighbour has among the rows that begin at `offset`: the weights of the transpose
+// of a mean over those rows.
+template <class A>
+void mean_weights(In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
+    const auto size = static_cast<int64_t>(out.shape(0));
+    if (static_cast<int64_t>(neighbors.shape(0)) != size) throw std::invalid_argument("neighbors: expected [arcs]");
+    const int64_t* const begin = offset.data();
+    const int32_t* const others = neighbors.data();
+    A* const to = out.data();
+    const int parts = part_count(size);
+    for_each_part(parts, [=](int part) {
+        const Range arcs = part_of(size, part, parts);
+        for (int64_t i = arcs.begin; i < arcs.end; ++i)
+            to[i] = A{1} / static_cast<A>(begin[others[i] + 1] - begin[others[i]]);
+    });
+}
+
+template <class A>
+void bind_weights(nb::module_& module) {
+    using nb::arg;
+    module.def("inverse_root_degree", &inverse_root_degree<A>, arg("offset").noconvert(), arg("out").noconvert());
+    module.def("multiply_ends", &multiply_ends<A>, arg("scale").noconvert(), arg("offset").noconvert(),
+               arg("neighbors").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("mean_weights", &mean_weights<A>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_edge_index(nb::module_& module) {
+    using nb::arg;
+    const auto define = [&](auto function) {
+        module.def("sort_by_target", function, arg("source").noconvert(), arg("target").noconvert(),
+                   arg("num_sources"), arg("loops"), arg("replace"), arg("offset").noconvert(),
+                   arg("neighbors").noconvert(), arg("position").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&sort_by_target<int32_t>);
+    define(&sort_by_target<int64_t>);
+    bind_weights<float>(module);
+    bind_weights<double>(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,235 @@
+// Sorting arcs into CSR: a parallel least-significant-digit radix sort.
+//
+// An arc is packed into one integer, its key: source in the high half, target in the low half. Stable counting
+// passes over the digits of the key, lowest first, sort by (source, target, input order). The first pass reads
+// the caller's arrays and the last one writes the CSR arrays, so that a digit costs one read and one write of
+// the packed records and nothing else is ever stored. Method: Knuth, TAOCP 3, section 5.2.5; per-thread
+// histograms after Zagha and Blelloch, "Radix sort for vector multiprocessors", 1991.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/memory.hpp"
+#include "threads/parallel.hpp"
+#include "base/rows.hpp"
+#include "base/scan.hpp"
+
+namespace tgraph {
+
+__extension__ typedef unsigned __int128 uint128_t;
+
+struct NoId {};
+
+#pragma pack(push, 1)  // 12 bytes instead of 16: the passes are bound by the bytes that they move
+template <class KeyType, class IdType>
+struct Record {
+    using Key = KeyType;
+    using Id = IdType;
+    static constexpr bool numbered = !std::is_empty_v<Id>;
+
+    Key key;
+    [[no_unique_address]] Id id;  // position in the input, where the caller wants the permutation
+
+    static Record pack(int64_t src, int64_t dst, int64_t position, int bits) {
+        Record record;
+        record.key = static_cast<Key>(src) << bits | static_cast<Key>(dst);
+        if constexpr (numbered) record.id = static_cast<Id>(position);
+        return record;
+    }
+};
+#pragma pack(pop)
+
+// A group of bits of the key.
+struct Digit {
+    int shift, width;
+
+    std::size_t values() const { return std::size_t{1} << width; }
+    template <class Key>
+    std::size_t of(Key key) const {
+        return static_cast<std::size_t>(key >> shift) & (values() - 1);
+    }
+};
+
+// Cuts bits [first, last) of the key into as few digits of at most 11 bits as possible, of nearly equal width:
+// 2048 write positions are what the second-level cache and the TLB of today's cores hold.
+inline std::vector<Digit> split_into_digits(int first, int last) {
+    constexpr int widest = 11;
+    const int count = std::max(1, (last - first + widest - 1) / widest);
+    std::vector<Digit> digits;
+    for (int i = 0; i < count; ++i) {
+        const int begin = first + (last - first) * i / count, end = first + (last - first) * (i + 1) / count;
+        digits.push_back({begin, end - begin});
+    }
+    return digits;
+}
+
+// ---- Where a pass reads. `each` visits the records of a range of `size` items and tells whether all their ids are
+// vertices.
+
+// A list of edges: one arc each or, both ways, a second one back, self-loops excepted.
+template <class Id, bool both_ways>
+struct EdgeList {
+    const Id *src, *dst;
+    int64_t size, num_vertices;
+    int bits;
+
+    template <class Record, class Visit>
+    bool each(Range range, Visit visit) const {
+        bool valid = true;
+        const auto limit = static_cast<uint64_t>(num_vertices);  // unsigned, so that one comparison rejects negatives
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t u = src[i], v = dst[i];
+            valid &= (static_cast<uint64_t>(u) < limit) & (static_cast<uint64_t>(v) < limit);
+            visit(Record::pack(u, v, i, bits));
+            if constexpr (both_ways)
+                if (u != v) visit(Record::pack(v, u, i, bits));
+        }
+        return valid;
+    }
+
+    bool is_sorted() const {
+        return !both_ways && holds_for_all(size - 1, [this](int64_t i) {
+            return src[i] < src[i + 1] || (src[i] == src[i + 1] && dst[i] <= dst[i + 1]);
+        });
+    }
+};
+
+// The arcs of a CSR structure, each turned around: `num_rows` rows, whose neighbours are below `num_vertices`.
+template <class Neighbor>
+struct Reversed {
+    const int64_t* offset;
+    const Neighbor* neighbors;
+    int64_t size, num_rows, num_vertices;
+    int bits;
+
+    template <class Record, class Visit>
+    bool each(Range range, Visit visit) const {
+        bool valid = true;
+        const auto limit = static_cast<uint64_t>(num_vertices);
+        each_row(offset, num_rows, range, [&](int64_t row, Range arcs) {
+            for (int64_t i = arcs.begin; i < arcs.end; ++i) {
+                const int64_t u = neighbors[i];
+                valid &= static_cast<uint64_t>(u) < limit;
+                visit(Record::pack(u, row, i, bits));
+            }
+        });
+        return valid;
+    }
+};
+
+template <class Item>
+struct Records {
+    const Item* data;
+    int64_t size;
+
+    template <class Record, class Visit>
+    bool each(Range range, Visit visit) const {
+        for (int64_t i = range.begin; i < range.end; ++i) visit(data[i]);
+        return true;
+    }
+};
+
+// ---- Where a pass writes.
+
+// The next position that a part writes for one value of the digit, and the row of the arc it wrote last.
+struct Cursor {
+    int64_t next = 0, row = -1;
+};
+
+template <class Record>
+struct RecordSink {
+    Record* out;
+
+    void write(Cursor& cursor, const Record& record) const { out[cursor.next++] = record; }
+    void finish(const std::vector<Cursor>&) const {}
+};
+
+// Unpacks the records of the last pass. The arcs that a part writes for one value of the last digit arrive in
+// order of their source, so a row ends where the source changes; the row that a part wrote last may go on in the
+// next part, so `finish` closes those when all are done.
+template <class Record, class Neighbor>
+struct CsrSink {
+    int64_t* offset;  // zeros on entry
+    Neighbor* neighbors;
+    int64_t* perm;
+    int64_t num_vertices;
+    int bits;
+
+    void write(Cursor& cursor, const Record& record) const {
+        using Key = typename Record::Key;
+        const auto row = static_cast<int64_t>(record.key >> bits);
+        if (row != cursor.row) {
+            if (cursor.row >= 0) offset[cursor.row + 1] = cursor.next;
+            cursor.row = row;
+        }
+        neighbors[cursor.next] = static_cast<Neighbor>(record.key & ((Key{1} << bits) - 1));
+        if constexpr (Record::numbered) perm[cursor.next] = static_cast<int64_t>(record.id);
+        ++cursor.next;
+    }
+
+    void finish(const std::vector<Cursor>& cursors) const {
+        for (const Cursor& cursor : cursors)
+            if (cursor.row >= 0) offset[cursor.row + 1] = std::max(offset[cursor.row + 1], cursor.next);
+        int64_t* const ends = offset + 1;  // rows without arcs end where those before them do
+        scan(num_vertices, ends, offset[0], [ends](int64_t v) { return ends[v]; }, larger);
+    }
+};
+
+// ---- The sort.
+
+// Turns the counts of every part and digit value into the position of its first write.
+inline void start_positions(std::vector<Cursor>& cursors, std::size_t values, int parts) {
+    int64_t position = 0;
+    for (std::size_t value = 0; value < values; ++value)
+        for (int part = 0; part < parts; ++part)
+            position += std::exchange(cursors[part * values + value].next, position);
+}
+
+// One stable counting pass. Returns false, with nothing written, when the source has an invalid id.
+template <class Record, class Source, class Sink>
+bool counting_pass(const Source& source, const Sink& sink, Digit digit) {
+    const int parts = part_count(source.size);
+    const std::size_t values = digit.values();
+    std::vector<Cursor> cursors(parts * values);
+    std::vector<char> valid(parts);
+    for_each_part(parts, [&](int part) {
+        Cursor* mine = cursors.data() + part * values;
+        valid[part] = source.template each<Record>(part_of(source.size, part, parts),
+                                                   [=](const Record& record) { ++mine[digit.of(record.key)].next; });
+    });
+    if (std::find(valid.begin(), valid.end(), 0) != valid.end()) return false;
+    start_positions(cursors, values, parts);
+    for_each_part(parts, [&](int part) {
+        Cursor* mine = cursors.data() + part * values;
+        source.template each<Record>(part_of(source.size, part, parts), [=](const Record& record) {
+            sink.write(mine[digit.of(record.key)], record);
+        });
+    });
+    sink.finish(cursors);
+    return true;
+}
+
+// Sorts the `count` records of the source by the given digits, lowest first. Two scratch buffers at most; one is
+// free again before the last pass touches the outputs.
+template <class Record, class Source, class Sink>
+bool radix_sort(const Source& source, int64_t count, const Sink& sink, const std::vector<Digit>& digits) {
+    if (digits.size() == 1) return counting_pass<Record>(source, sink, digits[0]);
+    Scratch<Record> from(count);
+    if (!counting_pass<Record>(source, RecordSink<Record>{from.data()}, digits[0])) return false;
+    {
+        Scratch<Record> to;
+        for (std::size_t i = 1; i + 1 < digits.size(); ++i) {
+            if (!to) to = Scratch<Record>(count);
+            counting_pass<Record>(Records<Record>{from.data(), count}, RecordSink<Record>{to.data()}, digits[i]);
+            std::swap(from, to);
+        }
+    }
+    return counting_pass<Record>(Records<Record>{from.data(), count}, sink, digits.back());
+}
+
+}  // namespace tgraph

@@ -1,0 +1,47 @@
+"""The builder of the Compressed Binary Matrix compiled: see `tgraph.kernels.portable.cbm` for what it computes.
+
+Candidates come from counting, for one row at a time, the rows that share columns with it, within a budget that is
+linear in its ones; the parents are a minimum spanning forest over the candidates.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.kernels.portable.cbm import Matrix, child_dtype, offset_dtype
+
+
+def find_parents(rows: Matrix, columns: Matrix, price: int, bounds: Tensor) -> tuple[Tensor, Tensor]:
+    """See `tgraph.kernels.portable.cbm.find_parents`."""
+    parent = torch.empty(len(rows.offset) - 1, dtype=rows.columns.dtype, device="cpu")
+    earlier = torch.empty_like(parent)
+    _kernels().find_parents(*rows, *columns, price, bounds, parent, earlier)
+    return parent, earlier
+
+
+def count_deltas(rows: Matrix, parent: Tensor) -> tuple[Tensor, Tensor]:
+    """See `tgraph.kernels.portable.cbm.count_deltas`."""
+    more, less = torch.empty_like(parent), torch.empty_like(parent)
+    _kernels().count_deltas(*rows, parent, more, less)
+    return more, less
+
+
+def list_deltas(rows: Matrix, parent: Tensor, more: Tensor, less: Tensor) -> tuple[Tensor, Tensor]:
+    """See `tgraph.kernels.portable.cbm.list_deltas`."""
+    size = more.long() + less + (parent >= 0)
+    ends = size.cumsum(0)
+    count = int(ends[-1]) if len(ends) else 0
+    offset = torch.zeros(len(size) + 1, dtype=offset_dtype(count), device="cpu")
+    offset[1:] = ends
+    children = torch.empty(count, dtype=child_dtype(len(size)), device="cpu")
+    _kernels().list_deltas(*rows, parent, more, offset, children)
+    return offset, children
+
+
+def _kernels() -> ModuleType:
+    return cast(ModuleType, native.load())

@@ -1,0 +1,160 @@
+"""A linear DAG by the kernels in `dag.cpp`: one team of threads for all phases, and rows that stay in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native, sorting
+from tgraph.kernels.native.aggregate.arcs import flat
+from tgraph.kernels.native.linear.linear import told
+from tgraph.kernels.portable.linear import Coefficients, Stepped
+from tgraph.kernels.reductions import REDUCTIONS
+
+if TYPE_CHECKING:
+    from tgraph.formats.dag.dag import Dag
+
+KERNELS = {
+    torch.float32: "dag_float32",
+    torch.float64: "dag_float64",
+    torch.int32: "dag_int32",
+    torch.int64: "dag_int64",
+    torch.uint8: "dag_uint8",
+    torch.float16: "dag_float16",
+    torch.bfloat16: "dag_bfloat16",
+}
+NARROW = (torch.float16, torch.bfloat16)
+PAIRS = {
+    ("sum", "copy"),
+    ("sum", "mul"),
+    ("prod", "copy"),
+    ("min", "copy"),
+    ("max", "copy"),
+    ("min", "add"),
+    ("max", "add"),
+}
+
+
+def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
+    """Why a call is left to the portable twin, None where it is not."""
+    if (reduce, edge) not in PAIRS:
+        return f"{reduce!r} of {edge!r} is not compiled"
+    if data.dtype not in KERNELS or (data.dtype == torch.uint8 and edge != "copy"):
+        return f"it has no kernel for {data.dtype}"
+    return "the data has no columns or no rows" if not data.numel() else None
+
+
+def plan(dag: Dag) -> Any:
+    """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
+    phases, tasks = flat(torch.tensor(dag.phases)), flat(dag.tasks)
+    return native.load().dag_plan(dag.arrays[0], phases, tasks)  # type: ignore[union-attr]
+
+
+def arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
+    """The tensors of a DAG as the kernels take them, and what has to stay alive as long: their memory."""
+    named = {"children": dag.children, "order": dag.order}
+    split = {
+        f"{width}_{name}": flat(tensor) if tensor is not None and tensor.dtype == dtype else None
+        for name, tensor in named.items()
+        for width, dtype in (("narrow", torch.int32), ("wide", torch.int64))
+    }
+    offset = flat(dag.wide_offset)
+    rows = native.load().dag_rows(dag.num_vertices, offset, **split)  # type: ignore[union-attr]
+    return rows, (offset, *split.values())
+
+
+def evaluate(
+    dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
+) -> Tensor:
+    """As `tgraph.formats.dag.dag.evaluate`. Sums of float32 in one column are taken in float64, row by row."""
+    computed = _computed_in(dag, data, reduce)
+    if computed != data.dtype:
+        scales = (None if scale is None else scale.to(computed) for scale in (left, right))
+        return evaluate(dag, data.to(computed), reduce, edge, *scales).to(data.dtype)
+    if right is not None and (reduce != "sum" or (data.dtype in NARROW and data.shape[1] == 1)):
+        data, right = data * right[:, None], None
+    total = torch.float32 if data.dtype in NARROW else data.dtype
+    weights = None if edge == "copy" or dag.weights is None else flat(dag.weights.to(total))
+    result = torch.empty_like(data, memory_format=torch.contiguous_format)
+    getattr(native.load(), KERNELS[data.dtype])(
+        dag.plan,
+        dag.arrays[0],
+        flat(data),
+        data.shape[1],
+        reduce,
+        edge,
+        dag.signed,
+        REDUCTIONS[reduce].identity(total),
+        weights,
+        dag.weighted == "outputs",
+        None if left is None else flat(left.to(total)),
+        None if right is None else flat(right.to(total)),
+        flat(result),
+    )
+    return result
+
+
+def affine_step(
+    dag: Dag,
+    coefficients: Coefficients,
+    heard: Tensor,
+    before: Tensor,
+    weights: Tensor | None,
+    alpha: Tensor | float,
+    beta: Tensor | float,
+    spare: tuple[Tensor | None, Tensor | None] = (None, None),
+    wanted: Collection[str] = ("total", "unsent"),
+) -> Stepped:
+    """As the portable twin, in memory that is used again; virtual vertices are rounded to the dtype of the values."""
+    scale, bias = coefficients.scale, coefficients.bias
+    values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
+    sent = None if scale is None else torch.empty_like(values) if spare[1] is None else spare[1]
+    sums = torch.empty(3, dtype=torch.float64, device="cpu")
+    native.load().dag_affine_step(  # type: ignore[union-attr]
+        dag.plan,
+        dag.arrays[0],
+        dag.signed,
+        None if weights is None else flat(weights.to(values.dtype)),
+        dag.weighted == "outputs",
+        flat(heard),
+        flat(before),
+        flat(scale),
+        flat(bias) if isinstance(bias, Tensor) else None,
+        flat(coefficients.measure),
+        float(alpha),
+        float(beta),
+        0.0 if isinstance(bias, Tensor) else float(beta) * bias,
+        "total" in wanted,
+        "unsent" in wanted,
+        flat(values),
+        flat(sent),
+        flat(sums),
+    )
+    change, total, unsent = sums.tolist()
+    return told(values, sent, change, total, unsent, wanted)
+
+
+def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As the portable twin."""
+    kernels, held, of_outputs = native.load(), dag.arrays[0], dag.weighted == "outputs"
+    offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
+    kernels.dag_count_rows(held, of_outputs, flat(vertices), flat(offset[1:]))  # type: ignore[union-attr]
+    torch.cumsum(offset[1:], 0, out=offset[1:])
+    neighbors = torch.empty(int(offset[-1]), dtype=sorting.index_dtype(dag.num_vertices), device="cpu")
+    arcs = None if dag.weights is None else torch.empty(len(neighbors), dtype=torch.int64, device="cpu")
+    kernels.dag_list_rows(  # type: ignore[union-attr]
+        held, of_outputs, flat(vertices), flat(offset), flat(neighbors), None if arcs is None else flat(arcs)
+    )
+    return offset, neighbors, None if arcs is None or dag.weights is None else sorting.take(dag.weights, arcs)
+
+
+def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
+    """The dtype to compute in: a wider one where there is no kernel for the other."""
+    if data.dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
+        return torch.int64  # and cut off, which wraps round as if it had been added in the narrow one
+    if data.dtype in NARROW and (data.shape[1] == 1 or dag.plan.needs_outputs):
+        return torch.float32  # outputs that others need are not to be rounded first
+    return data.dtype

@@ -1,0 +1,74 @@
+// Rows of a binary matrix in CSR, and in how many columns two of them differ.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+
+// Row r has ones in the columns column[offset[r]] .. column[offset[r + 1] - 1], which ascend strictly.
+template <class Index>
+struct BinaryRows {
+    const int64_t* offset;
+    const Index* column;
+    int64_t size;
+
+    int64_t ones(int64_t row) const { return offset[row + 1] - offset[row]; }
+    const Index* begin(int64_t row) const { return column + offset[row]; }
+    const Index* end(int64_t row) const { return column + offset[row + 1]; }
+};
+
+// The columns of x that y lacks are passed to `more`, those of y that x lacks to `less`, each in ascending order.
+template <class Index, class More, class Less>
+void each_difference(const BinaryRows<Index>& rows, int64_t x, int64_t y, More more, Less less) {
+    const Index *a = rows.begin(x), *b = rows.begin(y), *const a_end = rows.end(x), *const b_end = rows.end(y);
+    while (a != a_end && b != b_end) {
+        if (*a < *b)
+            more(*a++);
+        else if (*b < *a)
+            less(*b++);
+        else
+            ++a, ++b;
+    }
+    while (a != a_end) more(*a++);
+    while (b != b_end) less(*b++);
+}
+
+// How many of the columns of a short row a much longer one has: a binary search for each.
+template <class Index>
+int64_t count_common(const BinaryRows<Index>& rows, int64_t brief, int64_t extended) {
+    int64_t common = 0;
+    const Index *from = rows.begin(extended), *const end = rows.end(extended);
+    for (const Index* column = rows.begin(brief); column != rows.end(brief) && from != end; ++column) {
+        from = std::lower_bound(from, end, *column);
+        common += from != end && *from == *column;
+    }
+    return common;
+}
+
+// The Hamming distance of two rows; some number that is not below `bound` where the distance is not.
+template <class Index>
+int64_t hamming(const BinaryRows<Index>& rows, int64_t x, int64_t y, int64_t bound) {
+    constexpr int64_t stride = 64;  // steps between two looks at the bound
+    const Index *a = rows.begin(x), *b = rows.begin(y);
+    int64_t left_a = rows.ones(x), left_b = rows.ones(y), common = 0;
+    const int64_t ones = left_a + left_b;
+    if (left_a > 16 * left_b) return ones - 2 * count_common(rows, y, x);
+    if (left_b > 16 * left_a) return ones - 2 * count_common(rows, x, y);
+    while (left_a > 0 && left_b > 0) {
+        // No more than min(left_a, left_b) columns can still turn out to be common.
+        if (ones - 2 * (common + std::min(left_a, left_b)) >= bound) return bound;
+        for (int64_t steps = std::min({stride, left_a, left_b}); steps > 0; --steps) {
+            const Index first = *a, second = *b;
+            const bool takes_a = first <= second, takes_b = second <= first;
+            common += takes_a & takes_b;
+            a += takes_a, left_a -= takes_a;
+            b += takes_b, left_b -= takes_b;
+        }
+    }
+    return ones - 2 * common;
+}
+
+}  // namespace tgraph

@@ -1,0 +1,1 @@
+"""Calls of the compiled power iterations; the C++ lies beside."""

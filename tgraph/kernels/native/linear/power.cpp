@@ -1,0 +1,138 @@
+// One step of a power iteration, x' = alpha A s + beta b with s = scale x, in one pass over the arcs that also computes
+// what the next step asks for: s', the change |x' - x|, and sums of x'.
+//
+// The work is cut into chunks of fixed size, whose sums are added in order: no result depends on the threads. A row
+// longer than a chunk is summed in pieces, one by each chunk that it reaches into.
+#include <algorithm>
+#include <vector>
+
+#include "linear/affine_call.hpp"
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+namespace {
+
+// What a chunk leaves to be put together: the sums of its rows, and pieces of rows longer than a chunk, of one that it
+// continues and one that it begins (long_row, or -1).
+struct Chunk {
+    Sums sums;
+    double continued = 0, begun = 0;
+    int64_t long_row = -1;
+};
+
+template <class Value, class Neighbor, class Weight>
+class Step {
+public:
+    // The rows hear `heard` and send into `sent`, which is null where values are sent as they are.
+    Step(const WeightedRows<Neighbor, Weight>& csr, const Vectors<Value>& vectors, const Value* heard, Value* sent)
+        : csr_(csr), vectors_(vectors), heard_(heard), sent_(sent), work_{csr.offset} {
+        all_ = work_.before(csr.num_rows);
+        grain_ = std::clamp<int64_t>(all_ / 16, 1 << 11, 1 << 16);
+        chunks_.resize((all_ + grain_ - 1) / grain_);
+    }
+
+    Sums run() {
+        for_each_chunk(size(), part_count(all_), [&](int64_t chunk) { take(chunk); });
+        finish_long_rows();
+        Sums sums;
+        for (const Chunk& chunk : chunks_) sums += chunk.sums;
+        return sums;
+    }
+
+private:
+    int64_t size() const { return static_cast<int64_t>(chunks_.size()); }
+    bool is_long(int64_t row) const { return csr_.offset[row + 1] - csr_.offset[row] > grain_; }
+    Range work_of(int64_t chunk) const { return {chunk * grain_, std::min((chunk + 1) * grain_, all_)}; }
+
+    // The rows that begin in a chunk, and its pieces of long ones.
+    void take(int64_t number) {
+        const Range work = work_of(number);
+        const int64_t begin = work_.first_row(work.begin, 0, csr_.num_rows);
+        int64_t end = work_.first_row(work.end, begin, std::min(begin + grain_, csr_.num_rows));
+        Chunk chunk;
+        if (begin > 0 && work_.before(begin) > work.begin && is_long(begin - 1))
+            chunk.continued = piece(begin - 1, work);
+        if (end > begin && is_long(end - 1)) {
+            chunk.long_row = --end;
+            chunk.begun = piece(end, work);
+        }
+        double received[batch];
+        for (int64_t row = begin; row < end; row += batch) {
+            const int64_t count = std::min(batch, end - row);
+            sum_rows(csr_, heard_, {row, row + count}, received);
+            finish_rows(vectors_, row, count, received, sent_, chunk.sums);
+        }
+        chunks_[number] = chunk;
+    }
+
+    // The sum over the arcs of a row that stand in some work.
+    double piece(int64_t row, Range work) const {
+        const int64_t arcs[2] = {std::max(csr_.offset[row], work.begin - row),
+                                 std::min(csr_.offset[row + 1], work.end - row)};
+        auto one = csr_;
+        one.offset = arcs;
+        double sum = 0;
+        sum_rows(one, heard_, {0, 1}, &sum);
+        return sum;
+    }
+
+    void finish_long_rows() {
+        for (int64_t number = 0; number < size(); ++number) {
+            Chunk& chunk = chunks_[number];
+            if (chunk.long_row < 0) continue;
+            double received = chunk.begun;
+            const int64_t end = work_.before(chunk.long_row + 1);
+            for (int64_t later = number + 1; later < size() && work_of(later).begin < end; ++later)
+                received += chunks_[later].continued;
+            finish_rows(vectors_, chunk.long_row, 1, &received, sent_, chunk.sums);
+        }
+    }
+
+    WeightedRows<Neighbor, Weight> csr_;
+    Vectors<Value> vectors_;
+    const Value* heard_;
+    Value* sent_;
+    RowWork work_;
+    int64_t all_, grain_;
+    std::vector<Chunk> chunks_;
+};
+
+template <class Value, class Neighbor>
+Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
+                    In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure,
+                    double alpha, double beta, double constant, bool wants_total, bool wants_unsent,
+                    Out<Value> values, std::optional<Out<Value>> sent) {
+    const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
+                                 values.data(), alpha,                 beta,                 constant,
+                                 1,             wants_total,           wants_unsent};
+    return with_weights<float, double, int32_t, int64_t>(
+        offset, neighbors, weights, [&]<class Weight>(WeightedRows<Neighbor, Weight> rows) {
+            rows.scattered = is_scattered(rows.neighbors, rows.num_rows, rows.num_arcs);
+            return Step<Value, Neighbor, Weight>(rows, vectors, heard.data(), sent ? sent->data() : nullptr).run();
+        });
+}
+
+}  // namespace
+
+void bind_power(nb::module_& module) {
+    using nb::arg;
+    const auto define = [&](auto function) {
+        module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
+                   arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
+                   arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("wants_total"), arg("wants_unsent"),
+                   arg("values").noconvert(), arg("sent").noconvert().none(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&affine_step<float, int32_t>);
+    define(&affine_step<double, int32_t>);
+    define(&affine_step<float, int64_t>);
+    define(&affine_step<double, int64_t>);
+    module.def(
+        "are_apart",
+        [](In<int32_t> neighbors) { return are_apart(neighbors.data(), static_cast<int64_t>(neighbors.shape(0))); },
+        arg("neighbors").noconvert());
+    bind_gauss_seidel(module);
+}
+
+}  // namespace tgraph

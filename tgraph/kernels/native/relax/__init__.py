@@ -1,0 +1,1 @@
+"""Calls of the compiled relaxations; the C++ lies beside."""

@@ -1,0 +1,392 @@
+// Relaxation to a fixpoint: value[v] = best over arcs u -> v of send(value[u], weight), until nothing changes.
+//
+// A round takes a frontier, the vertices that changed in the round before, and either pushes along their out-arcs or
+// pulls into all vertices (direction-optimising search: Beamer, Asanovic, Patterson, SC 2012). Rounds are synchronous:
+// what is sent are the values from before the round, so that neither the values after a round nor the number of
+// rounds depend on the direction or on the threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "relax/direction.hpp"
+#include "relax/hops.hpp"
+#include "base/memory.hpp"
+#include "threads/parallel.hpp"
+#include "relax/relax_semiring.hpp"
+#include "relax/relaxation.hpp"
+#include "base/rows.hpp"
+#include "base/scan.hpp"
+#include "relax/vertex_set.hpp"
+
+namespace tgraph {
+
+// `Values` holds `width` values for each vertex, of as many problems that are solved at once; `single` where it is 1.
+template <class V, class Semiring, class Weights, bool single>
+class Rounds final : public Fixpoint {
+public:
+    Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
+           bool bounded, DirectionPolicy::Mode mode)
+        : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
+          bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(new int32_t[num_vertices + 1]),
+          next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
+          policy_{mode, num_vertices, out.offset[num_vertices], false} {}
+
+    // The first frontier: these vertices, each once, or all of them where there is no list.
+    void start(const int64_t* ids, int64_t count) {
+        everything_ = ids == nullptr;
+        size_ = everything_ ? n_ : count;
+        arcs_ = everything_ ? out_.offset[n_] : 0;
+        for (int64_t i = 0; i < size_; ++i) {
+            const int64_t v = everything_ ? i : ids[i];
+            if (!everything_) {
+                queue_[i] = static_cast<int32_t>(v);
+                arcs_ += out_.degree(v);
+            }
+            uniform_ = uniform_ && values_[v * width_] == values_[(everything_ ? 0 : ids[0]) * width_];
+            if (everything_ && !uniform()) break;
+        }
+        if (uniform() && size_) level_ = values_[everything_ ? 0 : ids[0]];
+        // Equal values that all grow by one weight: whoever is reached is reached by the best value there will be.
+        policy_.settles = uniform();
+    }
+
+    void set_transpose(const int64_t* offset, const int32_t* neighbors, const void* weights) override {
+        in_ = {offset, neighbors, out_.weights.of_transpose(weights)};
+        has_transpose_ = true;
+    }
+    int64_t active() const override { return size_; }
+
+    State advance(int64_t max_rounds, double seconds) override {
+        const double start = seconds_now();
+        for (int64_t done = 0; size_ > 0; ++done) {
+            const double began = seconds_now();
+            if (done == max_rounds || (done && began - start > seconds)) return State::paused;
+            if (!decided_) pull_ = policy_.choose(size_, arcs_, everything_);
+            decided_ = pull_ && !has_transpose_;
+            if (decided_) return State::wants_transpose;
+            const int64_t size = size_, arcs = arcs_;
+            pull_ ? pull() : push();
+            rounds.push_back({pull_, size, arcs, size_, (seconds_now() - began) * 1e3});
+        }
+        return State::done;
+    }
+
+private:
+    // So far ahead memory is fetched that lies anywhere: after a locked instruction the processor would wait for each.
+    static constexpr int64_t ahead = 16;
+    static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
+
+    // Whether all messages of a round are equal.
+    bool uniform() const { return single && std::is_same_v<Weights, OneWeight<V>> && uniform_; }
+
+    int threads_for(int64_t arcs) const {
+        return arcs < arcs_for_threads ? 1 : std::min(static_cast<int>(found_.size()), thread_count());
+    }
+
+    // ---- push
+
+    void push() {
+        list_frontier();
+        if (uniform()) send_level();
+        if (uniform() && policy_.is_dense(arcs_)) return push_marks();
+        if (!uniform()) keep_sent();
+        hops_.forget();
+        if (threads_for(arcs_) == 1) {
+            Found found;
+            push_arcs<false>({0, arcs_}, 0, next_.get(), found);
+            size_ = found.size, arcs_ = found.arcs;
+        } else {
+            push_in_parallel();
+        }
+        std::swap(queue_, next_);
+        if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.forget(queue_[i]); });
+    }
+
+    // Every message of the round is equal.
+    void send_level() {
+        if (!(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights[0]);
+        hops_.begin(level_);
+    }
+
+    // Along many arcs: each thread marks in a bitmap of its own whom they lead to.
+    void push_marks() {
+        const int threads = threads_for(arcs_ / 4);  // to mark is a quarter of the work that other rounds have
+        while (static_cast<int>(marked_.size()) < threads) marked_.emplace_back(n_);
+        number_arcs();
+        for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
+            const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
+            const int64_t first = first_sender(arcs);
+            each_sender(arcs, first, before_[first],
+                        [&](int64_t, Range row) { hops_.mark(row, out_.neighbors, marked_[rank]); });
+        });
+        for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
+        hops_.forget();
+        take_reached();
+    }
+
+    // Calls body(words, found) for all words of the bitmaps. `work` says how many vertices are looked at.
+    template <class Body>
+    void for_words(int64_t work, const Body& body) {
+        constexpr int64_t words = 1 << 5;  // of a chunk
+        const int64_t all = reached_.num_words();
+        for_each_chunk((all + words - 1) / words, threads_for(work), [&](int64_t chunk, int rank) {
+            body(Range{chunk * words, std::min(all, (chunk + 1) * words)}, found_[rank]);
+        });
+    }
+
+    // Arcs are numbered through the frontier, so that a hub's are shared among the threads.
+    void number_arcs() {
+        before_.resize(size_ + 1);
+        scan(size_, before_.data() + 1, int64_t{0}, [this](int64_t i) { return out_.degree(queue_[i]); });
+    }
+
+    // The member of the frontier that the first of these arcs leaves.
+    int64_t first_sender(Range arcs) const {
+        return std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
+    }
+
+    void push_in_parallel() {
+        number_arcs();
+        const int64_t chunks = (arcs_ + grain - 1) / grain;
+        std::atomic<int64_t> listed{0};
+        for_each_chunk(chunks, threads_for(arcs_), [&](int64_t chunk, int rank) {
+            Found& found = found_[rank];
+            const Range arcs{chunk * grain, std::min(arcs_, (chunk + 1) * grain)};
+            const int64_t first = first_sender(arcs);
+            found.ids.resize(grain + 1);
+            push_arcs<true>(arcs, first, found.ids.data(), found);
+            const int64_t size = std::exchange(found.size, 0);
+            std::copy_n(found.ids.data(), size, next_.get() + listed.fetch_add(size, std::memory_order_relaxed));
+        });
+        size_ = listed.load(std::memory_order_relaxed);
+        arcs_ = 0;
+        for (Found& found : found_) arcs_ += std::exchange(found.arcs, 0);
+    }
+
+    // Sends along those arcs of the frontier, the first of which leaves its member number `i`; lists whom they improve.
+    template <bool shared>
+    void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
+        int32_t* end = list;
+        const int64_t held = out_.offset[n_] - ahead;
+        each_sender(arcs, i, shared ? before_[i] : 0, [&](int64_t sender, Range row) {
+            end = uniform() ? push_level<shared>(row, end) : push_row<shared>(sender, row, held, end);
+        });
+        found.size += end - list;
+        found.arcs += degrees(list, end - list);
+    }
+
+    // Calls visit(i, row) for the members of the frontier that these arcs leave, the first of them number `i`, before
+    // which there are `position` arcs.
+    template <class Visit>
+    TGRAPH_INLINE void each_sender(Range arcs, int64_t i, int64_t position, const Visit& visit) {
+        for (; position < arcs.end && i < size_; ++i) {
+            if (i + ahead < size_) fetch(out_.offset + queue_[i + ahead]);
+            if (i + ahead / 4 < size_) out_.fetch_row(out_.offset[queue_[i + ahead / 4]]);
+            const int64_t u = queue_[i], first = out_.offset[u], degree = out_.degree(u);
+            const Range row{first + std::max<int64_t>(0, arcs.begin - position),
+                            first + std::min(degree, arcs.end - position)};
+            position += degree;
+            visit(i, row);
+        }
+    }
+
+    template <bool shared>
+    int32_t* push_level(Range row, int32_t* end) {
+        for (int64_t arc = row.begin; arc < row.end; ++arc) {
+            if (arc + ahead < row.end) fetch(values_ + out_.neighbors[arc + ahead]);
+            const int32_t v = out_.neighbors[arc];
+            if constexpr (shared) {
+                if (improve<true>(values_[v], level_, semiring_)) *end++ = v;
+            } else {  // without a branch: every second guess would be wrong, and wait for the value
+                const bool better = semiring_.better(level_, values_[v]);
+                values_[v] = better ? level_ : values_[v];
+                *end = v;
+                end += better;
+            }
+        }
+        return end;
+    }
+
+    template <bool shared>
+    int32_t* push_row(int64_t i, Range row, int64_t held, int32_t* end) {
+        const int64_t width = single ? 1 : width_;
+        const V* sent = sent_.data() + i * width;
+        if (single && *sent == semiring_.identity()) return end;
+        for (int64_t arc = row.begin; arc < row.end; ++arc) {
+            if (arc < held) fetch(values_ + out_.neighbors[arc + ahead] * width);
+            const int64_t v = out_.neighbors[arc];
+            const V weight = out_.weights[arc];
+            bool better = false;
+            for (int64_t c = 0; c < width; ++c) {
+                if (!single && sent[c] == semiring_.identity()) continue;
+                better |= improve<shared>(values_[v * width + c], semiring_.send(sent[c], weight), semiring_);
+            }
+            if (better && reached_.template add<shared>(v)) *end++ = static_cast<int32_t>(v);
+        }
+        return end;
+    }
+
+    int64_t degrees(const int32_t* vertices, int64_t count) const {
+        int64_t sum = 0;
+        for (int64_t i = 0; i < count; ++i) {
+            if (i + ahead < count) fetch(out_.offset + vertices[i + ahead]);
+            sum += out_.degree(vertices[i]);
+        }
+        return sum;
+    }
+
+    // The values of the frontier from before the round.
+    void keep_sent() {
+        if (!sent_) sent_ = Scratch<V>(n_ * width_);
+        for_each_entry(size_, [this](int64_t i) {
+            const V* value = values_ + queue_[i] * width_;
+            std::copy(value, value + width_, sent_.data() + i * width_);
+        });
+    }
+
+    void list_frontier() {
+        if (everything_)
+            for_each_entry(n_, [this](int64_t v) { queue_[v] = static_cast<int32_t>(v); });
+        else if (in_bitmap_)
+            list_members(front_, queue_.get());
+        everything_ = in_bitmap_ = false;
+    }
+
+    // ---- pull
+
+    void pull() {
+        mark_frontier();
+        uniform() ? pull_level() : pull_values();
+        take_reached();
+    }
+
+    void pull_level() {
+        for_words(hops_.num_open(), [&](Range words, Found& found) {
+            everything_ ? hops_.template pull<true>(words, in_.offset, in_.neighbors, front_, reached_, found)
+                        : hops_.template pull<false>(words, in_.offset, in_.neighbors, front_, reached_, found);
+        });
+        hops_.end_pull();
+    }
+
+    void pull_values() {
+        V bound{};
+        const bool bounded = single && bounded_ && find_bound(bound);
+        keep_old();
+        const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
+        for_each_chunk(chunks.size(), threads_for(in_.offset[n_] + n_), [&](int64_t chunk, int rank) {
+            const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
+            everything_ ? pull_rows<true>(rows, bounded, bound, found_[rank])
+                        : pull_rows<false>(rows, bounded, bound, found_[rank]);
+        });
+    }
+
+    // Makes those that a round has reached the frontier.
+    void take_reached() {
+        size_ = arcs_ = 0;
+        for (Found& found : found_) size_ += std::exchange(found.size, 0), arcs_ += std::exchange(found.arcs, 0);
+        std::swap(front_, reached_);
+        reached_.clear();
+        everything_ = false, in_bitmap_ = true;
+    }
+
+    // Chunks begin and end at words of the bitmap, which then each belong to one thread.
+    Range whole_words(Range rows, bool last) const { return {rows.begin & ~63, last ? n_ : rows.end & ~63}; }
+
+    template <bool everyone>
+    void pull_rows(Range rows, bool bounded, V bound, Found& found) {
+        for (int64_t v = rows.begin; v < rows.end; ++v) {
+            if (bounded && !semiring_.better(bound, values_[v])) continue;
+            if (single ? pull_row<everyone>(v, bounded, bound) : pull_columns<everyone>(v)) reach(v, found);
+        }
+    }
+
+    template <bool everyone>
+    bool pull_row(int64_t v, bool bounded, V bound) {
+        V best = values_[v];
+        bool better = false;
+        for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
+            const int64_t u = in_.neighbors[arc];
+            if (!everyone && !front_.has(u)) continue;
+            const V sent = sent_.data()[u];
+            if (sent == semiring_.identity()) continue;
+            const V message = semiring_.send(sent, in_.weights[arc]);
+            if (!semiring_.better(message, best)) continue;
+            best = message, better = true;
+            if (bounded && !semiring_.better(bound, best)) break;
+        }
+        if (better) values_[v] = best;
+        return better;
+    }
+
+    template <bool everyone>
+    bool pull_columns(int64_t v) {
+        V* best = values_ + v * width_;
+        bool better = false;
+        for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
+            const int64_t u = in_.neighbors[arc];
+            if (!everyone && !front_.has(u)) continue;
+            const V* sent = sent_.data() + u * width_;
+            const V weight = in_.weights[arc];
+            for (int64_t c = 0; c < width_; ++c)
+                if (sent[c] != semiring_.identity())
+                    better |= improve<false>(best[c], semiring_.send(sent[c], weight), semiring_);
+        }
+        return better;
+    }
+
+    void reach(int64_t v, Found& found) {
+        reached_.template add<false>(v);
+        ++found.size;
+        found.arcs += out_.degree(v);
+    }
+
+    void mark_frontier() {
+        if (uniform()) send_level();
+        if (everything_ || in_bitmap_) return;
+        front_.clear();
+        constexpr int fewest = 4;  // an atomic addition takes about as long as three others
+        if (part_count(size_) < fewest)
+            for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_[i]);
+        else
+            for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_[i]); });
+    }
+
+    // The best message of the round: no vertex that holds as good a value can improve.
+    bool find_bound(V& bound) const {
+        const V nothing = semiring_.identity();
+        const auto value = [&](int64_t v) { return everything_ || front_.has(v) ? values_[v] : nothing; };
+        const auto better = [&](V best, V other) { return semiring_.better(other, best) ? other : best; };
+        const V best = reduce(n_, nothing, value, better);
+        bound = best == semiring_.identity() ? best : semiring_.send(best, best_weight_);
+        return true;
+    }
+
+    void keep_old() {
+        if (!sent_) sent_ = Scratch<V>(n_ * width_);
+        copy(values_, n_ * width_, sent_.data());
+    }
+
+    ArcRows<Weights> out_, in_ = out_;
+    V* values_;
+    int64_t n_, width_;
+    Semiring semiring_;
+    V best_weight_;
+    bool bounded_, uniform_ = true, has_transpose_ = false, decided_ = false, pull_ = false;
+    // The frontier: everything, or a bitmap, or a list.
+    bool everything_ = false, in_bitmap_ = false;
+    int64_t size_ = 0, arcs_ = 0;
+    V level_{};  // the value that all of the frontier have, in a uniform search
+    Hops<V, Semiring> hops_;
+    std::unique_ptr<int32_t[]> queue_, next_;  // not Scratch: a huge page takes longer to zero than many searches need
+    Scratch<V> sent_;
+    Bitmap front_, reached_;
+    std::vector<Bitmap> marked_;   // one for each thread
+    std::vector<int64_t> before_;  // arcs of the frontier before each of its members
+    std::vector<Found> found_;
+    DirectionPolicy policy_;
+};
+
+}  // namespace tgraph

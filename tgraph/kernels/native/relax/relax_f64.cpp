@@ -1,0 +1,8 @@
+// Relaxations of double values.
+#include "relax/relax.hpp"
+
+namespace tgraph {
+
+template std::unique_ptr<Fixpoint> start(const Problem&, double*);
+
+}  // namespace tgraph

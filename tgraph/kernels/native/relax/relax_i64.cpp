@@ -1,0 +1,8 @@
+// Relaxations of int64_t values.
+#include "relax/relax.hpp"
+
+namespace tgraph {
+
+template std::unique_ptr<Fixpoint> start(const Problem&, int64_t*);
+
+}  // namespace tgraph

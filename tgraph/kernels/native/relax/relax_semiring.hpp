@@ -1,0 +1,72 @@
+// The semirings of relaxations: a reduction that picks the better of two values, and an operation that carries a value
+// along an arc.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "base/semiring.hpp"
+
+namespace tgraph {
+
+enum class Edge { copy, add, mul, min, max };
+
+template <class V>
+constexpr V highest() {
+    if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::infinity();
+    return std::numeric_limits<V>::max();
+}
+
+template <class V>
+constexpr V lowest() {
+    if constexpr (std::is_floating_point_v<V>) return -std::numeric_limits<V>::infinity();
+    return std::numeric_limits<V>::min();
+}
+
+// Shortest paths: with a weight for each arc, or one for all, whose searches count hops.
+template <class V>
+struct MinPlus {
+    V identity() const { return highest<V>(); }
+    bool better(V a, V b) const { return a < b; }
+    V send(V value, V weight) const { return plus(value, weight); }
+};
+
+// Every other pair. The choices are the same for every arc, so that the branches are predicted.
+template <class V>
+struct AnySemiring {
+    bool is_min;
+    Edge edge;
+
+    V identity() const { return is_min ? highest<V>() : lowest<V>(); }
+    bool better(V a, V b) const { return is_min ? a < b : a > b; }
+    V send(V value, V weight) const {
+        switch (edge) {
+            case Edge::add: return plus(value, weight);
+            case Edge::mul: return times(value, weight);
+            case Edge::min: return std::min(value, weight);
+            case Edge::max: return std::max(value, weight);
+            default: return value;
+        }
+    }
+};
+
+// Writes `message` where it is better, and tells whether it was. `shared` where other threads may write there too.
+template <bool shared, class V, class Semiring>
+bool improve(V& slot, V message, const Semiring& semiring) {
+    if constexpr (shared) {
+        std::atomic_ref<V> value(slot);
+        V old = value.load(std::memory_order_relaxed);
+        while (semiring.better(message, old))
+            if (value.compare_exchange_weak(old, message, std::memory_order_relaxed)) return true;
+        return false;
+    } else {
+        if (!semiring.better(message, slot)) return false;
+        slot = message;
+        return true;
+    }
+}
+
+}  // namespace tgraph

@@ -1,0 +1,124 @@
+"""A relaxation from its first frontier to its fixpoint, in one call of the compiled kernels after another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.kernels.call import Call
+from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
+
+DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
+MODES = ("auto", "push", "pull")
+_DONE, _PAUSED, _WANTS_TRANSPOSE = range(3)
+
+
+def refuses(call: Call) -> str | None:
+    """Why the kernels do not run such a relaxation."""
+    if call.data.requires_grad:
+        return "it overwrites values, whose gradient would be lost"
+    if call.data.dtype not in DTYPES:
+        return f"it has no relaxation of {call.data.dtype} values"
+    if isinstance(call.weights, Tensor) and call.weights.dim() > 0:
+        if call.weights.dim() > 1:
+            return "it has no relaxation with several weights for an arc"
+        if call.weights.dtype not in DTYPES:
+            return f"it has no relaxation with {call.weights.dtype} weights"
+    if call.graph is not None and call.graph.neighbors.dtype != torch.int32:
+        return "its relaxations need int32 neighbours"
+    return None
+
+
+# What a round did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
+Round = tuple[bool, int, int, int, float]
+
+
+class Fixpoint:
+    """A relaxation under way; `advance` goes on with it.
+
+    values : [n, ...], contiguous, overwritten.
+    active : the first frontier.
+    weights : those of a mode, [m], a number, or None: of the stored arcs for "push", of the transpose's for "pull".
+    best_weight : the weight that no other beats, or None where the best value over it is not the best message.
+    growth : how far a value can move away from the first ones, None where that is not known.
+    delta : the width of buckets, or None.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        values: Tensor,
+        active: Frontier,
+        reduction: Reduction,
+        edge: str,
+        weights: Callable[[str], Tensor | float | None],
+        best_weight: float | None,
+        mode: str,
+        growth: float | None,
+        delta: float | None,
+    ):
+        graph.out_degree  # noqa: B018  checks the offsets
+        self._graph, self._weights = graph, weights
+        kernels = cast(Any, native.load())
+        held = weights("push")
+        per_arc, one = _split(held)
+        self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
+        self._relaxation = kernels.Relaxation(
+            graph.offset,
+            graph.neighbors,
+            per_arc,
+            one,
+            best_weight,
+            best_weight is not None,
+            values,
+            math.prod(values.shape[1:]) if values.shape[0] else 1,
+            -1 if growth is None else min(int(growth), torch.iinfo(torch.int64).max),
+            reduction.name == "min",
+            list(EDGE_OPERATIONS).index(edge),
+            MODES.index(mode),
+            self._held[2],
+            0 if delta is None or active.is_everything else delta,
+        )
+
+    def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
+        """Run at most `limit` rounds and about so many seconds: whether no vertex is active any more, and how many
+        rounds were run."""
+        state = self._relaxation.advance(limit, seconds)
+        if state == _WANTS_TRANSPOSE:
+            self._set_transpose()
+            state = self._relaxation.advance(limit - self._relaxation.num_rounds, seconds)
+        return state == _DONE, self._relaxation.num_rounds
+
+    def rounds(self) -> list[Round]:
+        """What the rounds of the last `advance` did."""
+        return self._relaxation.rounds()
+
+    def _set_transpose(self) -> None:
+        reverse, weights = self._graph.transpose(), _split(self._weights("pull"))[0]
+        reverse.out_degree  # noqa: B018  checks the offsets
+        self._held += [reverse, weights]
+        self._relaxation.set_transpose(reverse.offset, reverse.neighbors, weights)
+
+    @property
+    def active(self) -> int:
+        """The size of the frontier that comes next."""
+        return self._relaxation.active
+
+
+def fixpoint(*arguments, **named) -> Fixpoint:
+    """Begin a relaxation; the arguments are those of `Fixpoint`."""
+    return Fixpoint(*arguments, **named)
+
+
+def _split(weights: Tensor | float | None) -> tuple[Tensor | None, float]:
+    """(weights of the arcs, None) or (None, one weight for all)."""
+    if isinstance(weights, Tensor):
+        return (weights.detach().contiguous(), 0) if weights.dim() else (None, weights.item())
+    return None, 0 if weights is None else weights

@@ -1,8 +1,0 @@
-// Relaxations of double values.
-#include "relax.hpp"
-
-namespace tgraph {
-
-template std::unique_ptr<Fixpoint> start(const Problem&, double*);
-
-}  // namespace tgraph

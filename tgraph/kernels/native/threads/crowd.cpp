@@ -1,0 +1,120 @@
+#include "threads/crowd.hpp"
+
+#ifdef __linux__
+#include <dlfcn.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <thread>
+#endif
+
+namespace tgraph {
+namespace {
+
+std::atomic<double> others{0};
+
+#ifdef __linux__
+
+constexpr int64_t second = 1'000'000'000;
+
+// Processors are counted in hundredths of a second: looked at more often, what is counted would be chance.
+constexpr int64_t interval = second / 5;
+
+// Interrupts and clocks use less in a quiet system; a process that computes uses a whole processor.
+constexpr double least = 0.3;
+
+// The idle team is not made and ended at each pause of the others.
+constexpr int64_t stays = second;
+
+int64_t read(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return int64_t{time.tv_sec} * second + time.tv_nsec;
+}
+
+// How long the processors that this process may use have computed, for whomever; or, stolen, for other machines.
+int64_t time_of_processors() {
+    cpu_set_t allowed;
+    if (sched_getaffinity(getpid(), sizeof allowed, &allowed)) return 0;
+    const int64_t tick = second / sysconf(_SC_CLK_TCK);
+    int64_t total = 0;
+    std::ifstream file("/proc/stat");
+    for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+        int cpu = 0;
+        long long user, nice, system, idle, waiting, interrupts, soft, stolen;
+        constexpr const char* format = "cpu%d %lld %lld %lld %lld %lld %lld %lld %lld";
+        const int fields = std::sscanf(line.c_str(), format, &cpu, &user, &nice, &system, &idle, &waiting, &interrupts,
+                                       &soft, &stolen);
+        if (fields == 9 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed))
+            total += tick * (user + nice + system + interrupts + soft + stolen);
+    }
+    return total;
+}
+
+using Parallel = void (*)(void (*)(void*), void*, unsigned threads, unsigned flags);
+
+// A parallel loop of the OpenMP that torch uses, where that is GNU's.
+Parallel parallel() {
+    static const auto found = [] {
+        void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+        return torch ? reinterpret_cast<Parallel>(dlsym(torch, "GOMP_parallel")) : nullptr;
+    }();
+    return found;
+}
+
+#endif
+
+}  // namespace
+
+double used_by_others() { return others.load(std::memory_order_relaxed); }
+
+#ifdef __linux__
+
+bool Crowd::look() {
+    const int64_t time = read(CLOCK_MONOTONIC);
+    if (time - seen_ >= interval) {
+        const int64_t own = read(CLOCK_PROCESS_CPUTIME_ID), all = time_of_processors();
+        const double used = static_cast<double>(all - all_ - (own - own_)) / static_cast<double>(time - seen_);
+        if (seen_) others.store(used, std::memory_order_relaxed);
+        if (seen_ && used >= least && parallel()) {
+            until_.store(time + stays);
+            let_torch_sleep();
+        }
+        seen_ = time, own_ = own, all_ = all;
+    }
+    return time < until_.load(std::memory_order_relaxed);
+}
+
+void Crowd::let_torch_sleep() {
+    if (team_is_there_.exchange(true)) return;
+    try {
+        std::thread([this] { be_idle_team(); }).detach();
+    } catch (const std::exception&) {  // no thread, or no memory for one: torch stays as it is
+        team_is_there_.store(false);
+    }
+}
+
+// GNU's OpenMP counts its threads: where they are more than the processors, those that find no work sleep soon. A team
+// of two that does nothing makes them more, as they are, beside those of the kernels.
+void Crowd::be_idle_team() {
+    parallel()([](void*) {}, nullptr, 2, 0);
+    for (int64_t time; (time = read(CLOCK_MONOTONIC)) < until_.load();)
+        std::this_thread::sleep_for(std::chrono::nanoseconds(until_.load() - time));
+    team_is_there_.store(false);
+}
+
+#else
+
+bool Crowd::look() { return false; }
+void Crowd::let_torch_sleep() {}
+void Crowd::be_idle_team() {}
+
+#endif
+
+}  // namespace tgraph

@@ -1,0 +1,276 @@
+#include "threads/team.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <cstddef>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "threads/clock.hpp"
+#include "threads/cpus.hpp"
+#include "threads/crowd.hpp"
+#include "threads/futex.hpp"
+
+#ifdef __unix__
+#include <pthread.h>
+#endif
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <time.h>
+#endif
+
+namespace tgraph {
+namespace {
+
+using Nanoseconds = int64_t;
+
+Nanoseconds now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+}
+
+// Looks for something to come true, for a while.
+template <class Condition>
+bool spin(Nanoseconds patience, const Condition& condition) {
+    for (const Nanoseconds end = now() + patience;;) {
+        for (int i = 0; i < 16; ++i) {
+            if (condition()) return true;
+            relax();
+        }
+        if (now() >= end) return false;
+    }
+}
+
+// A helper that has nothing to do, and a caller whose helpers have not ended, look so long before they sleep. To be
+// woken takes tens of microseconds; who looks holds a core that others may need: the thread waited for, or those of
+// torch, which the caller uses between two regions.
+constexpr Nanoseconds idle_patience = 50'000, end_patience = 30'000;
+
+// After a region that took longer with helpers than it would have without, the caller works alone for so many times as
+// long as was lost: no more than a tenth of the time can be lost to helpers that have no core.
+constexpr int64_t caution = 10;
+constexpr Nanoseconds longest_caution = 500'000'000;
+
+class Pool {
+public:
+    void run(int threads, void (*body)(const void*, int), const void* object) {
+        if (busy_.exchange(true, std::memory_order_acquire)) return body(object, 0);
+        const Release release{busy_};
+        threads = std::min(threads, most + 1);
+        const bool torch_sleeps = crowd_.look();
+        if (alone_for_ > 0) return run_alone(body, object);
+        if (!torch_sleeps) end_torch_threads();  // they look for work for milliseconds, on the helpers' cores
+        start_helpers(threads - 1);
+        body_ = body, object_ = object;
+        failed_.store(false, std::memory_order_relaxed);
+        open(std::min(threads - 1, num_helpers_));
+        try {
+            body(object, 0);
+        } catch (...) {
+            fail();
+        }
+        wait_for(close());
+        if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+
+private:
+    static constexpr int most = 1 << 12;  // helpers, more than any machine has cores
+
+    // The region that is open: a number, for nobody to take one for another; how many may still join; how many have.
+    static constexpr uint64_t seat = 1, member = 1 << 16, region = uint64_t{1} << 32;
+    static int seats(uint64_t state) { return static_cast<int>(state % member); }
+    static int members(uint64_t state) { return static_cast<int>(state / member % member); }
+
+    struct Release {
+        std::atomic<bool>& busy;
+        ~Release() { busy.store(false, std::memory_order_release); }
+    };
+
+    void run_alone(void (*body)(const void*, int), const void* object) {
+        struct Clock {
+            Nanoseconds& left;
+            Nanoseconds began = now();
+            ~Clock() { left -= now() - began; }
+        } clock{alone_for_};
+        body(object, 0);
+    }
+
+    // Where the system has no thread left the region does with those there are.
+    void start_helpers(int count) {
+        for (; num_helpers_ < count; ++num_helpers_) {
+            try {
+                std::thread([this] { help(); }).detach();
+            } catch (const std::system_error&) {
+                return;
+            } catch (const std::bad_alloc&) {
+                return;
+            }
+        }
+    }
+
+    void open(int count) {
+        left_.store(0, std::memory_order_relaxed);
+        helped_.store(0, std::memory_order_relaxed);
+        const uint64_t number = state_.load(std::memory_order_relaxed) / region + 1;
+        state_.store(number * region + static_cast<uint64_t>(count) * seat, std::memory_order_release);
+        calls_.fetch_add(1);
+        const int awake = num_helpers_ - asleep_.load();
+        if (count > awake) wake(calls_, count - awake);
+    }
+
+    // Lets nobody in any more; returns how many are.
+    uint32_t close() { return members(state_.fetch_and(~(member - 1), std::memory_order_relaxed)); }
+
+    void wait_for(uint32_t joined) {
+        const auto done = [&] { return left_.load(std::memory_order_acquire) == joined; };
+        if (done()) return;
+        const Nanoseconds began = now();
+        if (!spin(end_patience, done)) sleep_until_left(joined);
+        // While a helper works its time on a core grows as fast as the wait does: only one without a core is a loss.
+        const Nanoseconds lost = now() - began - helped_.load(std::memory_order_relaxed);
+        if (lost > 0) alone_for_ = std::min(alone_for_ + caution * lost, longest_caution);
+    }
+
+    void sleep_until_left(uint32_t joined) {
+        caller_sleeps_.store(true);
+        for (uint32_t left; (left = left_.load()) != joined;) sleep_while(left_, left);
+        caller_sleeps_.store(false, std::memory_order_relaxed);
+    }
+
+    void fail() {
+        if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
+
+    void help() {
+        limit_threads(1);
+        follow_affinity();
+        for (;;) {
+            const uint32_t seen = calls_.load(std::memory_order_acquire);
+            if (const int rank = join()) {
+                take_part(rank);
+            } else if (const auto called = [&] { return calls_.load(std::memory_order_relaxed) != seen; };
+                       !spin(idle_patience, called)) {
+                asleep_.fetch_add(1);
+                sleep_while(calls_, seen);
+                asleep_.fetch_sub(1);
+            }
+        }
+    }
+
+    // The rank in the region that is open, or 0 where there is none or enough have joined it.
+    int join() {
+        uint64_t state = state_.load(std::memory_order_acquire);
+        while (seats(state))
+            if (state_.compare_exchange_weak(state, state - seat + member, std::memory_order_acquire))
+                return members(state) + 1;
+        return 0;
+    }
+
+    void take_part(int rank) {
+        const Nanoseconds began = time_on_core();
+        try {
+            body_(object_, rank);
+        } catch (...) {
+            fail();
+        }
+        helped_.fetch_add(time_on_core() - began, std::memory_order_relaxed);
+        left_.fetch_add(1);
+        if (caller_sleeps_.load()) wake(left_, 1);
+    }
+
+    std::atomic<bool> busy_{false};
+    int num_helpers_ = 0;
+    Nanoseconds alone_for_ = 0;
+    Crowd crowd_;
+    void (*body_)(const void*, int) = nullptr;
+    const void* object_ = nullptr;
+    std::exception_ptr failure_;
+    std::atomic<bool> failed_{false};
+    alignas(64) std::atomic<uint64_t> state_{0};
+    alignas(64) std::atomic<uint32_t> calls_{0};  // regions opened so far
+    std::atomic<int> asleep_{0};
+    alignas(64) std::atomic<uint32_t> left_{0};  // members other than the caller that have ended
+    std::atomic<bool> caller_sleeps_{false};
+    std::atomic<Nanoseconds> helped_{0};    // their time on a core
+};
+
+// Never destroyed: helpers look at it until the process ends.
+alignas(Pool) std::byte memory[sizeof(Pool)];
+
+Pool& pool() { return *std::launder(reinterpret_cast<Pool*>(memory)); }
+
+thread_local signed char main_thread = -1;  // not known yet
+
+void start_team() {
+    new (memory) Pool;
+}
+
+// The threads of a team are not there in a child of a fork, whatever they were doing. Who forked is its main thread.
+void start_team_of_child() {
+    start_team();
+    main_thread = 1;
+}
+
+const bool started = [] {
+    start_team();
+#ifdef __unix__
+    pthread_atfork(end_torch_threads, nullptr, start_team_of_child);
+#endif
+    return true;
+}();
+
+std::atomic<void (*)()> interruption_hook{nullptr};
+
+}  // namespace
+
+int64_t time_on_core() {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+    timespec time{};
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+#endif
+    return now();
+}
+
+void run_region(int threads, void (*body)(const void*, int), const void* object, Place place) {
+    if (census_is_taken.load(std::memory_order_relaxed) && run_counted(threads, body, object, place)) return;
+    pool().run(threads, body, object);
+}
+
+void set_interruption_hook(void (*hook)()) { interruption_hook.store(hook); }
+
+bool on_main_thread() {
+#ifdef __linux__
+    if (main_thread < 0) main_thread = syscall(SYS_gettid) == getpid();
+#elif defined(__APPLE__)
+    if (main_thread < 0) main_thread = pthread_main_np() != 0;
+#endif
+    return main_thread != 0;
+}
+
+void poll_interruption() {
+    constexpr Nanoseconds interval = 100'000'000;
+    static thread_local Nanoseconds next = 0;
+    if (!on_main_thread()) return;
+    const Nanoseconds time = now();
+    if (time < next) return;
+    next = time + interval;
+    if (const auto hook = interruption_hook.load(std::memory_order_relaxed)) hook();
+}
+
+}  // namespace tgraph

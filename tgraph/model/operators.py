@@ -1,0 +1,285 @@
+"""The five graph operators of the tensor-centric model (TGraph, SIGMOD 2025, sections 4.2 and 4.4).
+
+    vertex_select    which vertices are active
+    neighbor_select  where their arcs are stored
+    reconstruct      those arcs as a Subgraph
+    aggregate        reduce what neighbours send
+    update           write what was received, and find out who is active next
+
+TENSORIZE is the first three, COMPUTE the last two. All are pure functions on tensors; `update` alone may write into
+the vertex data it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import overload
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Selection
+from tgraph.core.subgraph import Mode, Received, Subgraph, whole
+from tgraph.errors import ArgumentError
+from tgraph.kernels import choose, layouts
+from tgraph.kernels.autograd import differentiable, eager
+from tgraph.kernels.autograd.bipartite import Arcs
+from tgraph.kernels.autograd.library import records, transformed
+from tgraph.kernels.call import Call
+from tgraph.kernels.reductions import check_edge_operation, reduction_of
+
+
+def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
+    """The active vertices as indices int64 [k], or None for all of them, which are never written out."""
+    _check_frontier(graph, active)
+    return None if active.is_everything else active.ids
+
+
+def neighbor_select(
+    graph: Graph, vertices: Tensor | None, *, num_arcs: int | None = None, width: int | None = None
+) -> Selection:
+    """(offset [k + 1], neighbors [e], positions [e]) of the rows of the given vertices [k] (paper, Algorithm 4).
+
+    `positions` says where each arc is stored, for the data of arcs. For all vertices (None) these are the stored
+    tensors, with no copy, and positions is None. `num_arcs`, where e is known, spares a device-to-host read;
+    `width` takes at most so many arcs of each row, the first ones. Costs O(k + e), once a tensor is asked for.
+    """
+    graph.out_degree  # noqa: B018  checks the offsets
+    return graph.selection(vertices, width=width, num_arcs=num_arcs)
+
+
+def reconstruct(
+    graph: Graph, active: Frontier, vertices: Tensor | None, selection: Selection, mode: Mode = "push"
+) -> Subgraph:
+    """The rows of a `selection` as a Subgraph in which the `active` vertices send.
+
+    `mode` says whose rows they are: in a "push" those of `graph`, in a "pull" those of `graph.transpose()`.
+    """
+    return Subgraph(graph, active, mode, vertices, selection, mirrored=mode == "pull")
+
+
+@overload
+def aggregate(
+    sub: Subgraph,
+    data: Tensor,
+    reduce: str = ...,
+    *,
+    edge: str = ...,
+    weights: Tensor | float | None = ...,
+    dtype: torch.dtype | None = ...,
+) -> Received: ...
+@overload
+def aggregate(
+    sub: Graph,
+    data: Tensor,
+    reduce: str = ...,
+    *,
+    edge: str = ...,
+    weights: Tensor | float | None = ...,
+    dtype: torch.dtype | None = ...,
+) -> Tensor: ...
+
+
+def aggregate(
+    sub: Subgraph | Graph,
+    data: Tensor,
+    reduce: str = "sum",
+    *,
+    edge: str = "copy",
+    weights: Tensor | float | None = None,
+    dtype: torch.dtype | None = None,
+) -> Received | Tensor:
+    """Reduce, for every receiving vertex, the messages of its active in-neighbours (paper, Algorithm 5).
+
+    Along an arc u -> v of weight w travels `edge`(data[u], w).
+
+    sub : the arcs of this iteration, or a whole Graph, whose every vertex then sends and receives.
+    data : [n] or [n, ...], any integer or floating dtype.
+    reduce : "sum", "mean", "min", "max", "prod", "any" or "all". A vertex without messages gets the identity: 0, 1,
+        the largest or smallest value of the dtype (infinite where floating), False, True; and 0 for a mean.
+    edge : "copy" (no weights), "add", "mul", "min" or "max".
+    weights : [m] or [m, ...] in the stored order of the graph's arcs, a number for all of them, or None for the
+        graph's own.
+    dtype : what "sum", "mean" and "prod" are computed in and give; float32 data may so be added in float64.
+
+    Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
+    bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
+    floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
+    Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
+    """
+    if torch.compiler.is_compiling():
+        differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
+    elif isinstance(sub, Graph) and weights is None and dtype is None and reduce in ("sum", "mean"):
+        summed = _at_once(sub, data, reduce == "mean", edge)
+        if summed is not None:
+            return summed
+    selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
+    call = _checked_call(selected, data, reduce, edge, weights, dtype)
+    in_layout = layouts.serves(selected.backend, call)
+    call = call if in_layout else call.decoded()
+    recorded = records(data, call.weights) or (torch.compiler.is_compiling() and not transformed())
+    if recorded and not call.by_message and not in_layout:
+        run = differentiable.aggregate
+    else:
+        run = choose(selected.backend, call).run
+    received: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
+    return received.values if isinstance(sub, Graph) else received
+
+
+def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None:
+    """The sum or mean over a whole graph by `kernels.autograd.eager`, None where that does not serve it."""
+    if graph.layout is not None or edge not in ("copy", "mul") or not isinstance(data, Tensor):
+        return None
+    if data.dim() not in (1, 2):
+        return None
+    arcs = graph.kept("pulled", lambda: _pulled(graph))
+    own = None
+    if edge == "mul":
+        own = graph.weights
+        if own is None or own.requires_grad:
+            return None
+        own = graph.transpose_detached().weights
+    columns = data if data.dim() == 2 else data[:, None]
+    if not eager.serves(arcs, columns, own):
+        return None
+    received = eager.aggregate(arcs, columns, mean, own, None if own is None else lambda: graph.weights)
+    return received if data.dim() == 2 else received[:, 0]
+
+
+def _pulled(graph: Graph) -> Arcs:
+    """The arcs of a graph by where they lead."""
+    sub = whole(graph, graph.everything(), "pull")
+    arcs = Arcs.unchecked(sub.offset, sub.neighbors, None, graph.num_vertices)
+    arcs.turn(graph.offset, graph.neighbors)
+    return arcs
+
+
+def explain(
+    sub: Subgraph | Graph,
+    data: Tensor,
+    reduce: str = "sum",
+    *,
+    edge: str = "copy",
+    weights: Tensor | float | None = None,
+    dtype: torch.dtype | None = None,
+) -> str:
+    """Which backend serves an `aggregate` of these arguments, and why those that would be faster do not.
+
+    sub, data, reduce, edge, weights, dtype : as `aggregate` takes them. Nothing is computed.
+    Raises ArgumentError where `aggregate` does.
+    """
+    selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
+    return str(choose(selected.backend, _checked_call(selected, data, reduce, edge, weights, dtype)))
+
+
+def _checked_call(
+    sub: Subgraph, data: Tensor, reduce: str, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None
+) -> Call:
+    """Check the arguments of `aggregate`; the call has the weights of the arcs held."""
+    reduction = reduction_of(reduce)
+    check_edge_operation(edge)
+    _check_data(sub.graph, data)
+    if dtype is not None and reduction.name not in ("sum", "mean", "prod"):
+        raise ArgumentError(f"dtype: {reduce!r} keeps the dtype of its data; dtype= is for sum, mean and prod")
+    held = arc_weights(sub, data, edge, weights)
+    return Call("aggregate", data, reduction, edge, held, dtype=dtype, sub=sub)
+
+
+def update(
+    values: Tensor,
+    active: Frontier,
+    received: Received,
+    function: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> tuple[Tensor, Frontier]:
+    """Write function(old, received) at the vertices that received, and return (values, who is active next).
+
+    values : [n, ...], the vertex data so far. Written in place where only some vertices received and no gradient is
+        recorded, so that the cost follows the frontier; otherwise the result is a new tensor.
+    active : the frontier of this iteration. While everything is active, everything stays so until nothing changes
+        at all (power iterations); otherwise the vertices whose data changed come next.
+    function : of the old values [r, ...] and the received ones [r, ...], gives the new ones; by default the received.
+        A vertex to which only inactive vertices could send gets the identity of the reduction in a pull and is left
+        out in a push: the two agree where function(old, identity) = old.
+
+    Raises ArgumentError for a function that changes the shape.
+    """
+    old = values if received.vertices is None else values.index_select(0, received.vertices)
+    new = received.values if function is None else function(old, received.values)
+    if new.shape != old.shape:
+        raise ArgumentError(f"function: must keep the shape {list(old.shape)} of its arguments, gave {list(new.shape)}")
+    if not torch.can_cast(new.dtype, values.dtype):
+        raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
+    new = new.to(values.dtype)
+    changed = _differs(new.detach(), old.detach())
+    if active.is_everything:
+        following = active if bool(changed.any()) else active.graph.nothing()
+    elif received.vertices is None:
+        following = Frontier(active.graph, mask=changed)
+    else:
+        following = Frontier.compact(active.graph, received.vertices, changed)
+    if received.vertices is None:
+        return new, following
+    if new.requires_grad or values.requires_grad:
+        return values.index_copy(0, received.vertices, new), following
+    return values.index_copy_(0, received.vertices, new), following
+
+
+def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Tensor | float | None:
+    """The second argument of the edge operation for each arc of `sub`: [e], [e, ...], a number, or None for "copy".
+
+    None too where they are the graph's own and still in its layout, for who can use them there (`Call.decoded`)."""
+    if edge == "copy":
+        return None
+    in_layout = sub.graph.layout is not None
+    if weights is None or (not in_layout and weights is sub.graph.weights):
+        layout = sub.graph.layout
+        if layout is not None and sub.graph.weight_dtype is not None and (sub.selection.is_whole or layout.streams):
+            return None
+        held = sub.weights()
+        if held is None:
+            raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")
+        return held
+    if isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0):
+        return weights
+    if not isinstance(weights, Tensor):
+        raise ArgumentError(f"weights: expected a tensor or a number, got {type(weights).__name__}")
+    fits = weights.dim() <= max(1, data.dim()) and all(
+        1 in (wide, given) or wide == given for wide, given in zip(data.shape[1:], weights.shape[1:], strict=False)
+    )
+    if len(weights) != sub.graph.num_arcs or not fits:
+        raise ArgumentError(
+            f"weights: expected [{sub.graph.num_arcs}] or [{sub.graph.num_arcs}, ...] with the leading dimensions of "
+            f"data {list(data.shape)}, got {list(weights.shape)}"
+        )
+    return sub.arc_data(weights)
+
+
+def _differs(new: Tensor, old: Tensor) -> Tensor:
+    """Where a vertex changed, bool [r]. NaN equals NaN, so that a NaN cannot keep a program running."""
+    differs = new != old
+    if new.is_floating_point():
+        differs &= ~(new.isnan() & old.isnan())
+    return differs if differs.dim() == 1 else differs.flatten(1).any(1)
+
+
+def _check_frontier(graph: Graph, active: Frontier) -> None:
+    if active.graph.num_vertices != graph.num_vertices:
+        raise ArgumentError(
+            f"active: a frontier over {active.graph.num_vertices} vertices does not fit a graph of "
+            f"{graph.num_vertices}; make it with graph.select"
+        )
+
+
+def _check_data(graph: Graph, data: Tensor) -> None:
+    if not isinstance(data, Tensor):
+        raise ArgumentError(f"data: expected a tensor, got {type(data).__name__}; torch.as_tensor makes one")
+    if not data.dim() or data.shape[0] != graph.num_vertices:
+        raise ArgumentError(
+            f"data: expected one row per vertex, [{graph.num_vertices}, ...], got shape {list(data.shape)}"
+        )
+    if data.is_complex():
+        raise ArgumentError(f"data: expected an integer, floating or bool dtype, got {data.dtype}")
+    if data.device != graph.device:
+        raise ArgumentError(f"data: on {data.device} while the graph is on {graph.device}; use data.to or graph.to")

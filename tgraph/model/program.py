@@ -1,0 +1,234 @@
+"""Program and Relaxation: what a user writes. The engine that runs them is `tgraph.run`."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Mode, Subgraph, whole
+from tgraph.errors import ArgumentError
+from tgraph.io.pytree import is_plain
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+from tgraph.kernels.portable.aggregation import across
+from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
+from tgraph.model.operators import arc_weights, neighbor_select, reconstruct, vertex_select
+
+
+class Program:
+    """A graph program: INIT, then TENSORIZE and COMPUTE until no vertex is active (paper, Algorithm 1).
+
+    Vertex data is a tensor [n] or [n, ...], or a dict of them. A subclass writes `init` and `compute`; TENSORIZE is
+    supplied and may be overridden. A program that stops at a tolerance writes `residual` and sets `tolerance`.
+
+    rounds : the program is complete after so many iterations by its own definition (k hops, a fixed number of power
+        iterations); None where it runs until no vertex is active or the tolerance is met.
+    max_iterations : beyond so many iterations `run` raises NotConvergedError; None for no limit.
+    one_torch_thread : True where torch itself computes little, beside compiled kernels: it then has one thread during a
+        run on the CPU, for its threads wait for each other after each operation, the longer the busier the processors.
+    """
+
+    one_torch_thread: bool = False
+    rounds: int | None = None
+    max_iterations: int | None = None
+    tolerance: float | None = None
+
+    def init(self, graph: Graph) -> tuple[Any, Frontier]:
+        """The first vertex data (fresh tensors, the run may write into them) and the first active vertices."""
+        raise NotImplementedError(f"{type(self).__name__}.init")
+
+    def tensorize(self, graph: Graph, active: Frontier, mode: Mode) -> Subgraph:
+        """The arcs of this iteration (paper, Algorithm 2).
+
+        `mode` is what the engine chose: a "push" holds the rows of the active vertices, O(their arcs); a "pull" holds
+        all rows of the transpose.
+        """
+        if mode == "pull":
+            return whole(graph, active, "pull")
+        vertices = vertex_select(graph, active)
+        selection = neighbor_select(graph, vertices, num_arcs=active.num_arcs)
+        return reconstruct(graph, active, vertices, selection)
+
+    def compute(self, sub: Subgraph, values: Any, active: Frontier) -> tuple[Any, Frontier]:
+        """New vertex data and the next active vertices, by `aggregate` on `sub` and `update` of the `values` so far."""
+        raise NotImplementedError(f"{type(self).__name__}.compute")
+
+    def residual(self, before: Any, after: Any) -> Tensor | float | None:
+        """How far an iteration moved the vertex data, a number or scalar tensor; None where there is no such measure.
+
+        With a `tolerance` the run ends once the residual is at most that. Asked only after iterations in which
+        everything was active, where `before` and `after` are different tensors.
+        """
+        return None
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the program: by default every attribute that is plain (numbers, text, tensors,
+        numpy arrays, and lists, tuples and dicts of these), and the `state()` of one that has a `restore` as well.
+
+        Any other attribute must be after the run what `init` made it; a program of which one is not overrides both
+        methods.
+        """
+        return {
+            name: value.state() if hasattr(value, "restore") else value
+            for name, value in vars(self).items()
+            if hasattr(value, "restore") or is_plain(value)
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `state` gave in an earlier run, after `init`."""
+        for name, value in state.items():
+            held: Any = getattr(self, name, None)
+            if hasattr(held, "restore"):
+                held.restore(value)
+            else:
+                setattr(self, name, value)
+
+    def finish(self, values: Any) -> Any:
+        """The result that the user sees, from the last `values`; by default the same."""
+        return values
+
+
+class Relaxation(Program):
+    """A monotone fixpoint, declared as a semiring: value[v] = reduce over arcs u -> v of edge(value[u], weight).
+
+    reduce : "min" or "max".
+    edge : "copy", "add", "mul", "min" or "max".
+    weight : a number for every arc, a tensor [m] in stored arc order, or None for the graph's weights.
+    delta : relax a min of sums in the order of buckets of this width (delta-stepping: Meyer and Sanders 2003; near-far:
+        Davidson et al. 2014), which changes the speed and never the values. None lets the engine choose a width, where
+        arcs have weights and none is negative; infinity relaxes whatever has changed.
+
+    first : what `init` gives to the active vertices, where that is one number, and all others are "not reached": known
+        for the class, the values of each run need not be looked at. None where they have to be.
+
+    A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
+    vertices, which alone send: name all that have something to send. A value that is the identity of `reduce`
+    (infinity, or the largest value of an integer dtype, for a min) means "not reached" and is never sent.
+    """
+
+    one_torch_thread = True
+    reduce: ClassVar[str] = "min"
+    edge: ClassVar[str] = "add"
+    weight: Tensor | float | None = None
+    delta: float | None = None
+    first: ClassVar[float | None] = None
+
+    @property
+    def reduction(self) -> Reduction:
+        """The reduction of that name. Raises ArgumentError unless it is min or max."""
+        return _checked_reduction(self.reduce, self.edge)
+
+    @torch.no_grad()  # improvements overwrite values that a gradient would need
+    def compute(self, sub: Subgraph, values: Tensor, active: Frontier) -> tuple[Tensor, Frontier]:
+        """Aggregate and update in one: improvements are written into `values`. Not differentiable."""
+        weights = arc_weights(sub, values, self.edge, self.weight)
+        check_dtype(sub.graph, values, weights, self.edge)
+        kernels = choose(sub.backend, Call("relax", values, self.reduction, self.edge, weights, sub=sub))
+        bound = partial(self.bound, sub, values, active)
+        return values, kernels.run(sub, values, self.reduction, self.edge, kernels.call.weights, bound)
+
+    def bound(self, sub: Subgraph, values: Tensor, active: Frontier) -> Tensor | None:
+        """The best message that the active vertices of `sub` can send: [] or [k]; None where it is not known.
+
+        The operations but "mul" never fall when the value or the weight grows, so the best value over the best
+        weight bounds them all.
+        """
+        if self.edge == "mul" or not len(active) or not sub.graph.num_arcs:
+            return None
+        reduction = self.reduction
+        sent = values if active.is_everything else values.index_select(0, active.ids)
+        best = sent.amin(0) if reduction.name == "min" else sent.amax(0)
+        if self.edge == "copy":
+            return best
+        weight, identity = self.best_weight(sub.graph), reduction.identity(values.dtype)
+        nothing = best == identity
+        if self.edge == "add" and not best.is_floating_point():
+            limits = torch.iinfo(best.dtype)  # no arc with that weight need leave the vertex with that value
+            best = best.clamp(limits.min - min(weight, 0), limits.max - max(weight, 0))
+        bound = across(best, self.edge, weight).to(values.dtype)
+        return torch.where(nothing, identity, bound)
+
+    def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
+        """The width of the buckets in which to relax, None for no order.
+
+        Chosen so that a bucket holds enough work for one pass, and little that is done in vain: the mean weight times
+        32 over the degree at the end of a random arc (hubs weigh in as often as they are met), as cuGraph's near-far
+        search takes it over the mean degree; within a factor of 32 of the mean weight.
+        """
+        if self.delta is not None:
+            return None if self.delta == math.inf or values.dim() != 1 else self.delta
+        weighted = self.weight is None and graph.weight_dtype is not None
+        if (self.reduce, self.edge) != ("min", "add") or not weighted or values.dim() != 1 or self.rounds is not None:
+            return None
+        if not graph.num_arcs or not graph.weight_range[0] >= 0 or not 0 < graph.mean_weight < math.inf:
+            return None
+        return graph.mean_weight * min(max(32 / graph.mean_degree_met, 1 / 16), 32)
+
+    def best_weight(self, graph: Graph) -> float:
+        """The weight of an arc that no other weight beats, for graphs with arcs."""
+        smallest, largest = self.weight_range(graph)
+        return smallest if self.reduction.name == "min" else largest
+
+    def check(self, graph: Graph, values: Tensor) -> None:
+        """Raise ArgumentError for NaN in the weights or first values, whose effect on a min or max would depend on the
+        direction, and for an integer weight that the dtype of the values cannot hold."""
+        if not isinstance(values, Tensor):
+            raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
+        self.check_values(values)
+        if self.edge == "copy" or not graph.num_arcs:
+            return
+        if self.weight is not None and not isinstance(self.weight, (int, float, Tensor)):
+            raise ArgumentError(f"weight: expected a number, a tensor or None, got {type(self.weight).__name__}")
+        smallest, largest = self.weight_range(graph)
+        if smallest != smallest:
+            weights = graph.weights if self.weight is None else self.weight
+            place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
+            raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
+        if not values.is_floating_point() and isinstance(smallest, int):
+            limits = torch.iinfo(values.dtype)
+            if not limits.min <= smallest <= largest <= limits.max:
+                raise ArgumentError(
+                    f"weight: {smallest if smallest < limits.min else largest} does not fit {values.dtype}, the dtype "
+                    "of the values; let init return values of a wider dtype"
+                )
+
+    def check_values(self, values: Tensor) -> None:
+        """Raise ArgumentError for NaN in the first values."""
+        if self.first is None and values.is_floating_point() and bool(values.isnan().any()):
+            raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
+
+    def weight_range(self, graph: Graph) -> tuple[float, float]:
+        """(smallest, largest) weight that arcs have here, both NaN where one is; (1, 1) without arcs."""
+        if self.weight is None or not graph.num_arcs:
+            return graph.weight_range
+        if not isinstance(self.weight, Tensor):
+            return self.weight, self.weight
+        smallest, largest = torch.aminmax(self.weight.detach())
+        return smallest.item(), largest.item()
+
+
+@cache
+def _checked_reduction(reduce: str, edge: str) -> Reduction:
+    check_edge_operation(edge)
+    reduction = reduction_of(reduce)
+    if reduction.name not in ("min", "max"):
+        raise ArgumentError(f"reduce: a Relaxation is a 'min' or a 'max', not {reduce!r}; write a Program")
+    return reduction
+
+
+def check_dtype(graph: Graph, values: Tensor, weights: Tensor | float | None, edge: str) -> None:
+    """Raise ArgumentError unless the dtype of the values holds the messages, which a relaxation writes into them."""
+    if edge != "copy" and weights is None:
+        weights = torch.empty(1, dtype=graph.weight_dtype)  # as those in the graph's layout
+    if weights is not None and torch.result_type(values, weights) != values.dtype:
+        kind = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
+        raise ArgumentError(
+            f"values: {values.dtype} cannot hold edge={edge!r} with weights of {kind}; "
+            f"let init return {torch.result_type(values, weights)}"
+        )

@@ -1,0 +1,129 @@
+"""`aggregate` over an adjacency: from sources to targets, which need not be the same vertices."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from tgraph.errors import ArgumentError
+from tgraph.kernels.autograd import eager, pull_push
+from tgraph.kernels.autograd.differentiable import NARROW, keeps_winners
+from tgraph.kernels.autograd.library import records, transformed
+from tgraph.kernels.messages import column, messages_of
+from tgraph.kernels.reductions import reduction_of
+from tgraph.model import operators
+from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
+
+
+def aggregate(
+    adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: ArcWeights | Scale | None = None
+) -> Tensor:
+    """Reduce, for every target, what its sources send: their data, times the weight of the arc where there is one.
+
+    data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
+    Returns [num_targets, ...]. Differentiable in data and weights, as often as one likes; by the transpose, which is
+    made when a gradient is first recorded. A min or max passes its gradient to the first message that equals it.
+    Raises ArgumentError for sparse data.
+    """
+    if data.layout != torch.strided:
+        raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
+    if isinstance(weights, Scale):
+        return _scaled(adjacency, data, weights)
+    if reduce in ("sum", "mean") and (received := _at_once(adjacency, data, reduce == "mean", weights)) is not None:
+        return received
+    if (
+        reduce in ("min", "max")
+        and weights is None
+        and (received := _best_at_once(adjacency, data, reduce)) is not None
+    ):
+        return received
+    graph = adjacency.in_layout if isinstance(adjacency, GraphAdjacency) else None
+    if graph is not None and weights is None and reduce in ("sum", "mean"):
+        return operators.aggregate(graph, data, reduce)
+    reduction = reduction_of(reduce)
+    edge, values = ("copy", None) if weights is None else ("mul", weights.values)
+    messages = messages_of(data, reduction, edge, values)
+    result = messages.data.dtype
+    selects = reduction.name in ("min", "max")
+    if result in NARROW and selects:  # rounded at the end, not on the way
+        messages.data = messages.data.float()
+        messages.weights = None if messages.weights is None else messages.weights.float()
+    sent = messages.data
+    if missing := adjacency.rows.num_vertices - adjacency.num_sources:
+        sent = pad(sent, (0, 0, 0, missing))
+    gathers = records(sent, messages.weights) and not selects
+    back = weights.transposed(adjacency) if weights is not None and gathers else None
+    if back is not None:
+        back = back.to(sent.dtype)[:, None]
+    arcs = _arcs(adjacency, gathers, messages.weights is not None and back is None)
+    if records(sent) and keeps_winners(messages, reduction, "auto"):
+        received = pull_push.pull_won(sent, *arcs.held, reduction.name, "auto")[0][: adjacency.num_targets]
+        if adjacency.unreached is not None:
+            with torch.no_grad():  # these have no winner, and pass no gradient
+                received.masked_fill_(adjacency.unreached, 0)
+    else:
+        pull = pull_push.compute_pull if transformed() else pull_push.pull
+        received = pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
+        received = received[: adjacency.num_targets]
+        if selects and adjacency.unreached is not None:
+            fill = received.masked_fill if received.requires_grad or transformed() else received.masked_fill_
+            received = fill(adjacency.unreached, 0)
+    return received.to(result).reshape(adjacency.num_targets, *messages.shape)
+
+
+def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights | None, own: float) -> Tensor | None:
+    """The sum, plus `own` times the data of each target, where sources and targets are the same: as one operation, or
+    None where there is none."""
+    if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
+        return None
+    return _at_once(adjacency, data, False, weights, own)
+
+
+def _at_once(
+    adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights | None, own: float = 0.0
+) -> Tensor | None:
+    """The sum or mean by `kernels.autograd.eager`, None where that does not serve it."""
+    if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
+        return None
+    arcs, values = adjacency.arcs(of_edges=False), None if weights is None else weights.values
+    if not eager.serves(arcs, data, values):
+        return None
+    if weights is None or values is None:
+        return eager.aggregate(arcs, data, mean, own=own)
+    return eager.aggregate(arcs, data, mean, values, lambda: weights.transposed(adjacency), own)
+
+
+def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | None:
+    """The min or max by `kernels.autograd.eager`, where no gradient is recorded; None where that does not serve it."""
+    if torch.compiler.is_compiling() or records(data):
+        return None
+    if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
+        return None
+    arcs = adjacency.arcs(of_edges=False)
+    if not eager.serves(arcs, data) or arcs.num_arcs * data.shape[1] > eager.MANY:
+        return None
+    return eager.best(arcs, data, reduce == "max")
+
+
+def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
+    """The sum by weights of rank one: scaled before and after a sum without weights."""
+    scale = column(weights.values, data)
+    sent = data * scale
+    received = aggregate(adjacency, sent)
+    return (received + sent if weights.loops else received) * scale
+
+
+def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> pull_push.Arcs:
+    """The rows, and their transpose where a gradient goes `back` by it; `permute` says that weights follow."""
+    rows = adjacency.rows
+    compiling = torch.compiler.is_compiling()
+    if not compiling:
+        pull_push.remember(rows)
+    if not back:
+        return pull_push.Arcs(rows.offset, rows.neighbors)
+    columns = adjacency.columns
+    if not compiling:
+        pull_push.remember(columns)
+    permutation = rows.transpose_permutation if permute else None
+    return pull_push.Arcs(rows.offset, rows.neighbors, None, -1, None, columns.offset, columns.neighbors, permutation)

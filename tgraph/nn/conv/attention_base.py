@@ -1,0 +1,103 @@
+"""What the attention layers share: the edges that they attend over, and the weights that they return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.conv.layer import REDUCE, MessagePassing
+from tgraph.nn.self_loops import with_loops
+from tgraph.nn.traced import SunkAdjacency
+from tgraph.primitives.attention import draw
+
+
+class AttentionLayer(MessagePassing):
+    """Base of the attention layers: messages are summed, and vertices are the first dimension of x."""
+
+    heads: int
+    out_channels: int
+    concat: bool
+    dropout: float
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(node_dim=0, **kwargs)
+        if REDUCE[self.aggr] != "sum":
+            raise ArgumentError(f"aggr: {self.aggr!r}; attention sums what it weighs, leave it out")
+
+    def _by_head(self, x: Tensor) -> Tensor:
+        """[n, heads * out_channels] as [n, heads, out_channels]."""
+        return x.view(-1, self.heads, self.out_channels)
+
+    def _joined(self, out: Tensor) -> Tensor:
+        """The heads of [n, heads, out_channels] side by side, or their mean."""
+        return out.flatten(1) if self.concat else out.mean(dim=1)
+
+    def _dropped(self, x: Tensor) -> dict[str, Any]:
+        """The arguments that say which alphas are left out: the same of the sums and of the weights returned."""
+        drops = self.training and self.dropout > 0
+        return {"dropout": self.dropout, "training": self.training, "seed": draw(x.device) if drops else None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads})"
+
+
+def edges_attended(
+    adjacency: Adjacency, edge_attr: Tensor | None, add_self_loops: bool, fill: float | Tensor | str, flow: str
+) -> tuple[Adjacency, Tensor | None]:
+    """The adjacency to attend over, and the features [E', ...] of its edges.
+
+    add_self_loops : whether the user's self-loops are replaced by one for each vertex that is source and target, with
+        the features that `fill` says. flow : as of the layer.
+    """
+    if edge_attr is None and adjacency.values is not None and adjacency.values.dim() > 1:
+        edge_attr = adjacency.values
+    if edge_attr is not None:
+        if edge_attr.shape[0] != adjacency.num_edges:
+            raise ArgumentError(f"edge_attr: expected [{adjacency.num_edges}, ...], got {list(edge_attr.shape)}")
+        edge_attr = edge_attr[:, None] if edge_attr.dim() == 1 else edge_attr
+    if not add_self_loops:
+        return adjacency, edge_attr
+    looped = with_loops(adjacency, min(adjacency.num_sources, adjacency.num_targets), flow)
+    return looped.adjacency, None if edge_attr is None else looped.features(edge_attr, fill)
+
+
+def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
+    """The tensors in the dtype that they have in common: autocast leaves parameters in theirs."""
+    dtypes = [tensor.dtype for tensor in tensors if tensor is not None]
+    common = dtypes[0]
+    if dtypes.count(common) == len(dtypes):
+        return list(tensors)
+    for dtype in dtypes[1:]:
+        common = torch.promote_types(common, dtype)
+    return [None if tensor is None else tensor.to(common) for tensor in tensors]
+
+
+def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: str, same: bool) -> Any:
+    """What a user gets besides the result: (edge_index [2, E'], alpha [E', heads]), self-loops included.
+
+    same : whether the edges attended over are those of `edge_index`, which then comes back itself. A sparse matrix
+    comes back as one with alpha for values, in the order of its rows.
+    """
+    if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
+        alpha = over.in_row_order(alpha)
+        size = (over.num_targets, over.num_sources, *alpha.shape[1:])
+        offset, neighbors = over.rows.offset[: over.num_targets + 1], over.rows.neighbors.to(torch.int64)
+        if edge_index.layout == torch.sparse_csr:
+            return torch.sparse_csr_tensor(offset, neighbors, alpha, size=size), alpha
+        target = torch.arange(over.num_targets, device=alpha.device).repeat_interleave(offset.diff())
+        indices = torch.stack((target, neighbors))
+        return torch.sparse_coo_tensor(indices, alpha, size=size, is_coalesced=True), alpha
+    if not isinstance(edge_index, (Tensor, Graph)):  # a torch_sparse.SparseTensor
+        source, target = over.edge_index
+        return type(edge_index)(row=target, col=source, value=alpha, sparse_sizes=(over.num_targets, over.num_sources))
+    if same and not isinstance(edge_index, Graph):
+        return edge_index, alpha
+    if isinstance(over, SunkAdjacency):
+        alpha = over.without_sunk(alpha)
+    ends = over.edge_index if flow == "source_to_target" else over.edge_index[::-1]
+    return torch.stack(ends), alpha

@@ -1,0 +1,189 @@
+"""Graph attention: Velickovic et al., "Graph attention networks", ICLR 2018."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import Parameter, UninitializedParameter
+
+from tgraph.errors import ArgumentError
+from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
+from tgraph.nn.conv.layer import Pair, plain_weight
+from tgraph.nn.conv.linear import Linear, glorot, zeros
+from tgraph.nn.conv.namesakes import namesake
+from tgraph.nn.edge_index import Sizes
+from tgraph.nn.hugepage_ops import linear_map, plus
+from tgraph.primitives import attention
+
+FEW = 1 << 14  # numbers
+
+Namesake: Any = namesake("GATConv")
+
+
+class GATConv(AttentionLayer, Namesake):
+    """x'_i = the sum of alpha_ij W x_j over the neighbours j of i, for each head, as PyTorch Geometric's GATConv.
+
+    alpha_ij is the softmax over j of leaky_relu(a_s W x_j + a_t W x_i + a_e W_e e_ij).
+
+    in_channels : columns of x, or (of sources, of targets), which then have a W each; -1 to take them from the first
+        input.
+    out_channels : columns of x' for each head.
+    heads : how many. concat : whether they come side by side, or their mean.
+    negative_slope : of the leaky_relu. dropout : the probability that an alpha is left out in training.
+    add_self_loops : whether self-loops are replaced by one for each vertex.
+    edge_dim : columns of the features of edges, or None. fill_value : those of self-loops: a number, a tensor, or how
+        the features of the edges that reach the vertex are reduced, "mean", "add", "min", "max" or "mul".
+    bias : whether there is one. residual : whether W_r x_i is added.
+    kwargs : those of `MessagePassing`.
+
+    Parameters: `att_src`, `att_dst` [1, heads, out_channels], `bias`, `lin.weight`, or `lin_src.weight` and
+    `lin_dst.weight`, and where there are edge features or a residual `att_edge`, `lin_edge.weight`, `res.weight`.
+    """
+
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = True,
+        edge_dim: int | None = None,
+        fill_value: float | Tensor | str = "mean",
+        bias: bool = True,
+        residual: bool = False,
+        **kwargs: Any,
+    ):
+        super().__init__(**kwargs)
+        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
+        self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
+        self.edge_dim, self.fill_value, self.residual = edge_dim, fill_value, residual
+        joined, total = heads * out_channels, out_channels * (heads if concat else 1)
+        self.lin = self.lin_src = self.lin_dst = None
+        if isinstance(in_channels, int):
+            targets = in_channels
+            self.lin = Linear(in_channels, joined, bias=False, weight_initializer="glorot")
+        else:
+            targets = in_channels[1]
+            self.lin_src = Linear(in_channels[0], joined, bias=False, weight_initializer="glorot")
+            self.lin_dst = Linear(targets, joined, bias=False, weight_initializer="glorot")
+        self.att_src = Parameter(torch.empty(1, heads, out_channels))
+        self.att_dst = Parameter(torch.empty(1, heads, out_channels))
+        self.lin_edge = None
+        self.register_parameter("att_edge", None)
+        if edge_dim is not None:
+            self.lin_edge = Linear(edge_dim, joined, bias=False, weight_initializer="glorot")
+            self.att_edge = Parameter(torch.empty(1, heads, out_channels))
+        self.res = Linear(targets, total, bias=False, weight_initializer="glorot") if residual else None
+        self.register_parameter("bias", Parameter(torch.empty(total)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        for lin in (self.lin, self.lin_src, self.lin_dst, self.lin_edge, self.res):
+            if lin is not None:
+                lin.reset_parameters()
+        for att in (self.att_src, self.att_dst, self.att_edge):
+            glorot(att)
+        zeros(self.bias)
+
+    def forward(
+        self,
+        x: Tensor | Pair,
+        edge_index: Any,
+        edge_attr: Tensor | None = None,
+        size: Sizes | None = None,
+        return_attention_weights: bool | None = None,
+    ) -> Any:
+        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] of their mean.
+
+        x : [n, in_channels], or a pair of those of sources and of targets, the latter perhaps None.
+        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None.
+        size : (sources, targets), where x does not tell.
+        return_attention_weights : True gives (x', (edge_index, alpha [E', heads])), self-loops at the end; this takes
+            memory for every edge.
+
+        Raises ArgumentError for arguments that do not fit.
+        """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, edge_attr, size, return_attention_weights)
+        first, second = (x, x) if isinstance(x, Tensor) else x
+        if first.dim() != 2:
+            raise ArgumentError(f"x: expected [n, in_channels], got {list(first.shape)}")
+        value, target = self._transformed(first, second, isinstance(x, Tensor))
+        adjacency = self._adjacency(edge_index, (value, target), size)
+        over, edge_attr = edges_attended(adjacency, edge_attr, self.add_self_loops, self.fill_value, self.flow)
+        if target is value:
+            source_score, target_score = self._scores(self.lin, first, value, self.att_src, self.att_dst)
+        else:
+            (source_score,) = self._scores(self.lin or self.lin_src, first, value, self.att_src)
+            target_score = source_score.new_zeros((over.num_targets, self.heads))
+            if target is not None and second is not None:
+                (target_score,) = self._scores(self.lin or self.lin_dst, second, target, self.att_dst)
+        value, *scores = in_one_dtype(value, source_score, over.with_sink(target_score), self._edge_score(edge_attr))
+        arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
+        options = {"negative_slope": self.negative_slope, **self._dropped(value)}
+        received = over.without_sink(attention.gat(arcs, value, *scores, **options))
+        out = self._finished(received, value, second)
+        if not return_attention_weights:
+            return out
+        alpha = attention.gat_weights(arcs, *scores, **options)
+        return out, edges_with_weights(edge_index, over, alpha, self.flow, over is adjacency)
+
+    def _transformed(self, first: Tensor, second: Tensor | None, same: bool) -> tuple[Tensor, Tensor | None]:
+        """W x of the sources and of the targets, [n, heads, out_channels]."""
+        if self.lin is not None:
+            value = self._by_head(self.lin(first))
+            return value, value if same else None if second is None else self._by_head(self.lin(second))
+        assert self.lin_src is not None and self.lin_dst is not None
+        return self._by_head(self.lin_src(first)), None if second is None else self._by_head(self.lin_dst(second))
+
+    def _scores(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, *att: Tensor) -> Sequence[Tensor]:
+        """a W x of each vertex, [n, heads], for each a: by one product with all of them; and with a W, if x has no more
+        columns than W x, which need not be read then. Where vertices are few, that takes longer."""
+        few = not torch.compiler.is_compiling() and transformed.numel() < FEW
+        if few or torch.is_autocast_enabled(x.device.type):
+            return [(transformed * each).sum(-1) for each in att]
+        columns = self._side_by_side(*att)
+        weight = plain_weight(lin)
+        if weight is None or x.layout != torch.strided or x.shape[1] > self.heads * self.out_channels:
+            scores = transformed.flatten(1) @ columns
+        else:
+            scores = linear_map(x, columns.t() @ weight)
+        return scores.split(self.heads, 1)
+
+    def _side_by_side(self, *att: Tensor) -> Tensor:
+        """The a, each [1, heads, out_channels], as columns that multiply W x: [heads * out_channels, heads] of each, 0
+        for the other heads."""
+        own = torch.eye(self.heads, dtype=att[0].dtype, device=att[0].device)[:, None, None]
+        held = torch.stack([each[0] for each in att], 2)[..., None]
+        return (held * own).view(self.heads * self.out_channels, -1)
+
+    def _folded(self, att: Tensor, weight: Tensor) -> Tensor:
+        """a W, [heads, in_channels]."""
+        return (att.transpose(0, 1) @ weight.view(self.heads, self.out_channels, -1)).squeeze(1)
+
+    def _edge_score(self, edge_attr: Tensor | None) -> Tensor | None:
+        """a_e W_e e of each edge, [E, heads]: a_e W_e is small, W_e e would be heads * out_channels for every edge."""
+        if edge_attr is None or self.lin_edge is None:
+            return None
+        if isinstance(self.lin_edge.weight, UninitializedParameter):
+            self.lin_edge(edge_attr[:0])
+        weight = plain_weight(self.lin_edge)
+        if weight is None:
+            return (self._by_head(self.lin_edge(edge_attr)) * self.att_edge).sum(-1)
+        return edge_attr @ self._folded(self.att_edge, weight).t()
+
+    def _finished(self, out: Tensor, value: Tensor, x: Tensor | None) -> Tensor:
+        out = self._joined(out)
+        if self.res is not None and x is not None:
+            out = plus(out, self.res(x))
+        else:
+            out = self._as_many_as(value, out)
+        return out if self.bias is None else plus(out, self.bias)

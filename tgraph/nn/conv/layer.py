@@ -1,0 +1,245 @@
+"""What the layers share: the arguments of message passing, and the order in which to transform and aggregate."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import UninitializedParameter
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels.autograd.library import transformed
+from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.compiled import prepare
+from tgraph.nn.conv.namesakes import namesake
+from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
+from tgraph.nn.hugepage_ops import linear_map, plus
+
+REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
+
+# What layers of PyTorch Geometric are made of, and those derived from them change.
+MESSAGES = ("propagate", "message", "aggregate", "message_and_aggregate", "update", "edge_update", "edge_updater")
+
+# What it reduces messages by, and where it keeps the hooks on each step.
+AGGREGATIONS = {"sum": "SumAggregation", "mean": "MeanAggregation", "min": "MinAggregation", "max": "MaxAggregation"}
+HOOKS = tuple(
+    f"_{step}_forward{kind}_hooks"
+    for step in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
+    for kind in ("_pre", "")
+)
+
+Pair = tuple[Tensor, Tensor | None]
+
+_INSTEAD = "use torch.compile, or PyTorch Geometric's layer"
+
+Namesake: Any = namesake("MessagePassing")
+HAS_NAMESAKES = Namesake is not torch.nn.Module
+
+
+class MessagePassing(Namesake):
+    """Base of the layers; where PyTorch Geometric is installed, one of its layers, too.
+
+    aggr : how messages are reduced, "sum" or "add", "mean", "min" or "max".
+    flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
+    aggr_kwargs : None; these aggregations have no arguments.
+    node_dim : the dimension of x that counts vertices.
+    decomposed_layers : has no effect: no message is ever stored, so that none need to be made piece by piece.
+
+    Raises ArgumentError for an unknown aggr or flow, and for a class derived that changes single messages.
+    """
+
+    def __init__(
+        self,
+        aggr: str = "sum",
+        *,
+        aggr_kwargs: dict[str, Any] | None = None,
+        flow: str = "source_to_target",
+        node_dim: int = -2,
+        decomposed_layers: int = 1,
+    ):
+        if not isinstance(aggr, str) or aggr not in REDUCE:
+            raise ArgumentError(f"aggr: {aggr!r} is not one of {', '.join(map(repr, REDUCE))}")
+        if aggr_kwargs:
+            raise ArgumentError(f"aggr_kwargs: aggr={aggr!r} takes none, got {sorted(aggr_kwargs)}")
+        if flow not in FLOWS:
+            raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
+        if HAS_NAMESAKES:  # not that of the layer's own namesake, which would make all parameters
+            Namesake.__init__(self, aggr, flow=flow, node_dim=node_dim, decomposed_layers=decomposed_layers)
+            return
+        torch.nn.Module.__init__(self)
+        self.aggr, self.flow, self.node_dim, self.decomposed_layers = aggr, flow, node_dim, decomposed_layers
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if changed := [name for name in MESSAGES if name in vars(cls)]:
+            raise ArgumentError(
+                f"{cls.__name__}: defines {', '.join(changed)}, which layers of ours would never call; derive it from "
+                "PyTorch Geometric's layer"
+            )
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+
+    def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
+        """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
+        they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
+        if not HAS_NAMESAKES and torch.jit.is_tracing():  # else `_is_observed` has seen it
+            raise ArgumentError(f"edge_index: torch.jit.trace would keep that of the example; {_INSTEAD}")
+        first, second = x if self.flow == "source_to_target" else x[::-1]
+        dim = self.node_dim
+        known = None if first is None else first.shape[dim], None if second is None else second.shape[dim]
+        if size is not None:
+            known = _agreed(known, size)
+        if isinstance(edge_index, Graph) and torch.compiler.is_compiling():
+            prepare(edge_index, self.flow == "target_to_source")
+        return adjacency_of(edge_index, known, self.flow)
+
+    def _is_observed(self) -> bool:
+        """True where the layer is to compute as PyTorch Geometric has it: somebody looks at its single messages, which
+        ours never writes out, or changed what is done with them, or traces it for TorchScript."""
+        if not HAS_NAMESAKES:
+            return False
+        state = self.__dict__
+        if state["_explain"] or torch.jit.is_tracing() or any(map(state.__getitem__, HOOKS)):
+            return True
+        return changed_step(self) is not None
+
+    def _as_many_as(self, first: Tensor, received: Tensor) -> Tensor:
+        """What targets received, with rows of zeros up to the number of the sources where these are more, if messages
+        go from target to source: so PyTorch Geometric counts the results of a pair."""
+        missing = first.shape[self.node_dim] - received.shape[self.node_dim]
+        if self.flow == "source_to_target" or missing <= 0:
+            return received
+        shape = list(received.shape)
+        shape[self.node_dim] = missing
+        return torch.cat((received, received.new_zeros(shape)), self.node_dim)
+
+    def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
+        """PyTorch Geometric generates code for each class, which only its own need; ours have what these have."""
+
+    def __prepare_scriptable__(self) -> Any:
+        """What torch.jit.script takes in place of the layer: PyTorch Geometric's, of the same parameters."""
+        namesakes = [base for base in type(self).__mro__ if base.__module__.startswith("torch_geometric.")]
+        if not namesakes:
+            raise ArgumentError(f"{type(self).__name__}: torch.jit.script knows no operators of ours; {_INSTEAD}")
+        twin = copy.copy(self)
+        twin.__class__ = namesakes[0]
+        twin._set_jittable_templates()
+        return twin
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels})"
+
+
+def _agreed(known: Sizes, size: Sizes) -> Sizes:
+    """How many vertices are at either end: what x tells, else what `size` says."""
+    for end, (count, claimed) in enumerate(zip(known, size, strict=True)):
+        if count is not None and claimed is not None and count != claimed:
+            raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
+    return size[0] if known[0] is None else known[0], size[1] if known[1] is None else known[1]
+
+
+def vertices_first(x: Tensor, node_dim: int) -> Tensor:
+    """x with the dimension that counts vertices first."""
+    return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(node_dim, 0)
+
+
+def vertices_back(x: Tensor, node_dim: int) -> Tensor:
+    """The inverse."""
+    return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(0, node_dim)
+
+
+def changed_step(layer: Any) -> str | None:
+    """Which step of PyTorch Geometric's message passing was replaced in a `layer` by assignment, None if none was."""
+    state = layer.__dict__
+    if any(map(state.__contains__, MESSAGES)):
+        for name in MESSAGES:
+            if name in state and not is_theirs(state[name]):
+                return name
+    reduction = state["_modules"].get("aggr_module")
+    aggr = state["aggr"]
+    expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
+    kind = type(reduction)
+    if kind.__name__ != expected or not is_theirs(kind) or _is_hooked(reduction):
+        return "aggr_module"
+    return None
+
+
+def is_theirs(definition: Any) -> bool:
+    """True of functions and classes of PyTorch Geometric: explainers assign its own `propagate` to a layer."""
+    return str(getattr(definition, "__module__", None)).startswith("torch_geometric.")
+
+
+def _is_hooked(module: Any) -> bool:
+    """True where hooks look at what goes through a module, or at its gradients."""
+    return bool(
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
+        or torch.nn.modules.module._has_any_global_hook()
+    )
+
+
+LINEAR = ("torch.nn.modules.linear", "torch_geometric.nn.dense.linear", "tgraph.nn.conv.linear")
+
+
+def plain_weight(lin: Any) -> Tensor | None:
+    """The weight of a linear map that may be used without calling it; None where others look on, or it is no such map,
+    or has no weight yet. Others call their classes Linear, too, and do more."""
+    kind: Any = type(lin)
+    if not _is_linear(kind) or "forward" in lin.__dict__ or _is_hooked(lin):
+        return None
+    weight = lin._parameters.get("weight")
+    return None if weight is None or isinstance(weight, UninitializedParameter) else weight
+
+
+@cache
+def _is_linear(kind: Any) -> bool:
+    return kind.__name__ == "Linear" and kind.__module__ in LINEAR
+
+
+def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
+    """lin(x), without calling it where it has a plain `weight`."""
+    return lin(x) if weight is None else linear_map(x, weight, lin._parameters["bias"])
+
+
+def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:
+    """out + lin(x); in one operation where the map has a weight alone that may be used without calling it, `in_place`
+    of an `out` that nobody else has seen."""
+    weight = plain_weight(lin)
+    if weight is None or lin._parameters["bias"] is not None or out.dim() != 2 or x.dim() != 2:
+        return plus(out, lin(x))
+    if not out.dtype == x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type) or transformed():
+        return plus(out, lin(x))
+    if in_place and may_be_overwritten(out):
+        return out.addmm_(x, weight.t())
+    return torch.addmm(out, x, weight.t())
+
+
+def may_be_overwritten(out: Tensor) -> bool:
+    """True of a result that torch lets be written into: no view, which autograd functions may have made, and nothing
+    that torch.compile traces, which makes its own of it."""
+    return not torch.compiler.is_compiling() and not out._is_view()
+
+
+def transform_first(weight: Tensor | None, x: Tensor, reduce: str) -> bool | None:
+    """Whether it is cheaper to transform the vertices' features by a plain `weight`, and to aggregate what comes out,
+    than the other way around; None where the two would not be the same. Sparse features are transformed first where
+    they can be.
+
+    Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
+    the weights; what is not, a second time only where x needs a gradient.
+    """
+    if weight is None or reduce in ("min", "max"):
+        return None
+    if x.layout != torch.strided:
+        return True
+    wide, narrow = x.shape[-1], weight.shape[0]
+    if torch.is_grad_enabled() and weight.requires_grad:
+        return 2 * narrow < (2 if x.requires_grad else 1) * wide
+    return narrow < wide

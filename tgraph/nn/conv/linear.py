@@ -1,0 +1,144 @@
+"""The linear map of a layer, and how parameters begin, as in PyTorch Geometric: the same names, shapes and draws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import Parameter, UninitializedParameter
+
+from tgraph.errors import ArgumentError
+from tgraph.nn.hugepage_ops import linear_map
+
+INITIALIZERS = (None, "glorot", "uniform", "kaiming_uniform")
+
+
+class Linear(torch.nn.Module):
+    """x' = x W^T + b.
+
+    in_channels : columns of x, or -1 to take them from the first input.
+    out_channels : columns of x'. bias : whether there is a b.
+    weight_initializer : "glorot" (Glorot and Bengio, AISTATS 2010), or None, "uniform" or "kaiming_uniform", which draw
+        from +- 1 / sqrt(in_channels) as torch.nn.Linear does.
+    bias_initializer : "zeros", or None to draw from the same range.
+
+    Parameters: `weight` [out_channels, in_channels] and `bias` [out_channels].
+    Raises ArgumentError for an unknown initializer.
+    """
+
+    weight: Parameter | UninitializedParameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        bias: bool = True,
+        weight_initializer: str | None = None,
+        bias_initializer: str | None = None,
+    ):
+        super().__init__()
+        if weight_initializer not in INITIALIZERS:
+            raise ArgumentError(f"weight_initializer: {weight_initializer!r} is not one of {INITIALIZERS}")
+        if bias_initializer not in (None, "zeros"):
+            raise ArgumentError(f"bias_initializer: {bias_initializer!r} is neither None nor 'zeros'")
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.weight_initializer, self.bias_initializer = weight_initializer, bias_initializer
+        known = in_channels > 0
+        self.weight = Parameter(torch.empty(out_channels, in_channels)) if known else UninitializedParameter()
+        self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew; those of unknown size are drawn once it is known."""
+        if self.in_channels <= 0:
+            return
+        if self.weight_initializer == "glorot":
+            glorot(self.weight)
+        elif self.weight_initializer == "uniform":
+            uniform(self.weight, self.in_channels)
+        else:
+            kaiming_uniform(self.weight, self.in_channels)
+        if self.bias is not None and self.bias_initializer == "zeros":
+            zeros(self.bias)
+        elif self.bias is not None:
+            uniform(self.bias, self.in_channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x' [..., out_channels] of x [..., in_channels]."""
+        if isinstance(self.weight, UninitializedParameter):
+            self._materialize(x.shape[-1])
+            self.reset_parameters()
+        return linear_map(x, self.weight, self.bias)
+
+    def _materialize(self, in_channels: int) -> None:
+        self.in_channels = in_channels
+        weight: Any = self.weight
+        weight.materialize((self.out_channels, in_channels))
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        if isinstance(self.weight, UninitializedParameter) and not keep_vars:  # it has no values to detach
+            destination[f"{prefix}weight"] = self.weight
+            if self.bias is not None:
+                destination[f"{prefix}bias"] = self.bias.detach()
+        else:
+            super()._save_to_state_dict(destination, prefix, keep_vars)
+
+    def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
+        """Sizes come with the state: of a layer that has seen no input too."""
+        weight = state_dict.get(f"{prefix}weight")
+        if isinstance(weight, UninitializedParameter):
+            self.in_channels, self.weight = -1, UninitializedParameter()
+        elif weight is not None and isinstance(self.weight, UninitializedParameter):
+            self._materialize(weight.shape[-1])
+        super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
+
+    def __prepare_scriptable__(self) -> torch.nn.Module:
+        """What torch.jit.script takes in place of this: torch's, of the same parameters."""
+        twin = torch.nn.Linear(self.in_channels, self.out_channels, bias=False, device="meta")
+        twin._parameters.update(self._parameters)
+        return twin.train(self.training)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, bias={self.bias is not None})"
+
+
+@torch.no_grad()
+def glorot(parameter: Tensor | None) -> None:
+    """Draw from +- sqrt(6 / (rows + columns)), those of the last two dimensions."""
+    if parameter is not None:
+        bound = math.sqrt(6.0 / (parameter.shape[-2] + parameter.shape[-1]))
+        parameter.uniform_(-bound, bound)
+
+
+@torch.no_grad()
+def uniform(parameter: Tensor, fan: int) -> None:
+    """Draw from +- 1 / sqrt(fan)."""
+    bound = 1.0 / math.sqrt(fan)
+    parameter.uniform_(-bound, bound)
+
+
+@torch.no_grad()
+def kaiming_uniform(parameter: Tensor, fan: int) -> None:
+    """The same range as He et al. (ICCV 2015) have it, for leaky ReLUs of slope sqrt(5), rounded as they are."""
+    bound = math.sqrt(6 / ((1 + math.sqrt(5) ** 2) * fan))
+    parameter.uniform_(-bound, bound)
+
+
+@torch.no_grad()
+def zeros(parameter: Tensor | None) -> None:
+    """Fill with zeros."""
+    if parameter is not None:
+        parameter.zero_()
+
+
+def reset(module: Any) -> None:
+    """Have a module draw its parameters anew, or its children where it does not know how."""
+    if hasattr(module, "reset_parameters"):
+        module.reset_parameters()
+    elif isinstance(module, torch.nn.Module):
+        for child in module.children():
+            reset(child)

@@ -1,0 +1,110 @@
+"""GraphSAGE: Hamilton, Ying and Leskovec, "Inductive representation learning on large graphs", NeurIPS 2017."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.nn.conv.aggregation import aggregate
+from tgraph.nn.conv.layer import (
+    REDUCE,
+    MessagePassing,
+    Pair,
+    linear,
+    plain_weight,
+    plus_linear,
+    transform_first,
+    vertices_back,
+    vertices_first,
+)
+from tgraph.nn.conv.linear import Linear
+from tgraph.nn.conv.namesakes import namesake
+from tgraph.nn.edge_index import Sizes
+from tgraph.nn.hugepage_ops import linear_map, plus
+
+Namesake: Any = namesake("SAGEConv")
+
+
+class SAGEConv(MessagePassing, Namesake):
+    """x'_i = W_l aggr_j(x_j) + b + W_r x_i over the neighbours j of i, as PyTorch Geometric's SAGEConv.
+
+    in_channels : columns of x, or (of sources, of targets); -1 to take them from the first input.
+    out_channels : columns of x'.
+    aggr : "mean", "sum" or "add", "min", "max"; a vertex without neighbours gets 0.
+    normalize : whether every x'_i is divided by its length. root_weight : whether there is a W_r.
+    project : whether neighbours send relu(W_p x_j + b_p) in place of x_j. bias : whether there is a b.
+    kwargs : those of `MessagePassing`.
+
+    Parameters: `lin_l.weight`, `lin_l.bias`, `lin_r.weight`, and `lin.weight`, `lin.bias` where `project`.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        aggr: str = "mean",
+        normalize: bool = False,
+        root_weight: bool = True,
+        project: bool = False,
+        bias: bool = True,
+        **kwargs: Any,
+    ):
+        super().__init__(aggr, **kwargs)
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.normalize, self.root_weight, self.project = normalize, root_weight, project
+        sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
+        if project:
+            if sources <= 0:
+                raise ArgumentError(
+                    "in_channels: SAGEConv with project=True does not support lazy initialization; give the number of "
+                    "columns instead of -1"
+                )
+            self.lin = Linear(sources, sources, bias=True)
+        self.lin_l = Linear(sources, out_channels, bias=bias)
+        if root_weight:
+            self.lin_r = Linear(targets, out_channels, bias=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        if self.project:
+            self.lin.reset_parameters()
+        self.lin_l.reset_parameters()
+        if self.root_weight:
+            self.lin_r.reset_parameters()
+
+    def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
+        """x' [..., n_targets, out_channels].
+
+        x : [..., n, in_channels], or a pair of those of sources and of targets, the latter perhaps None.
+        edge_index : integers [2, E], a sparse matrix adj_t, whose values weigh what is sent, or a tgraph.Graph.
+        size : (sources, targets), where x does not tell.
+
+        Raises ArgumentError for arguments that do not fit.
+        """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, size)
+        first, second = (x, x) if isinstance(x, Tensor) else x
+        if self.project:
+            first = self.lin(first).relu()
+        adjacency = self._adjacency(edge_index, (first, second), size)
+        lin, reduce = self.lin_l, REDUCE[self.aggr]
+        weight = plain_weight(lin)
+        early = transform_first(weight, first, reduce)
+        sent = vertices_first(linear_map(first, weight) if early and weight is not None else first, self.node_dim)
+        out = vertices_back(aggregate(adjacency, sent, reduce, adjacency.matrix_weights()), self.node_dim)
+        if not self.root_weight:
+            out = self._as_many_as(first, out)
+        if not early:
+            out = linear(lin, weight, out)
+        elif lin.bias is not None:
+            out = plus(out, lin.bias.to(out.dtype))
+        if self.root_weight and second is not None:
+            out = plus_linear(out, self.lin_r, second, in_place=weight is not None)
+        return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, aggr={self.aggr})"

@@ -1,0 +1,124 @@
+"""Attention by inner products: Shi et al., "Masked label prediction: unified message passing model for semi-supervised
+classification", IJCAI 2021."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_with_weights, in_one_dtype
+from tgraph.nn.conv.layer import Pair
+from tgraph.nn.conv.linear import Linear
+from tgraph.nn.conv.namesakes import namesake
+from tgraph.nn.hugepage_ops import plus
+from tgraph.primitives import attention
+
+Namesake: Any = namesake("TransformerConv")
+
+
+class TransformerConv(AttentionLayer, Namesake):
+    """x'_i = W_s x_i + the sum of alpha_ij (W_v x_j + W_e e_ij) over the neighbours j of i, for each head, as PyTorch
+    Geometric's TransformerConv.
+
+    alpha_ij is the softmax over j of W_q x_i (W_k x_j + W_e e_ij) / sqrt(out_channels).
+
+    in_channels : columns of x, or (of sources, of targets); -1 to take them from the first input.
+    out_channels : columns of x' for each head.
+    heads : how many. concat : whether they come side by side, or their mean.
+    beta : whether x' is beta W_s x_i + (1 - beta) of the sum, with a beta that is learned from both.
+    dropout : the probability that an alpha is left out in training.
+    edge_dim : columns of the features of edges, or None. bias : whether W_q, W_k, W_v and W_s have one.
+    root_weight : whether W_s x_i is added at all.
+    kwargs : those of `MessagePassing`.
+
+    Parameters: weight and bias of `lin_key`, `lin_query`, `lin_value`, `lin_skip`, and `lin_edge.weight`,
+    `lin_beta.weight` where there are edge features, or a beta.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        beta: bool = False,
+        dropout: float = 0.0,
+        edge_dim: int | None = None,
+        bias: bool = True,
+        root_weight: bool = True,
+        **kwargs: Any,
+    ):
+        kwargs.setdefault("aggr", "add")
+        super().__init__(**kwargs)
+        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
+        self.beta, self.root_weight = beta and root_weight, root_weight
+        self.dropout, self.edge_dim = dropout, edge_dim
+        self._alpha = None  # as in PyTorch Geometric, where it holds the weights within a call
+        sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
+        joined, total = heads * out_channels, out_channels * (heads if concat else 1)
+        self.lin_key = Linear(sources, joined, bias=bias)
+        self.lin_query = Linear(targets, joined, bias=bias)
+        self.lin_value = Linear(sources, joined, bias=bias)
+        self.lin_edge = None if edge_dim is None else Linear(edge_dim, joined, bias=False)
+        self.lin_skip = Linear(targets, total, bias=bias)
+        self.lin_beta = Linear(3 * total, 1, bias=False) if self.beta else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        for lin in (self.lin_key, self.lin_query, self.lin_value, self.lin_edge, self.lin_skip, self.lin_beta):
+            if lin is not None:
+                lin.reset_parameters()
+
+    def forward(
+        self,
+        x: Tensor | Pair,
+        edge_index: Any,
+        edge_attr: Tensor | None = None,
+        return_attention_weights: bool | None = None,
+    ) -> Any:
+        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] of their mean.
+
+        x : [n, in_channels], or a pair of those of sources and of targets.
+        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim]; needed where
+            there is an edge_dim.
+        return_attention_weights : True or False, but not None, gives (x', (edge_index, alpha [E, heads])), before
+            dropout; this takes memory for every edge.
+
+        Raises ArgumentError for arguments that do not fit.
+        """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, edge_attr, return_attention_weights)
+        first, second = (x, x) if isinstance(x, Tensor) else x
+        if first.dim() != 2 or second is None:
+            raise ArgumentError("x: expected [n, in_channels], of sources and of targets")
+        query, key, value = self.lin_query(second), self.lin_key(first), self.lin_value(first)
+        adjacency = self._adjacency(edge_index, (first, second))
+        _, edge_attr = edges_attended(adjacency, edge_attr, False, 0.0, self.flow)
+        query, key, value = map(self._by_head, (query, key, value))
+        query, key, value, edge = in_one_dtype(query, key, value, self._edge_features(edge_attr))
+        returns = isinstance(return_attention_weights, bool)
+        arcs = adjacency.arcs(edge is not None or returns)
+        out = self._joined(attention.dot(arcs, query, key, value, edge, **self._dropped(query)))
+        if self.root_weight:
+            out = self._with_root(out, self.lin_skip(second))
+        if not returns:
+            return out
+        alpha = attention.dot_weights(arcs, query, key, edge)
+        return out, edges_with_weights(edge_index, adjacency, alpha, self.flow, True)
+
+    def _with_root(self, out: Tensor, root: Tensor) -> Tensor:
+        if self.lin_beta is None:
+            return plus(out, root)
+        beta = self.lin_beta(torch.cat((out, root, out - root), dim=-1)).sigmoid()
+        return beta * root + (1 - beta) * out
+
+    def _edge_features(self, edge_attr: Tensor | None) -> Tensor | None:
+        if edge_attr is None and self.lin_edge is None:
+            return None
+        if edge_attr is None or self.lin_edge is None:
+            raise ArgumentError("edge_attr and edge_dim: a layer with edge_dim needs edge_attr, one without takes none")
+        return self._by_head(self.lin_edge(edge_attr))

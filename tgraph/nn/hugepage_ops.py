@@ -1,0 +1,71 @@
+"""Operations as torch has them, with large results and gradients in huge pages: layers gather rows of what these write,
+and memory that is given to a process 4 KiB at a time takes as long as the operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tgraph.kernels.autograd.library import transformed
+from tgraph.kernels.native.base.pages import LARGE, fresh
+
+DTYPES = (torch.float32, torch.float64)
+
+
+def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x W^T + b, as torch.nn.functional.linear: x [..., in], weight [out, in], bias [out]."""
+    large = x.dim() == 2 and is_large(x, x.shape[0] * max(weight.shape), weight, bias)
+    return _LinearMap.apply(x, weight, bias) if large else F.linear(x, weight, bias)
+
+
+def plus(x: Tensor, y: Tensor) -> Tensor:
+    """x + y, where y has the shape of x or that of its last dimensions."""
+    large = x.shape[x.dim() - y.dim() :] == y.shape and is_large(x, x.numel(), y)
+    return _Plus.apply(x, y) if large else x + y
+
+
+def is_large(x: Tensor, size: int, *others: Tensor | None) -> bool:
+    """True for a result or gradient of `size` numbers, computed by the CPU, that is worth huge pages."""
+    if torch.compiler.is_compiling() or size * x.element_size() < LARGE or x.dtype not in DTYPES:
+        return False
+    for tensor in (x, *others):
+        if tensor is None:
+            continue
+        if type(tensor) not in (Tensor, torch.nn.Parameter) or tensor.layout != torch.strided:
+            return False
+        if tensor.device.type != "cpu" or tensor.dtype != x.dtype:
+            return False
+    return not torch.is_autocast_enabled("cpu") and not transformed()
+
+
+class _LinearMap(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        out = fresh((len(x), len(weight)), x.dtype)
+        return torch.mm(x, weight.t(), out=out) if bias is None else torch.addmm(bias, x, weight.t(), out=out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        to_x, to_weight, to_bias = ctx.needs_input_grad
+        return (
+            linear_map(grad, weight.t()) if to_x else None,
+            grad.t() @ x if to_weight else None,
+            grad.sum(0) if to_bias else None,
+        )
+
+
+class _Plus(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:
+        ctx.shape = y.shape
+        return torch.add(x, y, out=fresh(x.shape, x.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        to_x, to_y = ctx.needs_input_grad
+        return grad if to_x else None, grad.sum_to_size(ctx.shape) if to_y else None

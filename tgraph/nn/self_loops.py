@@ -1,0 +1,200 @@
+"""Adjacencies in which every vertex hears itself, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import kept_for_later
+from tgraph.core.rows import computed_once
+from tgraph.errors import ArgumentError
+from tgraph.kernels.autograd.bipartite import sort_by_target
+from tgraph.nn.adjacency import Adjacency, GraphAdjacency
+from tgraph.nn.compiled import prepare_loops
+from tgraph.nn.traced import SunkAdjacency, sink_loops
+
+FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
+
+
+class LoopedAdjacency(Adjacency):
+    """The edges of `base`, and behind them a self-loop for each of the first `num_loops` vertices; those that the user
+    gave to vertices are left out where they are to be `replaced`."""
+
+    def __init__(self, base: Adjacency, num_loops: int, replaced: bool):
+        self._ends = (base.source, base.target)  # not the base, which keeps this
+        self._num_loops, self._replaced = num_loops, replaced
+        self.num_sources, self.num_targets, self.values = base.num_sources, base.num_targets, None
+        self._kept = {}
+
+    def _sort(self) -> tuple[Tensor, Tensor, Tensor]:
+        return sort_by_target(*self._ends, self.num_sources, self.num_targets, self._num_loops, self._replaced)
+
+    @property
+    def num_edges(self) -> int:
+        return self._sorted[1].shape[0]
+
+    @property
+    def source(self) -> Tensor:  # type: ignore[override]
+        """The sources of the edges and of the self-loops, [E']."""
+        return self._with_loops(self._ends[0])
+
+    @property
+    def target(self) -> Tensor:  # type: ignore[override]
+        """Their targets, of the dtype of the sources, [E']."""
+        return self._with_loops(self._ends[1].to(self._ends[0].dtype))
+
+    def _with_loops(self, ends: Tensor) -> Tensor:
+        every = torch.arange(self._num_loops, dtype=ends.dtype, device=ends.device)
+        return torch.cat((ends if self.kept_edges is None else ends.index_select(0, self.kept_edges), every))
+
+    @property
+    def kept_edges(self) -> Tensor | None:
+        """The user's numbers of the edges kept, int64 [k], or None where these are all."""
+        return self._split[0]
+
+    @property
+    def loop(self) -> Tensor | None:
+        """For each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
+        where there were none at all, or all were kept."""
+        return self._split[1]
+
+    @computed_once
+    def _split(self) -> tuple[Tensor | None, Tensor | None]:
+        if not self._replaced:
+            return None, None
+        with kept_for_later():
+            source, target = self._ends
+            return _split_loops(source, target, max(self.num_sources, self._num_loops), self._num_loops)
+
+
+def _split_loops(source: Tensor, target: Tensor, size: int, num_loops: int) -> tuple[Tensor | None, Tensor | None]:
+    """The numbers of the edges that are no self-loops, and the last self-loop of each of `num_loops` vertices."""
+    is_loop = source == target
+    if not bool(is_loop.any()):
+        return None, None
+    number = is_loop.nonzero().flatten()
+    vertex = source.index_select(0, number).to(torch.int64)
+    loop = torch.full((size,), -1, dtype=torch.int64, device=source.device)
+    loop = loop.scatter_reduce(0, vertex, number, "amax")[:num_loops]
+    return (~is_loop).nonzero().flatten(), torch.where(loop < 0, len(source), loop)
+
+
+@dataclass
+class Looped:
+    """An adjacency with self-loops, and how data of the edges follows.
+
+    adjacency : the edges that are kept, in the user's order, then a self-loop for each of `num_loops` vertices.
+    flow : of the layer. A self-loop's features are reduced at the end that edge_index[1] says.
+    end : the ends in edge_index[1], [E'], where the adjacency has others.
+    sunk : which of the user's edges stay although they are replaced, and lead to nowhere, bool [E]; None where these
+        are removed.
+    sunk_loop : for each vertex the last of these, or E where there was none, int64 [num_loops].
+    """
+
+    adjacency: Any
+    num_loops: int
+    flow: str = "source_to_target"
+    end: Tensor | None = None
+    sunk: Tensor | None = None
+    sunk_loop: Tensor | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the adjacency and what was derived of it."""
+        return self.adjacency.nbytes
+
+    @property
+    def ends(self) -> Tensor:
+        """The ends that a self-loop's features are reduced at, [E']."""
+        if self.end is not None:
+            return self.end
+        return self.adjacency.target if self.flow == "source_to_target" else self.adjacency.source
+
+    @property
+    def kept(self) -> Tensor | None:
+        """The user's numbers of the edges kept, int64 [k], or None where these are all."""
+        return None if self.sunk is not None else self.adjacency.kept_edges
+
+    @property
+    def loop(self) -> Tensor | None:
+        """For each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
+        where there were none at all."""
+        return self.adjacency.loop if self.sunk is None else self.sunk_loop
+
+    def weights(self, edge_weight: Tensor, fill: float) -> Tensor:
+        """The edge weights [E] with those of the self-loops: the user's where there was one, `fill` where not."""
+        loops = edge_weight.new_full((self.num_loops,), fill)
+        if self.loop is not None:
+            loops = torch.cat((edge_weight, loops[:1])).index_select(0, self.loop)
+        return torch.cat((self._others(edge_weight), loops))
+
+    def features(self, edge_attr: Tensor, fill: float | Tensor | str) -> Tensor:
+        """The edge features [E, ...] with those of the self-loops: a number or tensor, or how to reduce those of the
+        edges of which it is edge_index[1]."""
+        others = self._others(edge_attr)
+        if isinstance(fill, str):
+            loops = self._reduced(others, fill)
+        elif isinstance(fill, Tensor):
+            loops = fill.to(others).expand(self.num_loops, *others.shape[1:])
+        else:
+            loops = others.new_full((self.num_loops, *others.shape[1:]), fill)
+        return torch.cat((others, loops))
+
+    def _others(self, edge_data: Tensor) -> Tensor:
+        if self.sunk is not None:
+            return torch.where(self.sunk.reshape(-1, *(1,) * (edge_data.dim() - 1)), 0, edge_data)
+        return edge_data if self.kept is None else edge_data.index_select(0, self.kept)
+
+    def _reduced(self, others: Tensor, fill: str) -> Tensor:
+        """What the edges that reach each vertex give, and 0 (of a product 1) where none does."""
+        if fill not in FILLS:
+            raise ArgumentError(
+                f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or a tensor"
+            )
+        size = max(self.num_loops, self.adjacency.num_targets, self.adjacency.num_sources)
+        end = self.ends[: others.shape[0]].to(torch.int64)
+        if self.sunk is not None:
+            size, end = size + 1, torch.where(self.sunk, size, end)
+        start = others.new_full((size, *others.shape[1:]), 1.0 if fill == "mul" else 0.0)
+        index = end.reshape(-1, *(1,) * (others.dim() - 1)).expand_as(others)
+        reduced = start.scatter_reduce(0, index, others, FILLS[fill], include_self=False)
+        return reduced[: self.num_loops]
+
+
+def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_target") -> Looped:
+    """The adjacency in which the self-loops of the user are replaced by one for each of the first `num_loops` vertices;
+    kept with it."""
+    if torch.compiler.is_compiling() and isinstance(adjacency, GraphAdjacency):
+        prepare_loops(adjacency.graph, adjacency.reverse, flow)
+    elif torch.compiler.is_compiling():
+        return _with_loops_traced(adjacency, num_loops, flow)
+    return find_loops(adjacency, num_loops, flow)
+
+
+def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
+    """As `with_loops`, where torch.compile does not look on."""
+    return adjacency.kept(
+        ("loops", num_loops), lambda: Looped(LoopedAdjacency(adjacency, num_loops, True), num_loops, flow)
+    )
+
+
+def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
+    """As `with_loops`, where how many self-loops there are is not known: they stay, but lead to nowhere."""
+    sizes = adjacency.num_sources, adjacency.num_targets
+    source, target = adjacency.source, adjacency.target
+    ends = target if flow == "source_to_target" else source
+    target, is_loop, loop = sink_loops(source, target, *sizes, num_loops)
+    every = torch.arange(num_loops, dtype=source.dtype, device=source.device)
+    sunk = torch.cat((is_loop, torch.zeros_like(every, dtype=torch.bool)))
+    over = SunkAdjacency(torch.cat((source, every)), torch.cat((target, every)), *sizes, sunk)
+    return Looped(over, num_loops, flow, torch.cat((ends, every)), is_loop, loop)
+
+
+def with_more_loops(adjacency: Adjacency) -> Looped:
+    """The adjacency with one more self-loop for each vertex; those of the user stay. Kept with it."""
+
+    size = adjacency.num_targets
+    return adjacency.kept("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))

@@ -1,0 +1,34 @@
+"""Neighbour intersection: the common neighbours of adjacent vertices, and so triangles."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tgraph.core import sorting
+from tgraph.core.graph import Graph
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+
+def triangles(graph: Graph, *, per_vertex: bool = False, backend: str = "auto") -> Tensor:
+    """The number of triangles, int64 [], or with `per_vertex` of those that each vertex is in, int64 [n].
+
+    Edges have no direction here: a directed graph counts as its undirected one. Parallel edges count once,
+    self-loops not at all. `backend` names the kernels. Costs O(m^1.5) at most, and memory for a copy of the arcs
+    where these are renumbered by degree.
+    """
+    undirected = graph.to_undirected() if graph.directed else graph
+    return choose(backend, Call("count_triangles", graph.neighbors)).run(undirected, per_vertex)
+
+
+def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
+    """For each vertex the arcs that lead from one of its neighbours to another, int64 [n].
+
+    Neighbours are those by an arc either way. An undirected edge is an arc both ways. Parallel arcs count once,
+    self-loops not at all. `backend` names the kernels.
+    """
+    if not graph.directed:
+        return 2 * triangles(graph, per_vertex=True, backend=backend)
+    offset, neighbors, _ = sorting.merge_parallel(graph.offset, graph.neighbors, None, "first")
+    both_ways = Graph(offset, neighbors).to_undirected(multi="keep")  # an edge twice where its arc has a reverse
+    return choose(backend, Call("count_arcs_among", graph.neighbors)).run(both_ways)

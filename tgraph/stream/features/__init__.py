@@ -1,0 +1,1 @@
+"""Features of vertices in files, and aggregation of them."""

@@ -1,0 +1,276 @@
+"""Aggregation of features that no memory holds: some columns of all vertices at a time, over all blocks of the graph.
+
+A pass over the graph has in memory what the vertices send, [n, w], and what the rows of one block receive; the results
+go to the file block by block. Columns do not depend on each other, so that F of them take F / w passes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.build import check_choice
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, MemoryBudgetError
+from tgraph.formats.graph import FormattedGraph
+from tgraph.io.files import PathLike
+from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.stream.features.applying import apply
+from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, stretches
+from tgraph.stream.features.matrix import (
+    FeatureFile,
+    FeatureWriter,
+    HeldFeatures,
+    Source,
+    check_target,
+    created,
+    opened_matrix,
+)
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.container import Extent
+from tgraph.stream.file.writing import balanced_bounds
+from tgraph.stream.memory import give_back, parse_memory
+from tgraph.stream.run.budget import budget_for, runtime_bytes
+from tgraph.stream.run.host import HostBlocks
+from tgraph.stream.run.scheduler import AHEAD, Pipeline
+from tgraph.stream.run.streamed import Streamed
+
+REDUCES = ("sum", "mean", "min", "max")
+EDGES = ("copy", "mul")
+NARROW = (torch.float16, torch.bfloat16)
+
+# A graph in memory is cut into so many blocks at least.
+_BLOCKS = 16
+
+# So often a file by rows is read through for some of its columns, before it pays to turn it once.
+_READ_THROUGH = 3
+
+
+def aggregate(
+    graph: Graph,
+    source: Source,
+    path: PathLike,
+    reduce: str = "sum",
+    *,
+    edge: str = "copy",
+    memory: str | int | None = None,
+    progress: bool = False,
+) -> FeatureFile:
+    """Write what `tgraph.aggregate(graph, features, reduce, edge=edge)` gives to a file, and open it.
+
+    Neither the arcs nor the features need fit into memory, nor does a matrix [n, F] of either side: as many columns as
+    do are aggregated in each pass over the arcs, without gradients.
+
+    Parameters
+    ----------
+    graph : one that `tgraph.open` has opened; or one in memory, which is not counted then.
+    source : the features [n, F], float16, bfloat16, float32 or float64, in a .npy or .safetensors file, a
+        `FeatureFile`, or a tensor, which is not counted. Row v is that of vertex v as the graph numbers it; for a graph
+        that was renumbered (`graph.order`) see `permute`.
+    path : the file that is written, .npy or .safetensors, by columns; it may be the source.
+    reduce : "sum", "mean", "min" or "max". A vertex without messages gets 0, and for "min" and "max" infinities.
+    edge : "copy", or "mul" by the weights of the graph.
+    memory : what may be used for all of it, such as "500MB", or bytes as an int: the offsets of the graph, a block or
+        more, and [n, w] numbers. By default what the graph was opened with.
+    progress : True shows a bar of columns.
+
+    16-bit features are added in float32; results have the dtype that `tgraph.aggregate` gives. A file by rows of which
+    few columns fit is copied by columns first, to a folder beside `path` that is gone in the end. The result takes the
+    place of `path` once it is whole.
+    Raises MemoryBudgetError where not even one column fits; ArgumentError for unknown names, for features of another
+    graph or dtype, weights that are missing, and for a path that cannot hold the result; FileFormatError for a damaged
+    file; OSError, with the bytes needed, where the disk is full.
+    """
+    check_choice(reduce, "reduce", REDUCES)
+    check_choice(edge, "edge", EDGES)
+    features = opened_matrix(source)
+    if features.shape[0] != graph.num_vertices:
+        raise ArgumentError(
+            f"source: features of {features.shape[0]} vertices, the graph has {graph.num_vertices}; give a row to each"
+        )
+    if edge == "mul" and graph.weight_dtype is None:
+        raise ArgumentError("edge: 'mul' needs weights, which the graph has not; use 'copy'")
+    weight = graph.weight_dtype if edge == "mul" else None
+    dtype = features.dtype if weight is None else torch.promote_types(features.dtype, weight)
+    check_target(path, dtype)
+    budget = _budget(graph, memory)
+    computed = torch.float32 if dtype in NARROW else dtype
+    shape = (graph.num_vertices, features.shape[1])
+    with torch.no_grad():
+        arcs = _Arcs.of(graph)
+        plan = Plan.of(arcs, features, computed, weight, budget)
+        layout = arcs.streamed(plan, budget)
+        with (
+            _by_column(features, path, plan, budget - arcs.resident) as turned,
+            created(path, shape, dtype, piece=plan.piece) as writer,
+            _bar(progress, shape[1]) as advance,
+        ):
+            give_back()
+            rows = shape[0] + arcs.source.virtual_rows
+            buffer = torch.empty(rows * plan.width, dtype=computed, device=layout.device)
+            for columns in stretches(shape[1], plan.width):
+                width = columns.stop - columns.start
+                data = buffer[: rows * width].view(rows, width)
+                read_columns(turned, columns, data[: shape[0]], plan.piece)
+                _pull(layout, data, reduce, edge, writer, columns.start)
+                advance(width)
+    return FeatureFile(path)
+
+
+@contextmanager
+def _bar(show: bool, columns: int) -> Iterator[Callable[[int], object]]:
+    """A function to call after each pass, with the columns that are done."""
+    if not show:
+        yield lambda count: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc="aggregate", total=columns, unit=" columns") as bar:
+        yield bar.update
+
+
+def _budget(graph: Graph, memory: str | int | None) -> int:
+    if memory is not None:
+        return parse_memory(memory)
+    if isinstance(graph.layout, Streamed):
+        return graph.layout.memory
+    raise ArgumentError('memory: a graph in memory has no budget of its own; give one, such as "500MB"')
+
+
+@dataclass(frozen=True)
+class _Arcs:
+    """The in-arcs of all vertices: the section of a source that holds them, and where its blocks are computed on.
+    `resident` are the bytes that the graph keeps: the offsets of its sections, its order and ids."""
+
+    source: BlockFile
+    section: str
+    device: torch.device
+    resident: int
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Arcs:
+        """Those of a graph, whose own buffers are given back."""
+        layout = graph.layout
+        if isinstance(layout, Streamed):
+            layout.pipeline.release()
+            other = "transpose" if layout.section == "rows" and layout.source.directed else "rows"
+            return cls(layout.source, other, layout.device, _resident(graph, layout.source))
+        plain = graph.to("cpu")
+        plain = plain.to_csr() if isinstance(plain, FormattedGraph) else plain
+        blocks = HostBlocks(plain, balanced_bounds(plain.offset, _BLOCKS))
+        return cls(blocks, blocks.sections[-1], graph.device, _resident(graph, blocks))
+
+    @property
+    def held(self) -> list[Extent]:
+        """The blocks that have arcs."""
+        blocks = [self.source.index[number] for number in self.source.blocks(self.section)]
+        return [extent for extent in blocks if extent.end_arc > extent.first_arc]
+
+    def streamed(self, plan: Plan, budget: int) -> Streamed:
+        """The arcs through buffers of their own."""
+        pipeline = Pipeline(self.source, plan.buffers * block_size(self.source), self.device)
+        pipeline.reserve(0)
+        return Streamed(self.source, budget, self.device, self.section, pipeline)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a budget is divided: so many columns of the features at a time, `width`, so many `buffers` for blocks, and
+    so many bytes that are copied between a matrix and a file at once, a `piece`."""
+
+    width: int
+    buffers: int
+    piece: int
+
+    @classmethod
+    def of(
+        cls,
+        arcs: _Arcs,
+        features: FeatureFile | HeldFeatures,
+        dtype: torch.dtype,
+        weight: torch.dtype | None,
+        budget: int,
+    ) -> Plan:
+        """As many columns as fit beside the buffers that overlap loading with computing, or else beside fewer; with
+        the rest more buffers. Raises MemoryBudgetError where not one column fits."""
+        source, total = arcs.source, features.shape[1]
+        size, held = block_size(source), arcs.held
+        rows = max((extent.end_row - extent.first_row for extent in held), default=0)
+        most = max((extent.end_arc - extent.first_arc for extent in held), default=0)
+        fixed = arcs.resident + source.working_bytes + 24 * rows
+        if weight not in (None, dtype):  # a copy of them is converted
+            fixed += most * dtype.itemsize
+        column = max(1, source.num_vertices + rows + 2 * source.virtual_rows) * dtype.itemsize
+        if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
+            column += 3 * most * dtype.itemsize
+        counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
+        for piece, buffers in itertools.product(pieces(features, budget), counts):
+            if (room := budget - runtime_bytes(budget) - fixed - 2 * piece - buffers * size) >= column:
+                width = even_width(total, room // column)
+                spare = room + buffers * size - width * column
+                return cls(width, min(len(source.index), spare // size) if size else 0, piece)
+        needed = budget_for(fixed + 2 * piece + buffers * size + column)
+        remedy = "give more, or partition the graph into more blocks"
+        raise MemoryBudgetError("one column of the features beside a block", needed, budget, remedy)
+
+
+def block_size(source: BlockFile) -> int:
+    """Bytes of the largest block with arcs, which a buffer takes."""
+    return max((extent.nbytes for extent in source.index if extent.end_arc > extent.first_arc), default=0)
+
+
+def _resident(graph: Graph, source: BlockFile) -> int:
+    held = sum(each.nbytes for each in (graph.order, graph.vertices) if each is not None)
+    return 8 * (source.num_vertices + 1) * len(source.sections) + held
+
+
+def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: FeatureWriter, column: int) -> None:
+    """Write what all vertices receive in some columns, from one of the result on. data : as `Streamed.pull_rows`
+    takes it."""
+    offset = layout.row_offset()
+    reduction = REDUCTIONS["sum" if reduce == "mean" else reduce]
+
+    def write(received: Tensor, rows: slice) -> None:
+        if reduce == "mean":
+            degree = offset[rows.start : rows.stop + 1].diff().clamp_(min=1)
+            received.div_(degree[:, None].to(received.dtype))
+        writer.write(received, rows.start, column)
+
+    layout.pull_rows(data, reduction, edge, write)
+    nothing = torch.full((1, 1), reduction.identity(data.dtype), dtype=data.dtype, device="cpu")
+    for rows in _in_no_block(layout):
+        writer.write(nothing.expand(rows.stop - rows.start, data.shape[1]), rows.start, column)
+
+
+def _in_no_block(layout: Streamed) -> Iterator[slice]:
+    """The rows before, between and behind those of the blocks, which have no arcs."""
+    reached = 0
+    for number in layout.blocks:
+        extent = layout.index[number]
+        if extent.first_row > reached:
+            yield slice(reached, extent.first_row)
+        reached = extent.end_row
+    if layout.num_vertices > reached:
+        yield slice(reached, layout.num_vertices)
+
+
+@contextmanager
+def _by_column(
+    features: FeatureFile | HeldFeatures, path: PathLike, plan: Plan, memory: int
+) -> Iterator[FeatureFile | HeldFeatures]:
+    """The features as they are, or in a temporary file by columns, where they would be read through too often."""
+    passes = -(-features.shape[1] // plan.width)
+    if isinstance(features, HeldFeatures) or features.by_column or passes <= _READ_THROUGH:
+        yield features
+        return
+    path = Path(path)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".columns", dir=path.parent) as folder:
+        yield apply(features, lambda rows: rows, Path(folder) / "turned.safetensors", memory=memory)

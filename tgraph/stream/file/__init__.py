@@ -1,0 +1,1 @@
+"""Partitioned .tg files: blocks of arcs, written, converted to, read and checked."""

@@ -1,0 +1,89 @@
+"""A block of arcs as it was read, plain or compressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from tgraph.core.rows import computed_once
+from tgraph.errors import FileFormatError
+from tgraph.stream.file.container import REMEDY, SECTIONS, Extent
+from tgraph.stream.file.folding import Folded, stages, unfold
+
+# step(offset, neighbors): what rows receive, [rows, F]; the offsets need not begin with 0.
+Step = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive arcs of one section, as views of the buffer that they were read into.
+
+    `number` is that of the block in its file. The arcs are those from `first_arc` on, of the rows from `first_row` to
+    before `end_row`: row `first_row + i` has the neighbours `neighbors[offset[i]:offset[i + 1]]`. Only the first and
+    the last row may have more of them in other blocks. `offset` is int64 [rows + 1] from 0, `neighbors` int32 or int64
+    [e], `weights` [e] or None.
+    """
+
+    number: int
+    first_row: int
+    end_row: int
+    first_arc: int
+    offset: Tensor
+    neighbors: Tensor
+    weights: Tensor | None
+
+    def reduce(self, data: Tensor, step: Step) -> Tensor:
+        """What the rows receive by `step` from the data that it knows, [n, F]; see `BlockFile.with_room`."""
+        return step(self.offset, self.neighbors)
+
+
+class CompressedBlock(Block):
+    """A block whose rows are compressed. `offset` and `neighbors` are written out when they are asked for first, and
+    kept as long as this object.
+
+    extent : what the index says of it. folded : its rows. num_vertices : those of the graph. path : the file.
+    """
+
+    _extent: Extent
+    _folded: Folded
+    _num_vertices: int
+    _path: str
+
+    def __init__(self, number: int, extent: Extent, folded: Folded, num_vertices: int, path: str):
+        place = {"first_row": extent.first_row, "end_row": extent.end_row, "first_arc": extent.first_arc}
+        own = {"_extent": extent, "_folded": folded, "_num_vertices": num_vertices, "_path": path}
+        self.__dict__.update(place | own, number=number, weights=None)  # the fields themselves are frozen
+
+    @computed_once
+    def _rows(self) -> tuple[Tensor, Tensor]:
+        extent = self._extent
+        rows = unfold(self._folded, self._num_vertices, extent.end_arc - extent.first_arc)
+        if rows is None:
+            raise damaged(self._path, self.number, extent, "stands for another number of arcs than the index says")
+        return rows
+
+    @property
+    def offset(self) -> Tensor:
+        """As that of a `Block`."""
+        return self._rows[0]
+
+    @property
+    def neighbors(self) -> Tensor:
+        """As those of a `Block`, in the order in which they were."""
+        return self._rows[1]
+
+    def reduce(self, data: Tensor, step: Step) -> Tensor:
+        """As that of a `Block`. What the virtual rows receive comes first, by their depth, and is written behind the
+        data of the vertices, where entries look for it."""
+        offset, entries, levels = self._folded
+        offset, n = offset.long(), self._num_vertices
+        for first, end in stages(levels):
+            data[n + first : n + end] = step(offset[first : end + 1], entries)
+        return step(offset[levels[-1] :], entries)
+
+
+def damaged(path: str, block: int, extent: Extent, what: str) -> FileFormatError:
+    """What there is to say of a block that is not what it was."""
+    return FileFormatError(path, f"block {block} (section {SECTIONS[extent.section]!r}) {what}", REMEDY)

@@ -1,0 +1,361 @@
+"""Reading a partitioned .tg file, one aligned stretch per block, and never computing on a damaged one."""
+
+from __future__ import annotations
+
+import json
+import os
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core import sorting
+from tgraph.core.graph import Graph
+from tgraph.core.rows import computed_once
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io import labels
+from tgraph.io.files import PathLike
+from tgraph.stream.file.block import Block, CompressedBlock, damaged
+from tgraph.stream.file.block_validation import fault, stray_rows
+from tgraph.stream.file.container import (
+    DTYPES,
+    REMEDY,
+    SECTIONS,
+    Extent,
+    Places,
+    as_bytes,
+    checksum,
+    places,
+    read_fully,
+    unpack_header,
+)
+from tgraph.stream.file.folding import Folded, misfit
+from tgraph.stream.file.weights import read_note
+from tgraph.stream.memory import PAGE, page_aligned
+
+__all__ = ["Block", "BlockFile", "CompressedBlock"]
+
+
+class BlockFile:
+    """A partitioned .tg file that is open: its header and index, and its blocks when they are asked for.
+
+    Parameters
+    ----------
+    path : the file.
+    direct : True reads past the page cache (O_DIRECT), False through it, dropping pages once they are read. None
+        reads past it where the file system allows that, which is found out by trying.
+
+    Close it, or use it in `with`. Blocks are numbered 0..num_blocks-1 over all sections. `read` may be called from
+    several threads at once.
+    Raises FileFormatError for a file that is damaged, truncated or not partitioned, OSError where it cannot be opened.
+    """
+
+    num_vertices: int
+    num_arcs: int
+    directed: bool
+    neighbor_dtype: torch.dtype
+    weight_dtype: torch.dtype | None
+    direct: bool
+    index: list[Extent]
+    layout: str | None = None  # what the blocks are compressed by
+
+    def __init__(self, path: PathLike, *, direct: bool | None = None):
+        self.path = os.fspath(path)
+        self._resident: dict[str, Tensor] = {}
+        self._sound: set[int] = set()
+        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        self._direct_file = -1
+        try:
+            head = bytearray(PAGE)
+            filled = read_fully(self._file, memoryview(head), 0)
+            header = unpack_header(self.path, bytes(head[:filled]), os.fstat(self._file).st_size)
+            self._notes: dict[str, str] = header.pop("__metadata__")
+            self._tensors: dict[str, Any] = header
+            self._sums: dict[str, int] = json.loads(self._notes["sums"])
+            self.num_vertices, self.num_arcs = int(self._notes["num_vertices"]), int(self._notes["num_arcs"])
+            self.directed = self._notes["directed"] == "true"
+            self.neighbor_dtype = DTYPES[self._notes["neighbor_dtype"]]
+            self.weight_dtype = DTYPES.get(self._notes["weight_dtype"])
+            self.index = [Extent(*entry) for entry in self._tensor("index").tolist()]
+            self.layout = self._notes.get("layout")
+            self._shapes = self._tensor("shapes").tolist() if self.layout is not None else []
+            self._direct_file = _open_direct(self.path) if direct is not False else -1
+            self.direct = self._direct_file >= 0
+            if direct and not self.direct:
+                raise ArgumentError(f"direct: the file system of {self.path} allows no direct reads; leave it None")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> BlockFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; blocks that were read stay whole."""
+        for file in (self._file, self._direct_file):
+            if file >= 0:
+                os.close(file)
+        self._file = self._direct_file = -1
+
+    # ---- what is resident ------------------------------------------------------------------------------------------
+
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks there are in all sections."""
+        return len(self.index)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """("rows",), or ("rows", "transpose") for a directed graph."""
+        return SECTIONS if self.directed else SECTIONS[:1]
+
+    def blocks(self, section: str = "rows") -> range:
+        """The numbers of the blocks of a section, in the order of their arcs."""
+        held = [number for number, extent in enumerate(self.index) if extent.section == self._section(section)]
+        return range(held[0], held[-1] + 1)
+
+    def makes_blocks(self, section: str) -> bool:
+        """Whether `blocks` of that section has to make them first."""
+        return False
+
+    def bounds(self, section: str = "rows") -> Tensor:
+        """The arc where each block of a section begins, and the number of arcs: int64 [blocks + 1]."""
+        firsts = [self.index[number].first_arc for number in self.blocks(section)]
+        return torch.tensor([*firsts, self.num_arcs], dtype=torch.int64, device="cpu")
+
+    def offset(self, section: str = "rows") -> Tensor:
+        """Where the arcs of each vertex begin in the section, int64 [n + 1]; read at the first call and kept. Its
+        differences are the degrees."""
+        return self._kept(f"{SECTIONS[self._section(section)]}.offset")
+
+    @property
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """(smallest, largest, mean) weight, both ends NaN where one is; None without weights, or unsaid."""
+        return read_note(self._notes.get("weights"))
+
+    @property
+    def order(self) -> Tensor | None:
+        """int64 [n], which vertex of the graph that was partitioned each vertex is; None where all are the same."""
+        return self._kept("order") if "order" in self._tensors else None
+
+    @property
+    def vertices(self) -> Any:
+        """Original ids: int64 [n], an object array of labels [n], or None."""
+        if "vertex_text" not in self._tensors:
+            return self._kept("vertices") if "vertices" in self._tensors else None
+        text, offset = self._tensor("vertex_text"), self._tensor("vertex_text_offset")
+        return labels.unpack(text.numpy(), offset.numpy())
+
+    def identity(self) -> list[Tensor]:
+        """Tensors that differ where the arcs of two files do: the index, which holds the checksums of the blocks."""
+        return [torch.tensor(self.index, dtype=torch.int64, device="cpu"), self.offset()]
+
+    def _section(self, name: str) -> int:
+        if name not in self.sections:
+            has = " and ".join(map(repr, self.sections))
+            raise ArgumentError(f"section: {name!r} is none of {self.path}, which has {has}")
+        return SECTIONS.index(name)
+
+    def _kept(self, name: str) -> Tensor:
+        if name not in self._resident:
+            self._resident[name] = self._tensor(name)
+        return self._resident[name]
+
+    def _tensor(self, name: str) -> Tensor:
+        """A tensor other than the blocks, checked; through the page cache, as it need not begin at a page."""
+        entry = self._tensors[name]
+        tensor = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]], device="cpu")
+        position, data = PAGE + entry["data_offsets"][0], as_bytes(tensor.view(-1))
+        if read_fully(self._file, data, position) < len(data):
+            raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
+        if checksum(data) != self._sums[name]:
+            raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
+        forget(self._file, position, len(data))
+        return tensor
+
+    # ---- blocks ----------------------------------------------------------------------------------------------------
+
+    def places(self, block: int) -> Places:
+        """Where the parts of a block stand in its bytes."""
+        rows, entries, offset_dtype = self._stored(block)
+        return places(rows, entries, self.neighbor_dtype, self.weight_dtype, offset_dtype)
+
+    def _stored(self, block: int) -> tuple[int, int, torch.dtype]:
+        """(rows, virtual ones among them; entries of these; the dtype of their offsets)"""
+        extent = self.index[block]
+        rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+        if self.layout is None:
+            return rows, arcs, torch.int64
+        entries, *levels = self._shapes[block]
+        return rows + levels[-1], entries, sorting.index_dtype(entries)
+
+    def read(self, block: int, memory: Tensor) -> Block:
+        """Read a block by one sequential read into `memory`, verify its checksum, and give views of it.
+
+        `memory` is a buffer, uint8 [at least `index[block].nbytes`], that begins at a page (see `page_aligned`); it
+        must stay as it is for as long as the block is in use. Without the GIL for all but a few microseconds.
+        Raises FileFormatError, naming file, section and block, for one that is damaged or truncated; ArgumentError
+        for a number that is no block and a buffer that cannot take it; OSError where the disk fails.
+        """
+        self.fetch(block, memory)
+        self.verify(block, memory)
+        return self.views(block, memory)
+
+    def fetch(self, block: int, memory: Tensor) -> None:
+        """The first half of `read`: the bytes as the disk has them. Nothing is to be computed on them yet."""
+        if not 0 <= block < self.num_blocks:
+            raise ArgumentError(f"block: {block} is none of the {self.num_blocks} blocks of {self.path}")
+        extent = self.index[block]
+        _check_memory(memory, extent.nbytes)
+        target = as_bytes(memory[: extent.nbytes])
+        filled = self._read_stretch(target, extent.position)
+        if filled < extent.nbytes:
+            raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
+
+    def verify(self, block: int, memory: Tensor) -> None:
+        """The second half of `read`, which takes no disk: whether the bytes are those that were written, and what was
+        written are arcs."""
+        extent = self.index[block]
+        if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
+            raise self._damaged(block, "is damaged: its checksum differs from that in the index")
+        self._look_through(block, memory)
+
+    def _look_through(self, block: int, memory: Tensor) -> None:
+        """Whether the entries of a block whose bytes are verified are arcs; once for each block."""
+        extent = self.index[block]
+        if block in self._sound:  # the same bytes were looked through before
+            return
+        if self.layout is not None:
+            why = stray_rows(extent.first_row, extent.end_row, self.num_vertices)
+            why = why or misfit(self._folded(block, memory), self.num_vertices)
+        else:
+            offset, neighbors = self._rows_in(block, memory)
+            why = fault(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
+        if why:
+            raise self._damaged(block, why)
+        self._sound.add(block)
+
+    def check_all(self) -> None:
+        """Read and verify everything. Raises FileFormatError, naming tensor or block, where it is damaged."""
+        for name in self._tensors:
+            if name != "blocks":
+                self._tensor(name)
+        memory = page_aligned(max((extent.nbytes for extent in self.index), default=0))
+        for block in range(self.num_blocks):
+            self.read(block, memory)
+
+    def views(self, block: int, memory: Tensor) -> Block:
+        """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on
+        any device. Nothing is checked."""
+        extent = self.index[block]
+        if self.layout is not None:
+            return CompressedBlock(block, extent, self._folded(block, memory), self.num_vertices, self.path)
+        offset, neighbors = self._rows_in(block, memory)
+        weights = None
+        if self.weight_dtype is not None:
+            first, arcs = self.places(block).weights, len(neighbors)
+            weights = memory[first : first + arcs * self.weight_dtype.itemsize].view(self.weight_dtype)
+        return Block(block, extent.first_row, extent.end_row, extent.first_arc, offset, neighbors, weights)
+
+    def _rows_in(self, block: int, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(offset, neighbors or entries) as they are stored."""
+        (rows, entries, dtype), first = self._stored(block), self.places(block).neighbors
+        offset = memory[: dtype.itemsize * (rows + 1)].view(dtype)
+        return offset, memory[first : first + entries * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
+
+    def _folded(self, block: int, memory: Tensor) -> Folded:
+        return Folded(*self._rows_in(block, memory), tuple(self._shapes[block][1:]))
+
+    @computed_once
+    def working_bytes(self) -> int:
+        """What the visit to a compressed block takes beside it, at most: its rows written out, or the data of one
+        column with what its virtual rows receive; 0 where blocks are not compressed."""
+        if self.layout is None:
+            return 0
+        most, column = 0, 8 * (self.num_vertices + self.virtual_rows)
+        for block, extent in enumerate(self.index):
+            rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
+            written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
+            offset = 8 * (self._stored(block)[0] + 1)  # in int64
+            most = max(most, offset + max(written_out, column))
+        return most
+
+    @computed_once
+    def virtual_rows(self) -> int:
+        """The most virtual rows that a block has; 0 where blocks are not compressed."""
+        return 0 if self.layout is None else max((shape[-1] for shape in self._shapes), default=0)
+
+    def with_room(self, data: Tensor) -> Tensor:
+        """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
+        blocks are compressed, 16-bit floating numbers as float32, for sums of sums not to be rounded between."""
+        if self.layout is None:
+            return data
+        dtype = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
+        room = data.new_empty((len(data) + self.virtual_rows, *data.shape[1:]), dtype=dtype)
+        room[: len(data)] = data
+        return room
+
+    def _read_stretch(self, target: memoryview, position: int) -> int:
+        try:
+            if self.direct:
+                return read_fully(self._direct_file, target, position)
+            filled = read_fully(self._file, target, position)
+        except OSError as fault:
+            raise OSError(fault.errno, fault.strerror, self.path) from fault
+        forget(self._file, position, len(target))
+        return filled
+
+    def _damaged(self, block: int, what: str) -> FileFormatError:
+        return damaged(self.path, block, self.index[block], what)
+
+    def graph(self, *, weights: bool = True) -> Graph:
+        """The whole graph in memory, from the blocks of section "rows"; `weights=False` leaves those out."""
+        blocks = self.blocks()
+        memory = page_aligned(max(self.index[block].nbytes for block in blocks))
+        neighbors = torch.empty(self.num_arcs, dtype=self.neighbor_dtype, device="cpu")
+        values = None
+        if weights and self.weight_dtype is not None:
+            values = torch.empty(self.num_arcs, dtype=self.weight_dtype, device="cpu")
+        for number in blocks:
+            block = self.read(number, memory)
+            arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
+            neighbors[arcs] = block.neighbors
+            if values is not None and block.weights is not None:
+                values[arcs] = block.weights
+        return Graph(self.offset(), neighbors, values, self.vertices, self.directed).with_order(self.order)
+
+
+def _check_memory(memory: Tensor, nbytes: int) -> None:
+    if memory.dtype != torch.uint8 or memory.dim() != 1 or memory.device.type != "cpu" or not memory.is_contiguous():
+        got = f"{memory.dtype} {list(memory.shape)} on {memory.device}"
+        raise ArgumentError(f"memory: expected contiguous uint8 [bytes] on the CPU, got {got}; use page_aligned(bytes)")
+    if len(memory) < nbytes or memory.data_ptr() % PAGE:
+        raise ArgumentError(
+            f"memory: {len(memory)} bytes at {memory.data_ptr():#x} cannot take the {nbytes} bytes of the block at a "
+            f"page boundary; use page_aligned({nbytes})"
+        )
+
+
+def _open_direct(path: str) -> int:
+    """The file opened for direct reads, or -1 where the system or the file system has none."""
+    if not hasattr(os, "O_DIRECT"):
+        return -1
+    file = -1
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+        os.preadv(file, [as_bytes(page_aligned(PAGE))], 0)
+    except OSError:
+        if file >= 0:
+            os.close(file)
+        return -1
+    return file
+
+
+def forget(file: int, position: int, nbytes: int) -> None:
+    """Give back the pages of the cache, so that what passes through once displaces nothing."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)

@@ -1,0 +1,129 @@
+"""The partitioned .tg file: blocks of arcs at page boundaries, an index of them, what is resident, and checksums.
+
+It is a safetensors file, so any reader of those can map it. Its header fills the first page. Then come
+
+    blocks    uint8, the blocks one after the other, each a whole number of pages
+    index     int64 [blocks, 8], an `Extent` for each
+    rows.offset, transpose.offset    int64 [n + 1], where the arcs of each vertex begin in that section
+    order, vertices, vertex_text, vertex_text_offset    as in any other .tg file
+    shapes    int64 [blocks, 12], where blocks are compressed: see `folding.shape_of`
+
+A block is a run of consecutive arcs of the CSR of its section, which may begin and end within a row: its local offsets
+int64 [rows + 1] from 0, its neighbours, and its weights, each at a multiple of 64 bytes. "rows" holds the out-arcs;
+a directed graph has the section "transpose", of in-arcs, besides.
+
+Where the metadata have a "layout", which is "virtual", each block is compressed (`folding.Folded`): the offsets of its
+virtual rows and its rows, int32 [R + rows + 1] (int64 from 2**31 entries on), then the entries, of the dtype of the
+neighbours. There are no weights.
+
+Every byte is under a checksum (XXH3, 64 bits): the index keeps those of the blocks, the metadata those of the other
+tensors and of the header itself.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import Any, NamedTuple
+
+import torch
+
+from tgraph.errors import FileFormatError
+from tgraph.io.checksummed import as_bytes as as_bytes  # for those who import the container
+from tgraph.io.checksummed import checksum as checksum
+from tgraph.io.checksummed import seal, unseal
+from tgraph.io.checksummed import signed as signed
+from tgraph.io.files import PathLike
+from tgraph.stream.memory import PAGE, aligned
+
+# Of the .tg container, without and with compressed blocks: what reads older ones only says so.
+VERSION, COMPRESSED_VERSION = 3, 4
+SECTIONS = ("rows", "transpose")
+DTYPES = {
+    "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
+    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+}  # fmt: skip
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+REMEDY = "the file is truncated or damaged: fetch it again, or write it again with tgraph.stream.write_partitioned"
+_ALIGNMENT = 64
+
+
+class Extent(NamedTuple):
+    """What the index says of one block. `section` is a position in SECTIONS; rows and arcs are those of the section;
+    `position` is the byte in the file where the block begins, `nbytes` its size in whole pages."""
+
+    section: int
+    first_row: int
+    end_row: int
+    first_arc: int
+    end_arc: int
+    position: int
+    nbytes: int
+    checksum: int
+
+
+class Places(NamedTuple):
+    """Where the parts of a block stand: the byte of the first neighbour, or entry, of the first weight, and the whole
+    size."""
+
+    neighbors: int
+    weights: int
+    nbytes: int
+
+
+def places(
+    rows: int,
+    arcs: int,
+    neighbor_dtype: torch.dtype,
+    weight_dtype: torch.dtype | None,
+    offset_dtype: torch.dtype = torch.int64,
+) -> Places:
+    """Where the parts of a block of so many rows and arcs stand; its offsets come first."""
+    neighbors = aligned(offset_dtype.itemsize * (rows + 1), _ALIGNMENT)
+    weights = aligned(neighbors + arcs * neighbor_dtype.itemsize, _ALIGNMENT)
+    return Places(neighbors, weights, aligned(weights + (0 if weight_dtype is None else arcs * weight_dtype.itemsize)))
+
+
+def pack_header(tensors: dict[str, tuple[torch.dtype, list[int]]], notes: dict[str, str]) -> bytes:
+    """The first page, of tensors that follow it without gaps."""
+    header: dict[str, Any] = {"__metadata__": notes}
+    end = 0
+    for name, (dtype, shape) in tensors.items():
+        begin, end = end, end + torch.Size(shape).numel() * dtype.itemsize
+        header[name] = {"dtype": DTYPE_NAMES[dtype], "shape": shape, "data_offsets": [begin, end]}
+    page = seal(header)
+    assert len(page) == PAGE, "the header has a fixed number of short entries"
+    return page
+
+
+def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
+    """The header in the first page of a file of `size` bytes. Raises FileFormatError where it is damaged, or the file
+    is truncated or none of these."""
+    length = struct.unpack("<Q", page[:8])[0] if len(page) >= 8 else 0
+    if b'"blocks"' not in page and 0 < length < size and page[8:9] == b"{":
+        remedy = "open it with tgraph.read, and partition it with tgraph.stream.write_partitioned"
+        raise FileFormatError(path, "the file is not partitioned into blocks", remedy)
+    try:
+        if len(page) != PAGE or length != PAGE - 8:
+            raise ValueError("its length is wrong")
+        header = unseal(page)
+    except ValueError as fault:
+        raise FileFormatError(path, f"the header is damaged ({fault})", REMEDY) from fault
+    version = int(header["__metadata__"]["version"])
+    if version > COMPRESSED_VERSION:
+        raise FileFormatError(path, f"format version {version} is newer than {COMPRESSED_VERSION}", "upgrade tgraph")
+    whole = PAGE + max(entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__")
+    if size != whole:
+        raise FileFormatError(path, f"the file has {size} bytes where its header announces {whole}", REMEDY)
+    return header
+
+
+def read_fully(file: int, target: memoryview, position: int) -> int:
+    """Fill the target from a byte of an open file on; the bytes that were there, fewer only where the file ends."""
+    done = 0
+    while True:
+        reached = done + os.preadv(file, [target[done:]], position + done)
+        again = reached - reached % PAGE  # direct reads go on at a page
+        if reached == len(target) or again <= done:
+            return reached
+        done = again

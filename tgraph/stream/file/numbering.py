@@ -1,0 +1,164 @@
+"""The vertices of an edge list that is read piece by piece: which there are, and their numbers 0..n-1.
+
+`note` is told the ends of all edges, `close` that they are all; `number` then translates what `note` returned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.core import sorting
+from tgraph.errors import ArgumentError
+
+# Bytes at the height of merging the new ids of a piece into the sorted ones, for each id.
+_MERGING = 48
+
+
+class KeptIds:
+    """Ids that are vertex numbers already: 0 to the largest."""
+
+    vertices: Tensor | None = None
+
+    def __init__(self) -> None:
+        self.num_vertices = 0
+
+    def note(self, src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if len(src):
+            self.num_vertices = max(self.num_vertices, int(src.max()) + 1, int(dst.max()) + 1)
+        return src, dst
+
+    def close(self) -> None:
+        """All edges were noted."""
+
+    def number(self, src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
+        return src, dst
+
+
+class CompactIds:
+    """Integers, numbered in ascending order of those that occur.
+
+    They are marked in a table of all values while the largest stays below `memory` / 16, so that number and table
+    together stay below a half of it; beyond that the sorted ids are kept, and searched. `memory` is in bytes.
+    """
+
+    def __init__(self, memory: int):
+        self._memory = memory
+        self._marks: Tensor | None = torch.zeros(0, dtype=torch.bool, device="cpu")
+        self._ids = np.empty(0, np.int64)
+        self._new: list[np.ndarray] = []
+        self._rank: Tensor | None = None
+        self.vertices: Tensor | None = None
+        self.num_vertices = 0
+
+    def note(self, src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if len(src):
+            self._note(src, dst, max(int(src.max()), int(dst.max())) + 1)
+        return src, dst
+
+    def _note(self, src: np.ndarray, dst: np.ndarray, span: int) -> None:
+        if self._marks is not None and span > self._memory // 16:
+            self._ids, self._marks = self._marks.nonzero().squeeze(1).numpy(), None
+        if self._marks is not None:
+            if span > len(self._marks):  # at least doubled, so that all growth together costs as much as the last
+                grown = min(max(span, 2 * len(self._marks)), self._memory // 16) - len(self._marks)
+                self._marks = torch.cat((self._marks, self._marks.new_zeros(grown)))
+            for ends in (src, dst):
+                self._marks[torch.from_numpy(ends)] = True
+            return
+        self._new += (np.unique(src), np.unique(dst))
+        if sum(map(len, self._new)) > max(len(self._ids), self._memory // 1000):
+            self._merge()
+
+    def _merge(self) -> None:
+        self._ids = np.unique(np.concatenate((self._ids, *self._new)))
+        self._new = []
+        if _MERGING * len(self._ids) > self._memory:
+            raise ArgumentError(
+                f"memory: {self._memory} bytes cannot hold the ids of more than {len(self._ids)} vertices; give at "
+                f"least {2 * _MERGING * len(self._ids)}, or number the vertices 0..n-1 and pass ids='keep'"
+            )
+
+    def close(self) -> None:
+        """All edges were noted."""
+        if self._marks is not None:
+            ids = self._marks.nonzero().squeeze(1)
+            identity = not len(ids) or int(ids[-1]) == len(ids) - 1
+            if not identity:
+                self._rank = self._marks.cumsum(0, dtype=torch.int32).sub_(1)
+            self._marks = None
+        else:
+            self._merge()
+            ids, identity = torch.from_numpy(self._ids), False
+        self.num_vertices = len(ids)
+        self.vertices = None if identity else ids
+
+    def number(self, src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
+        if self.vertices is None:
+            return src, dst
+        if self._rank is not None:
+            return self._rank.index_select(0, src), self._rank.index_select(0, dst)
+        return torch.searchsorted(self.vertices, src), torch.searchsorted(self.vertices, dst)
+
+    def drop(self) -> None:
+        """Forget the table: every end has its number."""
+        self._rank = None
+
+
+class Labels:
+    """Text, numbered in order of first appearance, sources first, as `tgraph.read` does. All labels are held as
+    Python strings, in about 150 bytes each."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, int] = {}
+        self._is_source = bytearray()
+        self._sources: list[int] = []
+        self._rank: Tensor | None = None
+        self.vertices: np.ndarray | None = None
+        self.num_vertices = 0
+
+    def note(self, src: Any, dst: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Arrow columns of labels to provisional numbers, int64."""
+        codes, used = self._codes(src)
+        for code in used:
+            if not self._is_source[code]:
+                self._is_source[code] = 1
+                self._sources.append(code)
+        return codes, self._codes(dst)[0]
+
+    def _codes(self, column: Any) -> tuple[np.ndarray, list[int]]:
+        coded = column.combine_chunks().dictionary_encode()
+        coded = coded.combine_chunks() if hasattr(coded, "chunks") else coded
+        used = [self._code.setdefault(label, len(self._code)) for label in coded.dictionary.to_pylist()]
+        self._is_source.extend(bytes(len(self._code) - len(self._is_source)))
+        numbers = np.asarray(used, np.int64)
+        return numbers[coded.indices.to_numpy(zero_copy_only=False)] if len(column) else numbers, used
+
+    def close(self) -> None:
+        """All edges were noted."""
+        # what was met as a target only comes last, in the order of first appearance, which is that of the codes
+        targets = np.flatnonzero(np.frombuffer(self._is_source, np.uint8) == 0)
+        order = np.concatenate((np.asarray(self._sources, np.int64), targets))
+        self.num_vertices = len(order)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        self._rank = torch.from_numpy(rank)
+        names = np.empty(len(order), dtype=object)
+        names[rank] = list(self._code)
+        self.vertices, self._code = names, {}
+
+    def number(self, src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
+        assert self._rank is not None, "close comes first"
+        return self._rank[src], self._rank[dst]
+
+
+Numbering = KeptIds | CompactIds | Labels
+
+
+def narrowed(src: Tensor, dst: Tensor, num_vertices: int) -> tuple[Tensor, Tensor]:
+    """Both ends in the dtype of the neighbours of a graph of so many vertices."""
+    dtype = sorting.index_dtype(num_vertices)
+    return src.to(dtype), dst.to(dtype)

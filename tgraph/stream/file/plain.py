@@ -1,0 +1,194 @@
+"""A plain .tg file as blocks, where its arcs lie: a range of them is a stretch of each tensor, read by its offset.
+
+The in-arcs of a directed graph are not in such a file. What asks for them first has them sorted by an external sort
+into a temporary file, which has no name by the time that it is used: it vanishes with the graph.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core import sorting, validate
+from tgraph.errors import FileFormatError
+from tgraph.io.atomic_write import room_for
+from tgraph.io.checksummed import Contents, contents
+from tgraph.io.edges import Rules
+from tgraph.io.files import PathLike
+from tgraph.stream.file.blocks import BlockFile, forget
+from tgraph.stream.file.container import Extent, as_bytes, read_fully
+from tgraph.stream.file.convert import Sorting, folder_beside
+from tgraph.stream.file.external_sort import Edges
+from tgraph.stream.file.writing import Facts, Stretch, block_size, cut, local_offset
+from tgraph.stream.memory import page_aligned
+from tgraph.stream.run.budget import block_count, vertex_bytes
+
+_REMEDY = "read it with tgraph.read and write it again, or partition it with tgraph.stream.write_partitioned"
+
+
+class PlainFile(BlockFile):
+    """A plain .tg file that is open, read as a partitioned one is.
+
+    path : the file. memory : the budget, in bytes, that its blocks are to suit.
+
+    Blocks end where pieces under a checksum do, so that each is verified whenever it is read; those of a file of an
+    earlier version cannot be.
+    Raises FileFormatError for a file that is damaged, truncated or holds a layout, MemoryBudgetError where the data of
+    the vertices does not fit the budget.
+    """
+
+    def __init__(self, path: PathLike, memory: int):
+        self.path, self.direct, self._memory = os.fspath(path), False, memory
+        self._file = self._direct_file = -1
+        self._reverse: BlockFile | None = None
+        self._sound = set()
+        self._contents = held = contents(path, _REMEDY)
+        self._notes, self._tensors = held.notes, held.entries
+        _check(held)
+        try:
+            self.num_arcs, self.directed = held.entries["neighbors"]["shape"][0], held.notes["directed"] == "true"
+            self.neighbor_dtype = held.dtype("neighbors")
+            self.weight_dtype = held.dtype("weights") if "weights" in held.entries else None
+            self._resident = {"rows.offset": _offset(held, self.num_arcs)}
+            self.num_vertices = len(self.offset()) - 1
+            if self.neighbor_dtype != sorting.index_dtype(self.num_vertices):
+                raise ValueError(f"neighbors of {self.num_vertices} vertices in {self.neighbor_dtype}")
+        except FileFormatError:
+            raise
+        except (LookupError, TypeError, ValueError, RuntimeError) as fault:
+            raise FileFormatError(self.path, f"the tensors are no graph ({fault})", _REMEDY) from fault
+        sizes = Facts(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
+        stretches = cut(self.offset(), self._planned())
+        self.index = [Extent(0, *each, 0, block_size(each, sizes), 0) for each in stretches]
+        self._own = len(self.index)
+        self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+
+    def _planned(self) -> Tensor:
+        """Where blocks begin, int64 [blocks + 1]: of equal size, in whole pieces of both tensors."""
+        widths = [dtype.itemsize for dtype in (self.neighbor_dtype, self.weight_dtype) if dtype is not None]
+        piece, blocks = (
+            self._contents.piece // min(widths),
+            block_count(self, self.num_arcs * sum(widths), self._memory),
+        )
+        size = max(self.num_arcs // blocks // piece, 1) * piece
+        firsts = torch.arange(0, max(self.num_arcs, 1), size, device="cpu")
+        return torch.cat((firsts, firsts.new_tensor([self.num_arcs])))
+
+    def close(self) -> None:
+        """Close the file; blocks that were read stay whole."""
+        super().close()
+        if self._reverse is not None:
+            self._reverse.close()
+
+    def _tensor(self, name: str) -> Tensor:
+        if name == "transpose.offset":
+            return self._transpose().offset()
+        return self._contents.load(name)
+
+    def identity(self) -> list[Tensor]:
+        """Tensors that differ where the arcs of two files do: offsets, and checksums of the others."""
+        names = [name for name in ("neighbors", "weights") if name in self._tensors]
+        sums = "".join(map(self._contents.digests, names)).encode()
+        return [self.offset(), torch.tensor(list(sums), dtype=torch.uint8, device="cpu")]
+
+    # ---- blocks ----------------------------------------------------------------------------------------------------
+
+    def makes_blocks(self, section: str) -> bool:
+        """Whether `blocks` of that section has to make them first."""
+        return section != "rows" and self._reverse is None
+
+    def blocks(self, section: str = "rows") -> range:
+        """The numbers of the blocks of a section, in the order of their arcs."""
+        if section != "rows" and self.directed:
+            self._transpose()
+        return super().blocks(section)
+
+    def fetch(self, block: int, memory: Tensor) -> None:
+        """See `BlockFile.fetch`."""
+        if block >= self._own and self._reverse is not None:
+            self._reverse.fetch(block - self._own, memory)
+            return
+        views, extent = self.views(block, memory), self.index[block]
+        views.offset.copy_(local_offset(self.offset(), Stretch(*extent[1:5])))
+        for name, part in (("neighbors", views.neighbors), ("weights", views.weights)):
+            if part is not None:
+                position = self._contents.position(name) + extent.first_arc * part.element_size()
+                data = as_bytes(part)
+                if read_fully(self._file, data, position) < len(data):
+                    raise self._damaged(block, f"is truncated: the file ends within its {name}")
+                forget(self._file, position, len(data))
+
+    def verify(self, block: int, memory: Tensor) -> None:
+        """See `BlockFile.verify`."""
+        if block >= self._own and self._reverse is not None:
+            self._reverse.verify(block - self._own, memory)
+            return
+        views, first = self.views(block, memory), self.index[block].first_arc
+        self._contents.check("neighbors", as_bytes(views.neighbors), first * self.neighbor_dtype.itemsize)
+        if views.weights is not None:
+            self._contents.check("weights", as_bytes(views.weights), first * views.weights.element_size())
+        self._look_through(block, memory)
+
+    # ---- in-arcs ---------------------------------------------------------------------------------------------------
+
+    def _transpose(self) -> BlockFile:
+        """The in-arcs, sorted at the first call."""
+        if self._reverse is None:
+            needed = f"about {4 * self.num_arcs * (self.neighbor_dtype.itemsize + 4)}"
+            with folder_beside(self.path) as folder, room_for(self.path, needed):
+                memory = max(self._memory - vertex_bytes(self), 1)
+                Sorting(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
+                self._reverse = BlockFile(folder / "transpose.tg")
+            self._reverse.path = f"{self.path} (its in-arcs)"
+            self.index.extend(extent._replace(section=1) for extent in self._reverse.index)
+        return self._reverse
+
+
+class _InArcs:
+    """The arcs of the blocks the other way round, to be sorted."""
+
+    rules = Rules(directed=False)
+    vertices: Any = None
+
+    def __init__(self, file: PlainFile):
+        self._file, self.num_vertices, self.weight_dtype = file, file.num_vertices, file.weight_dtype
+        self.num_runs = file._own
+        degree = torch.zeros(self.num_vertices, dtype=torch.int64, device="cpu")
+        for neighbors, _, _ in self.arcs(0):
+            degree += torch.bincount(neighbors, minlength=self.num_vertices)
+        self.degrees = [degree]
+
+    def arcs(self, section: int) -> Iterator[Edges]:
+        """(target, source, weight) of all arcs, block by block."""
+        memory = page_aligned(max(extent.nbytes for extent in self._file.index))
+        for number in range(self.num_runs):
+            block = self._file.read(number, memory)
+            rows = sorting.expand_rows(block.offset, block.neighbors.dtype) + block.first_row
+            yield block.neighbors, rows, block.weights
+
+
+def _check(held: Contents) -> None:
+    """Raise FileFormatError for a file whose arcs are not the tensors of CSR."""
+    if held.notes.get("format") != "tgraph":
+        raise FileFormatError(held.path, "a safetensors file that holds no graph", "write it with tgraph.write")
+    if "layout" in held.notes:
+        layout, remedy = held.notes["layout"], "write graph.to_csr() of what tgraph.read gives; that can be cut"
+        raise FileFormatError(held.path, f"its arcs are in the layout {layout!r}, which has no rows to cut", remedy)
+    lengths = {name: held.entries[name]["shape"] for name in ("neighbors", "weights") if name in held.entries}
+    if not {"offset", "neighbors"} <= held.entries.keys() or len({tuple(shape) for shape in lengths.values()}) != 1:
+        raise FileFormatError(held.path, "the tensors are no graph", _REMEDY)
+
+
+def _offset(held: Contents, num_arcs: int) -> Tensor:
+    """The offsets, verified. Raises ValueError where they are none."""
+    offset = held.load("offset")
+    if offset.dtype != torch.int64 or offset.dim() != 1 or not len(offset):
+        raise ValueError(f"offset of {offset.dtype} {list(offset.shape)}")
+    validate.check_offset(offset)
+    if int(offset[0]) or int(offset[-1]) != num_arcs:
+        raise ValueError(f"offset from {int(offset[0])} to {int(offset[-1])} for {num_arcs} arcs")
+    return offset

@@ -1,0 +1,76 @@
+"""An order of blocks in which those with many arcs between them come near each other: merge the best connected ones
+into larger and larger groups, then list the groups from the largest down to their blocks.
+
+Merging is the contraction of multilevel partitioning (Karypis, Kumar 1998), in rounds that a coin makes parallel: a
+group that shows tails joins the neighbour it is best connected to where that shows heads. Good is what has many arcs
+between two small groups, w^2 / (s * t) for w arcs between sizes s and t (Holtgrewe, Sanders, Schulz 2010).
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import devices, sorting
+from tgraph.core.graph import Graph
+from tgraph.stream.partition.bfs_grow import numbered_by_first
+from tgraph.stream.partition.capacity import admitted, best_of_each
+
+# The cap doubles, too, after a round that has left more than this share of the groups.
+SLOW = 15 / 16
+
+
+def arrange(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor:
+    """The position of each block, int64 [b], in such an order.
+
+    graph : the blocks with the arcs between them as weights, both ways. size : int64 [b]. cap : how large groups grow
+    at first; whenever no two fit together it doubles, so that there is a level of groups for every size.
+    """
+    merges: list[Tensor] = []
+    while graph.num_arcs:
+        parent = merge(graph, size, cap, random)
+        if parent is None:
+            cap *= 2
+            continue
+        merges.append(parent)
+        graph = contract(graph, parent)
+        if graph.num_vertices > SLOW * len(parent):
+            cap *= 2
+        size = torch.zeros(graph.num_vertices, dtype=torch.int64, device=size.device).index_add_(0, parent, size)
+    position = torch.arange(len(size), device=size.device)
+    for parent in reversed(merges):
+        order = position[parent].argsort(stable=True)
+        position = torch.empty_like(order)
+        position[order] = torch.arange(len(order), device=size.device)
+    return position
+
+
+def merge(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor | None:
+    """The new group of each group, int64 [g], numbered by the first in each; None where no two fit under the cap."""
+    src, dst = sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)
+    fits = size[src] + size[dst] <= cap
+    if not bool(fits.any()):
+        return None
+    src, dst, arcs = src[fits], dst[fits], cast(Tensor, graph.weights)[fits].to(devices.widest_float(size))
+    at_least_one = size.clamp(min=1)
+    rating = arcs.square() / at_least_one[src] / at_least_one[dst]
+    best = best_of_each(src, rating)
+    heads = (torch.rand(graph.num_vertices, generator=random) < 0.5).to(size.device)
+    joins = best[~heads[src[best]] & heads[dst[best]]]
+    src, dst = src[joins], dst[joins]
+    taken = admitted(dst, rating[joins], size[src], cap - size)
+    parent = torch.arange(graph.num_vertices, device=size.device)
+    parent[src[taken]] = dst[taken]
+    return numbered_by_first(parent)
+
+
+def contract(graph: Graph, group: Tensor) -> Graph:
+    """The graph of the groups 0, 1, ... that the vertices belong to, int64 [n]: the weight of an arc, int64, is the
+    arcs from one group to another, or what their weights add up to."""
+    src, dst = group[sorting.expand_rows(graph.offset)], group[graph.neighbors]
+    apart = src != dst
+    weights = torch.ones_like(src) if graph.weights is None else graph.weights
+    count = int(group.max()) + 1 if len(group) else 0
+    return Graph.from_edges(src[apart], dst[apart], weights[apart], num_vertices=count, multi="sum")

@@ -1,0 +1,289 @@
+"""The pipeline: blocks are loaded by threads into a few buffers while those before them are computed on.
+
+What a pass over blocks needs next is asked one step ahead, as late as the overlap allows, so that it can follow what
+has become active meanwhile. Buffers keep their blocks until another one needs the place: a block that is still there
+is not loaded again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.engine.trace import Visit
+from tgraph.errors import MemoryBudgetError
+from tgraph.stream.file.blocks import Block
+from tgraph.stream.memory import page_aligned
+from tgraph.stream.run.budget import budget_for
+from tgraph.stream.run.loading import Loaded, Loader
+
+# How many blocks are asked for ahead of the one that is computed on. One keeps the loader busy where both take about
+# the same time; a second one evens out blocks that differ.
+AHEAD = 2
+
+Choose = Callable[[Collection[int], Collection[int]], "int | None"]
+
+
+@dataclass
+class Counts:
+    """What a pipeline has done: visits to blocks, how many of these had to be loaded, the bytes of those, and seconds:
+    in which at least one block was being loaded, in which one was computed on, and from end to end."""
+
+    visits: int = 0
+    loads: int = 0
+    nbytes: int = 0
+    loading: float = 0.0
+    computing: float = 0.0
+    elapsed: float = 0.0
+
+    @property
+    def overlap(self) -> float:
+        """How much of the shorter of loading and computing was hidden behind the longer: 0 to 1; 1 without either."""
+        shorter = min(self.loading, self.computing)
+        hidden = self.loading + self.computing - self.elapsed
+        return min(1.0, max(0.0, hidden / shorter)) if shorter else 1.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.visits:,} blocks, {self.loads:,} of them loaded ({self.nbytes / 1e6:,.1f} MB), "
+            f"{self.overlap:.0%} overlap"
+        )
+
+    def since(self, before: Counts) -> Counts:
+        """What has been done since `before`, an earlier copy."""
+        return Counts(*(getattr(self, name) - getattr(before, name) for name in self.__dataclass_fields__))
+
+    def copy(self) -> Counts:
+        """These counts as they are now."""
+        return self.since(Counts())
+
+
+class Buffer:
+    """Room for one block. `block` is what it holds, once `loaded` is done; `used` says when it was last asked for."""
+
+    __slots__ = ("block", "host", "loaded", "memory", "ready", "used")
+
+    def __init__(self, nbytes: int, device: torch.device):
+        self.block: int | None = None
+        self.loaded: Loaded | None = None
+        self.used = 0
+        self.ready: Any = None  # on CUDA: the event after the copy
+        self.host = page_aligned(nbytes) if device.type == "cpu" else _pinned(nbytes)
+        self.memory = self.host if device.type == "cpu" else torch.empty(nbytes, dtype=torch.uint8, device=device)
+
+
+class Pipeline:
+    """Visits to the blocks of a source, within an amount of memory.
+
+    source : a `BlockFile`, or what is read as one. memory : bytes, of which `reserved` are not for buffers. Of these
+        there are as many as fit (no more than there are blocks), each of the size of the largest block. device : where
+        blocks are computed on; for one other than the CPU they are loaded into pinned memory and copied on a stream of
+        their own.
+
+    Visits by several threads take turns.
+    """
+
+    def __init__(self, source: Any, memory: int, device: torch.device):
+        self.source, self.memory, self.device, self.counts = source, memory, device, Counts()
+        self.capacity = self.reserved = 0
+        self._buffers: list[Buffer] = []
+        self._cached: dict[int, Buffer] = {}
+        self._clock = 0
+        self._turn = threading.Lock()
+        self.size = 0
+        self.measure()
+        self._loader = Loader()
+        self._loaded_until = 0.0
+        self._watchers: list[list[Visit]] = []
+        self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
+
+    def measure(self) -> None:
+        """Look at the blocks of the source: at first, and when it has more than before."""
+        index = self.source.index
+        self._held = [number for number, extent in enumerate(index) if extent.end_arc > extent.first_arc]
+        size = max((index[number].nbytes for number in self._held), default=0)
+        if size != self.size:
+            self.release()
+            self.size = size
+
+    def reserve(self, nbytes: int, runtime: int = 0) -> None:
+        """Use no more for buffers than the memory holds beside so many bytes, and those of the runtime. Raises
+        MemoryBudgetError where that is no block."""
+        taken = nbytes + runtime
+        if taken + self.size > self.memory:
+            what = "the data of the vertices" if taken > self.memory else "a block beside the data of the vertices"
+            remedy = "give more" if taken > self.memory else "give more, or partition the graph into more blocks"
+            raise MemoryBudgetError(what, budget_for(nbytes + self.size), self.memory, remedy)
+        with self._turn:
+            self.reserved = taken
+            self.capacity = min(len(self._held), (self.memory - taken) // self.size) if self._held else 0
+            for buffer in self._buffers[self.capacity :]:
+                self._forget(buffer)
+            del self._buffers[self.capacity :]
+
+    # ---- who watches -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def recording(self) -> Iterator[list[Visit]]:
+        """A list that every visit is added to while the `with` block lasts."""
+        visits: list[Visit] = []
+        self._watchers.append(visits)
+        try:
+            yield visits
+        finally:
+            self._watchers = [each for each in self._watchers if each is not visits]
+
+    def release(self) -> None:
+        """Give the memory of all buffers back, until the next visit."""
+        with self._turn:
+            self._cached.clear()
+            self._buffers.clear()
+
+    # ---- visits ------------------------------------------------------------------------------------------------------
+
+    def visit_all(self, blocks: Collection[int], work: Callable[[Block], None]) -> None:
+        """Call work(block) once for each of the blocks: first those that are still here, then the others in order.
+
+        What was computed on last gives way first, so that the others pass through a few buffers, which stay in the
+        caches of the processor, and the rest of the buffers keep their blocks from pass to pass.
+        """
+        held = sorted((block for block in blocks if block in self._cached), key=lambda block: -self._cached[block].used)
+        order = [*held, *(block for block in blocks if block not in self._cached)]
+        place, coming = {block: place for place, block in enumerate(order)}, iter(order)
+        self.visit(lambda queued, cached: next(coming, None), work, lambda block: -place.get(block, 0), fixed=True)
+
+    def visit(
+        self,
+        choose: Choose,
+        work: Callable[[Block], None],
+        value: Callable[[int], float] = lambda block: 0.0,
+        fixed: bool = False,
+    ) -> None:
+        """Call work(block) for one block after another, until choose(queued, cached) gives None with nothing queued.
+
+        choose : the block to ask for next, given those that are `queued` (and must not be chosen) and those that are
+            `cached`. value : how much a cached block is worth; the one that is worth least is given up first, of equals
+            the one that was asked for longest ago. fixed : whether the choice does not depend on what is computed, so
+            that those that are here may be chosen long before, and need not keep the loader waiting.
+
+        What goes wrong in the loader is raised here, and nothing is being loaded afterwards.
+        """
+        with self._turn:
+            start, queue = time.perf_counter(), deque[Buffer]()
+            try:
+                while True:
+                    self._fill(queue, choose, value, fixed)
+                    if not queue:
+                        return
+                    self._compute(queue.popleft(), work)
+            finally:
+                self._loader.settle()
+                for buffer in queue:
+                    self._settle(buffer)
+                self.counts.elapsed += time.perf_counter() - start
+
+    def _fill(self, queue: deque[Buffer], choose: Choose, value: Callable[[int], float], fixed: bool) -> None:
+        """Ask for blocks until so many are ahead, or there is no buffer left for another."""
+        while len(queue) < max(self.capacity, 1):
+            ahead = sum(buffer.loaded is not None for buffer in queue) if fixed else len(queue)
+            if ahead > AHEAD:
+                return
+            queued = [buffer.block for buffer in queue if buffer.block is not None]
+            block = choose(queued, self._cached)
+            if block is None:
+                return
+            self._clock += 1
+            buffer = self._cached.get(block)
+            if buffer is None:
+                buffer = self._free(queue, value)
+                buffer.block, self._cached[block] = block, buffer
+                buffer.loaded = self._loader.submit(partial(self._fetch, buffer), partial(self._finish, buffer))
+            buffer.used = self._clock
+            queue.append(buffer)
+
+    def _free(self, queue: deque[Buffer], value: Callable[[int], float]) -> Buffer:
+        """A buffer that no queued block is in, its block forgotten."""
+        if len(self._buffers) < self.capacity:
+            self._buffers.append(Buffer(self.size, self.device))
+            return self._buffers[-1]
+        idle = [buffer for buffer in self._buffers if buffer not in queue]
+        unused = [buffer for buffer in idle if buffer.block is None]
+        chosen = unused[0] if unused else min(idle, key=lambda buffer: (value(int(buffer.block or 0)), buffer.used))
+        self._forget(chosen)
+        return chosen
+
+    def _forget(self, buffer: Buffer) -> None:
+        if buffer.block is not None:
+            self._cached.pop(buffer.block, None)
+        buffer.block = buffer.loaded = None
+
+    def _settle(self, buffer: Buffer) -> None:
+        """Forget a queued block unless it has arrived."""
+        loaded = buffer.loaded
+        if loaded is not None and (loaded.cancelled() or not loaded.done() or loaded.exception() is not None):
+            self._forget(buffer)
+
+    def _compute(self, buffer: Buffer, work: Callable[[Block], None]) -> None:
+        """Wait for a block and hand it to `work`."""
+        block = int(buffer.block or 0)
+        loading, buffer.loaded = buffer.loaded, None
+        late = loading is not None and not loading.done()
+        try:
+            times = None if loading is None else loading.result()
+        except BaseException:
+            self._forget(buffer)
+            raise
+        if buffer.ready is not None:
+            torch.accelerator.current_stream(self.device).wait_event(buffer.ready)
+        start = time.perf_counter()
+        # Where blocks are waited for, to load them faster is worth more than to compute faster: the
+        # loader and the driver of the disk need a core.
+        with native.one_thread_less() if late else nullcontext():
+            work(self.source.views(block, buffer.memory))
+        if self.device.type != "cpu":
+            torch.accelerator.synchronize(self.device)  # the buffer may be loaded anew from here on
+        self._count(block, times, (start, time.perf_counter()))
+
+    def _count(self, block: int, loading: tuple[float, float] | None, computing: tuple[float, float]) -> None:
+        counts, nbytes = self.counts, 0
+        counts.visits += 1
+        counts.computing += computing[1] - computing[0]
+        if loading is not None:
+            nbytes = self.source.index[block].nbytes
+            counts.loads += 1
+            counts.nbytes += nbytes
+            counts.loading += max(loading[1] - max(loading[0], self._loaded_until), 0.0)
+            self._loaded_until = max(loading[1], self._loaded_until)
+        for visits in self._watchers:
+            visits.append(Visit(block, nbytes, loading, computing))
+
+    # ---- the loader's side, in its threads --------------------------------------------------------------------------
+
+    def _fetch(self, buffer: Buffer) -> None:
+        self.source.fetch(int(buffer.block or 0), buffer.host)
+
+    def _finish(self, buffer: Buffer) -> None:
+        """Verify the block of a buffer, and copy it to the device."""
+        block = int(buffer.block or 0)
+        self.source.verify(block, buffer.host)
+        if buffer.memory is not buffer.host:
+            nbytes = self.source.index[block].nbytes
+            with self._copies:
+                buffer.memory[:nbytes].copy_(buffer.host[:nbytes], non_blocking=True)
+                buffer.ready = self._copies.record_event()
+            buffer.ready.synchronize()
+
+
+def _pinned(nbytes: int) -> Tensor:
+    buffer = torch.empty(nbytes + 4096, dtype=torch.uint8, device="cpu", pin_memory=True)
+    return buffer[-buffer.data_ptr() % 4096 :][:nbytes]

@@ -1,0 +1,358 @@
+"""The layout of a graph whose arcs stay outside of memory and are read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import devices, native
+from tgraph.core.frontier import Frontier
+from tgraph.core.rows import gather_rows, gather_stretches
+from tgraph.core.subgraph import Subgraph
+from tgraph.engine.trace import Visit
+from tgraph.errors import ArgumentError, MemoryBudgetError
+from tgraph.formats.layout import Layout
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.kernels.native.aggregate.arcs import Rows, pull
+from tgraph.kernels.portable.linear import Coefficients, Stepped, scaled, widened
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
+from tgraph.stream.file.block import Block, CompressedBlock, Step
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.file.weights import WeightStatistics
+from tgraph.stream.memory import give_back
+from tgraph.stream.run import relax
+from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
+from tgraph.stream.run.scheduler import Counts, Pipeline
+from tgraph.stream.run.splitting import RowsJoined
+from tgraph.stream.run.union_find import join_blocks
+
+# Vertices whose values are widened at a time.
+CHUNK = 2**16
+
+
+class Streamed(Uncompressed):
+    """The arcs of a section of a partitioned file, read block by block through a pipeline.
+
+    Resident are the offsets of the rows; what a run takes is reserved (see `tgraph.stream.run.budget`), and the rest
+    of the budget holds blocks.
+
+    source : the file, or what is read as one. memory : the budget in bytes. device : where blocks are computed on.
+    section : "rows" or "transpose". pipeline : that of the other section, which both share.
+    Raises MemoryBudgetError where a block does not fit the budget beside the data of the vertices.
+    """
+
+    name = "streamed"
+    streams = True
+    weights = None
+
+    def __init__(
+        self,
+        source: BlockFile,
+        memory: int,
+        device: torch.device,
+        section: str = "rows",
+        pipeline: Pipeline | None = None,
+    ):
+        self.source, self.memory, self.section = source, memory, section
+        self.num_vertices, self.num_arcs = source.num_vertices, source.num_arcs
+        self._device = device
+        if pipeline is None:
+            pipeline = Pipeline(source, memory, device)
+            pipeline.reserve(vertex_bytes(source), runtime_bytes(memory))
+        self.pipeline = pipeline
+        self.index = source.index
+        self.blocks = [
+            block for block in source.blocks(section) if self.index[block].end_arc > self.index[block].first_arc
+        ]
+        self._offset = source.offset(section).to(device)
+        self.bounds, self.splits = self._bounds()
+        self.is_split = any(begins_before or goes_on for begins_before, goes_on in self.splits.values())
+
+    def _bounds(self) -> tuple[Tensor, dict[int, tuple[bool, bool]]]:
+        """(the first arc of each block that has arcs, int64 [blocks]; {block: whether its first row begins in a block
+        before, and its last row goes on in the next})"""
+        held = [self.index[block] for block in self.blocks]
+        ends = torch.tensor([extent[1:5] for extent in held], dtype=torch.int64, device=self.device).reshape(-1, 4)
+        first_row, end_row, first_arc, end_arc = ends.unbind(1)
+        before = self._offset.index_select(0, first_row) < first_arc
+        after = self._offset.index_select(0, end_row) > end_arc
+        marks = zip(before.tolist(), after.tolist(), strict=True)
+        return first_arc.contiguous(), dict(zip(self.blocks, marks, strict=True))
+
+    # ---- what a layout tells -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_graph(cls, graph: Any, **options: Any) -> Streamed:
+        """Raises ArgumentError: a streamed graph is opened."""
+        raise ArgumentError("format: 'streamed' is opened, not converted to; see tgraph.open, or tgraph.run(memory=)")
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Streamed:
+        """Raises ArgumentError: a streamed graph is opened."""
+        raise ArgumentError("layout: 'streamed' is no layout of stored tensors; open the partitioned file")
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Raises ArgumentError: its arcs are stored already."""
+        raise ArgumentError(
+            f"layout: the arcs of a streamed graph are those of {self.source.path}; copy the file, or write "
+            "graph.to_csr() where it fits"
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Nothing: see `tensors`."""
+        return {}
+
+    def identity(self) -> list[Tensor]:
+        """See `Layout.identity`: the index with the checksums of the blocks."""
+        return self.source.identity()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the resident offsets and of the buffers there may be."""
+        return self._offset.nbytes + self.pipeline.capacity * self.pipeline.size
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        """The dtype of the weights, None without."""
+        return self.source.weight_dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where blocks are computed on."""
+        return self._device
+
+    def to(self, device: torch.device) -> Streamed:
+        """The same arcs streamed to another device, in the same budget."""
+        return self if device == self.device else Streamed(self.source, self.memory, device, self.section)
+
+    def transposed(self) -> Layout:
+        """The other section of the file, through the same pipeline; itself for an undirected graph."""
+        if not self.source.directed:
+            return self
+        other = "transpose" if self.section == "rows" else "rows"
+        if self.source.makes_blocks(other):
+            self.pipeline.release()
+            self.source.blocks(other)
+            self.pipeline.measure()
+            self.pipeline.reserve(self.pipeline.reserved)
+        return Streamed(self.source, self.memory, self.device, other, self.pipeline)
+
+    def row_offset(self) -> Tensor:
+        """Where the arcs of each row begin, int64 [n + 1]: resident."""
+        return self._offset
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`; from the resident offsets."""
+        return self._offset.diff()
+
+    def reserve(self, values: Any, in_place: bool) -> None:
+        """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
+        copies = COPIES_IN_PLACE if in_place else COPIES
+        give_back()  # what `init` made on the way
+        taken = vertex_bytes(self.source, copies * nbytes(values))
+        self.pipeline.reserve(taken, runtime_bytes(self.memory))
+
+    @contextmanager
+    def recording(self) -> Iterator[list[Visit]]:
+        """See `Layout.recording`."""
+        with self.pipeline.recording() as visits:
+            yield visits
+
+    @property
+    def counts(self) -> Counts:
+        """What has been visited and loaded so far, in both directions; a copy."""
+        return self.pipeline.counts.copy()
+
+    # ---- all arcs ----------------------------------------------------------------------------------------------------
+
+    def visit(self, work: Callable[[Block], None]) -> None:
+        """Call work(block) once for every block with arcs."""
+        self.pipeline.visit_all(self.blocks, work)
+
+    def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
+        """See `Layout.scan`: block by block."""
+        self.visit(lambda block: see(block.first_arc, block.first_row, block.offset, block.neighbors, block.weights))
+
+    def in_degree(self) -> Tensor:
+        """See `Layout.in_degree`; from the resident offsets of the other section."""
+        return self.transposed().out_degree()
+
+    def check_room(self, num_arcs: int) -> None:
+        """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""
+        width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
+        needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
+        if needed > self.memory:
+            remedy = "give more, or use a program that aggregates over all arcs or relaxes"
+            raise MemoryBudgetError(f"to decode {num_arcs:,} arcs at once", needed, self.memory, remedy)
+
+    def to_csr(self) -> Csr:
+        """See `Layout.to_csr`. Raises MemoryBudgetError where the arcs do not fit the budget."""
+        self.check_room(self.num_arcs)
+        neighbors, weights = self._room(self.num_arcs)
+
+        def copy(block: Block) -> None:
+            arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
+            neighbors[arcs] = block.neighbors
+            if weights is not None and block.weights is not None:
+                weights[arcs] = block.weights
+
+        self.visit(copy)
+        return self._offset, neighbors, weights
+
+    def _room(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
+        neighbors = torch.empty(num_arcs, dtype=self.source.neighbor_dtype, device=self.device)
+        if self.weight_dtype is None:
+            return neighbors, None
+        return neighbors, torch.empty(num_arcs, dtype=self.weight_dtype, device=self.device)
+
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """See `Layout.weight_statistics`: what the file says, or one pass over all blocks."""
+        if self.weight_dtype is None or not self.num_arcs:
+            return None
+        known = self.source.weight_statistics
+        if known is not None:
+            return known
+        found = WeightStatistics()
+        self.visit(lambda block: found.add(cast(Tensor, block.weights)))
+        return found.told()
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        """The blocks that hold them are read, no others. Raises MemoryBudgetError where the rows do not fit."""
+        first = self._offset.index_select(0, vertices)
+        degree = self._offset.index_select(0, vertices + 1) - first
+        chosen = torch.zeros(len(vertices) + 1, dtype=torch.int64, device=self.device)
+        torch.cumsum(degree, 0, out=chosen[1:])
+        num_arcs = int(chosen[-1])
+        self.check_room(num_arcs)
+        neighbors, weights = self._room(num_arcs)
+        ascending = torch.argsort(vertices)
+        rows = vertices.index_select(0, ascending)
+
+        def copy(block: Block) -> None:
+            low, high = torch.searchsorted(rows, rows.new_tensor([block.first_row, block.end_row])).tolist()
+            at = ascending[low:high]
+            local = rows[low:high] - block.first_row
+            _, arcs = gather_rows(block.offset, local)
+            begin = block.offset.index_select(0, local)
+            into = chosen.index_select(0, at) + begin + block.first_arc - first.index_select(0, at)
+            _, place = gather_stretches(into, block.offset.index_select(0, local + 1) - begin)
+            neighbors.index_copy_(0, place, block.neighbors.index_select(0, arcs))
+            if weights is not None and block.weights is not None:
+                weights.index_copy_(0, place, block.weights.index_select(0, arcs))
+
+        self.pipeline.visit_all(relax.blocks_of(self, vertices[degree > 0]), copy)
+        return chosen, neighbors, weights
+
+    # ---- pull --------------------------------------------------------------------------------------------------------
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        result = torch.full_like(data, reduction.identity(data.dtype))
+        sent = self.source.with_room(data)
+        self.pull_rows(sent, reduction, edge, lambda received, rows: result[rows].copy_(received))
+        return result
+
+    def pull_rows(
+        self, sent: Tensor, reduction: Reduction, edge: str, write: Callable[[Tensor, slice], object]
+    ) -> None:
+        """A pull whose result is nowhere as a whole: write(received, rows) is handed what adjacent rows receive, block
+        by block in any order, and the rows of no block never. Data as `_pull` takes it, `BlockFile.with_room`."""
+        joined = RowsJoined(self, reduction, sent.dtype, write)
+
+        def receive(block: Block) -> None:
+            crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
+            joined.add(block, block.reduce(sent, _step(block, sent, reduction, edge, crossing)))
+
+        self.visit(receive)
+        joined.finish()
+
+    def affine_step(
+        self,
+        coefficients: Coefficients,
+        heard: Tensor,
+        before: Tensor,
+        alpha: Tensor | float,
+        beta: Tensor | float,
+        spare: tuple[Tensor | None, Tensor | None],
+        wanted: Collection[str],
+    ) -> Stepped:
+        """See `Layout.affine_step`: block by block into the new values, in float64 within a block alone."""
+        bias, scale = coefficients.bias, coefficients.scale
+        values = torch.empty_like(before) if spare[0] is None or spare[0] is before else spare[0]
+        values.copy_(torch.as_tensor(beta * bias))
+
+        def write(received: Tensor, rows: slice) -> None:
+            constant = bias[rows] if isinstance(bias, Tensor) else bias
+            values[rows] = (alpha * received[:, 0] + beta * constant).to(values.dtype)
+
+        joined = RowsJoined(self, REDUCTIONS["sum"], devices.widest_float(heard), write)
+        fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
+        sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
+        sent = self.source.with_room(sent)
+
+        def receive(block: Block) -> None:
+            crossing = block.weights if coefficients.weighted else None
+            joined.add(block, block.reduce(sent, _linear_step(block, sent, crossing, fused)))
+
+        with torch.no_grad():
+            self.visit(receive)
+            joined.finish()
+            return _told(coefficients, values, scaled(values, scale), before, wanted)
+
+    # ---- operations that go through blocks in an order of their own ------------------------------------------------
+
+    def join(self, graph: Any, label: Tensor) -> bool:
+        """See `tgraph.primitives.union_find.join`, over all arcs."""
+        return join_blocks(self, graph, label)
+
+    def relax_rows(
+        self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+    ) -> Frontier:
+        """A round of a relaxation along the rows of `sub`, with the values of before the round."""
+        return relax.relax_rows(self, sub, values, reduction, edge, weights)
+
+    def fixpoint(self, *arguments: Any) -> Any:
+        """A relaxation at its start, which goes through the blocks in the order of the work ahead."""
+        from tgraph.stream.run.fixpoint import Fixpoint
+
+        return Fixpoint(self, *arguments)
+
+
+def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
+    """True where the kernels add float32 in float64."""
+    compiled = devices.kind(heard) == "cpu" and native.load() is not None
+    return compiled and heard.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
+
+
+def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
+    """What rows of a block receive, from their offsets and neighbours."""
+    inside = isinstance(block, CompressedBlock)
+    return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
+
+
+def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Step:
+    """What rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
+    edge = "copy" if weights is None else "mul"
+    if not fused:
+        return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
+    per_head = None if weights is None else weights[:, None]
+    return lambda offset, neighbors: pull(Rows(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64)
+
+
+def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:
+    """The step, its numbers added up so many vertices at a time: float64 copies of all would take room for blocks."""
+    wide = devices.widest_float(values)
+    change, total, unsent = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
+    for begin in range(0, len(values), CHUNK):
+        rows = slice(begin, begin + CHUNK)
+        new = values[rows].to(wide)
+        change += (new - before[rows].to(wide)).abs().sum()
+        if "total" in wanted:
+            total += (new if coefficients.measure is None else new * coefficients.measure[rows]).sum()
+        if "unsent" in wanted and coefficients.scale is not None:
+            unsent += (new * (coefficients.scale[rows] == 0)).sum()
+    return Stepped(values, sent, change, total if "total" in wanted else None, unsent if "unsent" in wanted else None)

@@ -1,0 +1,134 @@
+"""`tune`: measure once which backend is the fastest for a graph, and remember it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Subgraph, whole
+from tgraph.errors import ArgumentError
+from tgraph.kernels import BACKENDS, by_rule, is_ordered, refusal, tuned
+from tgraph.kernels.call import Call
+from tgraph.kernels.reductions import REDUCTIONS
+from tgraph.model.operators import aggregate
+
+# A backend takes the place of the one that the rule prefers where it is so many times faster: less is noise.
+MARGIN = 1.1
+
+# A backend is called for at least so long, and so often.
+SECONDS, CALLS = 0.05, 3
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What `tune` found.
+
+    choices : {"sum": backend, "max": backend}, those that backend="auto" takes from now on.
+    milliseconds : {"sum": {backend: milliseconds of a call}, "max": ...} of all that were measured.
+    """
+
+    choices: dict[str, str]
+    milliseconds: dict[str, dict[str, float]]
+
+
+def tune(
+    graph: Graph,
+    columns: int = 1,
+    *,
+    dtype: torch.dtype = torch.float32,
+    again: bool = False,
+    timer: Callable[[Callable[[], object]], float] | None = None,
+) -> Tuned:
+    """Measure which backend sums, and which takes maxima, the fastest over a graph like this; backend="auto" follows.
+
+    Without it "auto" goes by a rule: compiled kernels where there are any for the device, and else torch's operators.
+    The choice holds for aggregates over all arcs (means and minima included), for graphs on the same device whose
+    numbers of vertices and arcs and largest degree are the same to within a factor of two, and for as many columns,
+    rounded up to a power of two. It is kept on disk, in `tuned.json` of the cache folder (TGRAPH_CACHE, or
+    ~/.cache/tgraph), for this device, driver, number of threads and version of torch, and not measured twice. Backends
+    that add in an order that changes from run to run are left out.
+
+    graph : the graph, on the device where it will be used.
+    columns : how many numbers a vertex has, for data [n] or [n, columns].
+    dtype : the dtype of the data.
+    again : measure although a choice is known.
+    timer : of a function without arguments gives the seconds that a call takes; by default the median of a few calls.
+
+    Raises ArgumentError for no columns, or a dtype that is not floating.
+    """
+    if columns < 1:
+        raise ArgumentError(f"columns: {columns} is not positive; data has at least one number for each vertex")
+    if not dtype.is_floating_point:
+        raise ArgumentError(f"dtype: expected a floating dtype, got {dtype}")
+    shape = (graph.num_vertices, columns) if columns > 1 else (graph.num_vertices,)
+    data = torch.ones(shape, dtype=dtype, device=graph.device)
+    keys = {reduce: tuned.key(graph, reduce, columns, dtype) for reduce in ("sum", "max")}
+    wanted = [reduce for reduce, key in keys.items() if again or key not in tuned.stored()]
+    if wanted:
+        timer = timer or (lambda step: median_seconds(step, graph.device))
+        _store({keys[reduce]: _measured(graph, data, reduce, timer) for reduce in wanted})
+    found = {reduce: tuned.stored()[key] for reduce, key in keys.items()}
+    return Tuned(
+        {reduce: measured.choice for reduce, measured in found.items()},
+        {reduce: measured.milliseconds for reduce, measured in found.items()},
+    )
+
+
+def _measured(
+    graph: Graph, data: Tensor, reduce: str, timer: Callable[[Callable[[], object]], float]
+) -> tuned.Measured:
+    """Every backend that serves the call is measured; the one that the rule prefers keeps its place among equals."""
+    call = Call("aggregate", data, REDUCTIONS[reduce], sub=_subgraph(graph, "auto"))
+    times = {}
+    for name in _candidates(call):
+        sub = _subgraph(graph, name)
+        with torch.no_grad():
+            times[name] = 1000 * timer(lambda sub=sub: aggregate(sub, data, reduce))  # type: ignore[misc]
+    fastest, preferred = min(times, key=lambda name: times[name]), cast(ModuleType, by_rule(call).backend).name
+    return tuned.Measured(preferred if times[preferred] < MARGIN * times[fastest] else fastest, times)
+
+
+def _candidates(call: Call) -> list[str]:
+    """The backends that serve the call and give the same sums on every run."""
+    return [name for name, backend in BACKENDS.items() if refusal(backend, call) is None and is_ordered(backend, call)]
+
+
+def _subgraph(graph: Graph, backend: str) -> Subgraph:
+    return whole(graph, graph.everything(), "pull", backend)
+
+
+def _store(measured: dict[str, tuned.Measured]) -> None:
+    try:
+        tuned.store(measured)
+    except (OSError, RuntimeError) as fault:
+        warnings.warn(
+            f"tune: what was measured holds for this process only, for it cannot be written: {fault}; "
+            "let the environment variable TGRAPH_CACHE name a folder that can be written",
+            stacklevel=3,
+        )
+
+
+def median_seconds(step: Callable[[], object], device: torch.device) -> float:
+    """The seconds that a call takes: the median of some, after one that compiles and derives what is kept."""
+
+    def seconds() -> float:
+        begin = time.perf_counter()
+        step()
+        if device.type != "cpu":
+            torch.accelerator.synchronize()
+        return time.perf_counter() - begin
+
+    seconds()
+    taken = [seconds()]
+    while len(taken) < CALLS or sum(taken) < SECONDS:
+        taken.append(seconds())
+    return statistics.median(taken)
