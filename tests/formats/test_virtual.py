@@ -13,7 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag.grammar import Grammar
 from tgraph.formats.dag.virtual import Virtual
-from tgraph.kernels.native.dag.evaluate import pairing as compiled
+from tgraph.kernels.native.dag import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
 
 WEIGHTS = (None, torch.float32, torch.int64, torch.uint8, torch.float16)

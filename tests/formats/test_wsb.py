@@ -10,7 +10,7 @@ import tgraph as tg
 from tgraph.core import native
 from tgraph.errors import ArgumentError
 from tgraph.formats import CSR, WSB, wsb
-from tgraph.kernels.native.aggregate import tiles as compiled
+from tgraph.kernels.native.aggregation import tiles as compiled
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH
 

@@ -8,7 +8,7 @@ from native_samples import on_threads
 
 from tgraph.core import native, sorting
 from tgraph.kernels.autograd import edges
-from tgraph.kernels.native.attention.attention import edges as compiled
+from tgraph.kernels.native.attention import edges as compiled
 from tgraph.kernels.portable import edges as portable
 from tgraph.kernels.portable.edges import Sides
 from tgraph.primitives.attention import Arcs

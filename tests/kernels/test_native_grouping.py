@@ -6,7 +6,7 @@ from native_samples import on_threads, random_data
 
 import tgraph as tg
 from tgraph.core import native
-from tgraph.kernels.native.aggregate import grouping
+from tgraph.kernels.native.aggregation import grouping
 from tgraph.primitives.linear import AffineMap
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")

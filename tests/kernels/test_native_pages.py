@@ -9,7 +9,7 @@ import torch
 
 import tgraph as tg
 from tgraph.core import native
-from tgraph.kernels.native.aggregate import arcs
+from tgraph.kernels.native.aggregation import arcs
 from tgraph.kernels.native.base import pages
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")

@@ -10,7 +10,7 @@ import tgraph as tg
 from tgraph.core import native
 from tgraph.engine import compiled_loop
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.kernels.native.relax import relaxation as native_relaxation
+from tgraph.kernels.native.relaxation import relaxation as native_relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")

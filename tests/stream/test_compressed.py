@@ -15,7 +15,7 @@ from test_streaming import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 import tgraph as tg
 from tgraph.core import native
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
-from tgraph.kernels.native.dag.evaluate import unfolding as compiled
+from tgraph.kernels.native.dag import unfolding as compiled
 from tgraph.kernels.portable import unfolding as portable
 from tgraph.stream.file import container, folding, writing
 from tgraph.stream.file.blocks import BlockFile

@@ -15,8 +15,8 @@ from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.csc import transposed_csr
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken
 from tgraph.kernels.cuda import sell as cuda
-from tgraph.kernels.native.aggregate import sell as native
-from tgraph.kernels.native.aggregate.sell import Slices
+from tgraph.kernels.native.aggregation import sell as native
+from tgraph.kernels.native.aggregation.sell import Slices
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped
 from tgraph.kernels.reductions import Reduction
 
@@ -29,7 +29,7 @@ class SELL(Uncompressed):
     multiplication on modern processors with wide SIMD units", 2014): rows are sorted by their number of arcs within
     scopes of `sigma` rows and cut into slices of `C`, one row for each lane of a vector register.
 
-    slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregate.sell`; C is their height, and padding names
+    slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregation.sell`; C is their height, and padding names
         vertex 0.
     """
 

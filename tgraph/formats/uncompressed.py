@@ -13,7 +13,7 @@ from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.messages import across, column
-from tgraph.kernels.native.aggregate.arcs import Rows, pull, refuses_pair
+from tgraph.kernels.native.aggregation.arcs import Rows, pull, refuses_pair
 from tgraph.kernels.portable.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
 

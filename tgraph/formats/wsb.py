@@ -15,7 +15,7 @@ from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.csc import transposed_csr
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
 from tgraph.kernels.cuda import wsb as cuda
-from tgraph.kernels.native.aggregate import tiles as compiled
+from tgraph.kernels.native.aggregation import tiles as compiled
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction

@@ -42,25 +42,25 @@ __all__ = [
 
 # The modules of what is imported at first use.
 _HOMES = {
-    "Acceleration": "accelerated",
-    "Advice": "findings",
-    "GATConv": "gat_conv",
-    "GATv2Conv": "gatv2_conv",
-    "GCNConv": "gcn_conv",
-    "GINConv": "gin_conv",
-    "MessagePassing": "layer",
-    "SAGEConv": "sage_conv",
-    "TransformerConv": "transformer_conv",
-    "accelerate": "accelerated",
-    "advise": "advice",
-    "restore": "accelerated",
+    "Acceleration": "tgraph.nn.accelerated",
+    "Advice": "tgraph.tune.findings",
+    "GATConv": "tgraph.nn.conv.gat_conv",
+    "GATv2Conv": "tgraph.nn.conv.gatv2_conv",
+    "GCNConv": "tgraph.nn.conv.gcn_conv",
+    "GINConv": "tgraph.nn.conv.gin_conv",
+    "MessagePassing": "tgraph.nn.conv.layer",
+    "SAGEConv": "tgraph.nn.conv.sage_conv",
+    "TransformerConv": "tgraph.nn.conv.transformer_conv",
+    "accelerate": "tgraph.nn.accelerated",
+    "advise": "tgraph.tune.layer_advice",
+    "restore": "tgraph.nn.accelerated",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    found = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = found
     return found
 

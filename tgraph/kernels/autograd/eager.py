@@ -18,7 +18,7 @@ from tgraph.core import native
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd.bipartite import Arcs, mean_weights
 from tgraph.kernels.autograd.library import applied, is_plain
-from tgraph.kernels.native.aggregate.arcs import PULL, flat
+from tgraph.kernels.native.aggregation.arcs import PULL, flat
 from tgraph.kernels.native.base.pages import fresh, settle
 
 DTYPES = (torch.float32, torch.float64)

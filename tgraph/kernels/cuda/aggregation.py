@@ -16,7 +16,7 @@ from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.native.aggregate.arcs import Arcs
+from tgraph.kernels.native.aggregation.arcs import Arcs
 from tgraph.kernels.portable.aggregation import receivers_of
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.pull import EDGES, INDICES, TYPES, layout_of, types_of
 from tgraph.kernels.cuda.runtime import Kernel
-from tgraph.kernels.native.aggregate.sell import Slices
+from tgraph.kernels.native.aggregation.sell import Slices
 
 SOURCE = "sell.cu"
 THREADS = 128  # as in sell.cu

@@ -8,8 +8,8 @@ import torch
 
 from tgraph.core import native
 from tgraph.kernels.call import Call
-from tgraph.kernels.native.aggregate import aggregation
-from tgraph.kernels.native.aggregate.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
+from tgraph.kernels.native.aggregation import aggregation
+from tgraph.kernels.native.aggregation.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
 from tgraph.kernels.native.analytics import intersect, k_core, label_propagation, level_accumulate, union_find
 from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.analytics.k_core import peel
@@ -23,8 +23,8 @@ from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.values import convert, fill, number, replace
 from tgraph.kernels.native.linear import linear
 from tgraph.kernels.native.linear.linear import affine_step
-from tgraph.kernels.native.relax import relaxation
-from tgraph.kernels.native.relax.relaxation import fixpoint
+from tgraph.kernels.native.relaxation import relaxation
+from tgraph.kernels.native.relaxation.relaxation import fixpoint
 
 __all__ = [
     "affine_step",

@@ -25,8 +25,8 @@ from tgraph.core import devices, native
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
-from tgraph.kernels.native.aggregate.arcs import number_of
-from tgraph.kernels.native.relax.relaxation import DTYPES
+from tgraph.kernels.native.aggregation.arcs import number_of
+from tgraph.kernels.native.relaxation.relaxation import DTYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 from tgraph.stream.file.blocks import Block
 from tgraph.stream.run.relax import block_pairs, push

@@ -18,7 +18,7 @@ from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
-from tgraph.kernels.native.aggregate.arcs import Rows, pull
+from tgraph.kernels.native.aggregation.arcs import Rows, pull
 from tgraph.kernels.portable.linear import Coefficients, Stepped, scaled, widened
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core import native
 from tgraph.kernels.call import Call, not_plain
-from tgraph.kernels.native.aggregate.arcs import flat
+from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.pages import fresh, settle
 from tgraph.kernels.portable.edges import Sides
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native, sorting
-from tgraph.kernels.native.aggregate.arcs import flat
+from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.linear.linear import told
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS

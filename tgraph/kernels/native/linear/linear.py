@@ -11,8 +11,8 @@ from torch import Tensor
 from tgraph.core import native
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
-from tgraph.kernels.native.aggregate.arcs import flat
-from tgraph.kernels.native.aggregate.grouping import gathered
+from tgraph.kernels.native.aggregation.arcs import flat
+from tgraph.kernels.native.aggregation.grouping import gathered
 from tgraph.kernels.native.base.pages import fresh, settle
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 

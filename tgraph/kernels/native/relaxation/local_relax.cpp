@@ -1,5 +1,5 @@
 // Bindings of relaxations inside of a block.
-#include "relax/local_relax.hpp"
+#include "relaxation/local_relax.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>

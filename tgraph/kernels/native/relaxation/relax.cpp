@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/bindings.hpp"
-#include "relax/relax.hpp"
+#include "relaxation/relax.hpp"
 
 namespace tgraph {
 namespace {

@@ -1,5 +1,5 @@
 // The same for bytes, and for 16-bit floating numbers, which are reduced in float32 and rounded once.
-#include "aggregate/sell.hpp"
+#include "aggregation/sell.hpp"
 
 namespace tgraph {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "aggregate/columns.hpp"
+#include "aggregation/columns.hpp"
 #include "base/numbers.hpp"
 #include "base/selection.hpp"
 #include "base/semiring.hpp"

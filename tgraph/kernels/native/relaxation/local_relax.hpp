@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
-#include "relax/relax_semiring.hpp"
+#include "relaxation/relax_semiring.hpp"
 
 namespace tgraph {
 

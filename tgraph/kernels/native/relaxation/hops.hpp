@@ -15,7 +15,7 @@
 
 #include "base/memory.hpp"
 #include "base/simd.hpp"
-#include "relax/vertex_set.hpp"
+#include "relaxation/vertex_set.hpp"
 
 namespace tgraph {
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "relax/buckets.hpp"
-#include "relax/fixpoint.hpp"
+#include "relaxation/buckets.hpp"
+#include "relaxation/fixpoint.hpp"
 
 namespace tgraph {
 

@@ -15,7 +15,7 @@ from tgraph.core import native
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Subgraph
-from tgraph.kernels.native.aggregate.grouping import gathered
+from tgraph.kernels.native.aggregation.grouping import gathered
 from tgraph.kernels.native.base.pages import fresh, settle
 from tgraph.kernels.reductions import Reduction
 

@@ -1,5 +1,5 @@
 // `aggregate`: the entry points of its kernels.
-#include "aggregate/pull.hpp"
+#include "aggregation/pull.hpp"
 
 namespace tgraph {
 

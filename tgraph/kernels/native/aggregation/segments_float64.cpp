@@ -1,6 +1,6 @@
 // Sums in float64, of data and weights that may be stored in float32.
-#include "aggregate/columns_reduce.hpp"
-#include "aggregate/pull.hpp"
+#include "aggregation/columns_reduce.hpp"
+#include "aggregation/pull.hpp"
 
 namespace tgraph {
 

@@ -1,5 +1,5 @@
 // Relaxations of int32_t values.
-#include "relax/relax.hpp"
+#include "relaxation/relax.hpp"
 
 namespace tgraph {
 

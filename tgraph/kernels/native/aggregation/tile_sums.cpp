@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
-#include "aggregate/pull.hpp"
-#include "aggregate/tiles.hpp"
+#include "aggregation/pull.hpp"
+#include "aggregation/tiles.hpp"
 
 namespace tgraph {
 namespace {

@@ -1,5 +1,5 @@
 // Relaxations of float values.
-#include "relax/relax.hpp"
+#include "relaxation/relax.hpp"
 
 namespace tgraph {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "linear/gather.hpp"
-#include "aggregate/pull.hpp"
+#include "aggregation/pull.hpp"
 
 namespace tgraph {
 

@@ -1,5 +1,5 @@
-#include "aggregate/columns_reduce.hpp"
-#include "aggregate/pull.hpp"
+#include "aggregation/columns_reduce.hpp"
+#include "aggregation/pull.hpp"
 
 namespace tgraph {
 

@@ -16,8 +16,8 @@
 
 #include "base/memory.hpp"
 #include "threads/parallel.hpp"
-#include "relax/relax_semiring.hpp"
-#include "relax/relaxation.hpp"
+#include "relaxation/relax_semiring.hpp"
+#include "relaxation/relaxation.hpp"
 
 namespace tgraph {
 

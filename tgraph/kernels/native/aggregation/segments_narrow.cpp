@@ -1,6 +1,6 @@
 // 16-bit floating numbers, reduced in float32 and rounded once.
-#include "aggregate/columns_reduce.hpp"
-#include "aggregate/pull.hpp"
+#include "aggregation/columns_reduce.hpp"
+#include "aggregation/pull.hpp"
 
 namespace tgraph {
 

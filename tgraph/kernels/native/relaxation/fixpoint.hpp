@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "relax/direction.hpp"
-#include "relax/hops.hpp"
+#include "relaxation/direction.hpp"
+#include "relaxation/hops.hpp"
 #include "base/memory.hpp"
 #include "threads/parallel.hpp"
-#include "relax/relax_semiring.hpp"
-#include "relax/relaxation.hpp"
+#include "relaxation/relax_semiring.hpp"
+#include "relaxation/relaxation.hpp"
 #include "base/rows.hpp"
 #include "base/scan.hpp"
-#include "relax/vertex_set.hpp"
+#include "relaxation/vertex_set.hpp"
 
 namespace tgraph {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "aggregate/columns.hpp"
+#include "aggregation/columns.hpp"
 #include "base/semiring.hpp"
 
 namespace tgraph {

@@ -2,8 +2,8 @@
 // or, where there are threads and arcs enough, block by block of targets. The cost follows the arcs alone.
 #include <cstdint>
 
-#include "aggregate/pull.hpp"
-#include "aggregate/push_blocks.hpp"
+#include "aggregation/pull.hpp"
+#include "aggregation/push_blocks.hpp"
 
 namespace tgraph {
 namespace {

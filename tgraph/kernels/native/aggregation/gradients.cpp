@@ -2,7 +2,7 @@
 // products of all messages but one.
 #include <atomic>
 
-#include "aggregate/pull.hpp"
+#include "aggregation/pull.hpp"
 
 namespace tgraph {
 namespace {

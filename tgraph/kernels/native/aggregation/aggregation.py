@@ -10,8 +10,8 @@ from torch import Tensor
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.native.aggregate import arcs as kernels
-from tgraph.kernels.native.aggregate.arcs import KERNEL, NARROW, PULL, Arcs, refuses_pair
+from tgraph.kernels.native.aggregation import arcs as kernels
+from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, Arcs, refuses_pair
 from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import Reduction
 

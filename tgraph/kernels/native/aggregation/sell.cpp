@@ -1,5 +1,5 @@
 // Pulling over padded slices: the entry points, for numbers of 32 and 64 bits.
-#include "aggregate/sell.hpp"
+#include "aggregation/sell.hpp"
 
 namespace tgraph {
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
-from tgraph.kernels.native.aggregate.arcs import PULL, flat, number_of, refuses_pair
+from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
 
 
 class Slices(NamedTuple):

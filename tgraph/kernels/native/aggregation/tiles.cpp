@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
-#include "aggregate/tiles.hpp"
+#include "aggregation/tiles.hpp"
 
 namespace tgraph {
 namespace {
