@@ -56,7 +56,8 @@ fuzz: $(VENV)/.dev
 
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
-# with ThreadSanitizer. A fault ends the process that tests it; what it said is in build/sanitize/report.*.
+# with ThreadSanitizer. A fault ends the process that tests it, and another takes over (which it cannot where tests are
+# shared out by files); what it said is in build/sanitize/report.*.
 NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/test_mirror.py tests/kernels tests/formats tests/primitives \
     tests/stream/test_relaxing.py
 REPORT := log_path=$(CURDIR)/build/sanitize/report
@@ -65,16 +66,18 @@ ASAN := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=
 TSAN := LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" \
     TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:$(REPORT)
 
+SANITIZED := $(BIN)/pytest -v -n auto --dist load
+
 sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	rm -f build/sanitize/report.*
 	$(ASAN) TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE/tgraph/_native*.so)" OMP_NUM_THREADS=2 \
 	    TGRAPH_SHIM_SANITIZE=1 \
-	    $(TESTS) $(NATIVE_TESTS) tests/test_operators.py tests/test_engine.py tests/algorithms \
+	    $(SANITIZED) $(NATIVE_TESTS) tests/test_operators.py tests/test_engine.py tests/algorithms \
 	    --ignore tests/kernels/cuda/test_nvrtc.py
 	$(TSAN) TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
-	    $(TESTS) $(NATIVE_TESTS) --ignore tests/kernels/cuda
+	    $(SANITIZED) $(NATIVE_TESTS) --ignore tests/kernels/cuda
 	$(TSAN) TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
-	    $(TESTS) tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
+	    $(SANITIZED) tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
