@@ -43,7 +43,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "npz": (".npz",),
     "tg": (".tg",),
 }
-BINARY = (".parquet", ".npz", ".tg")  # the modules whose files no codec wraps
+BINARY = ("parquet", "npz", "tg")  # the others are in `tgraph.io.text`
 
 
 def read(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Graph:
@@ -147,4 +147,4 @@ def format_module(path: PathLike, format: str | None = None) -> ModuleType:
             )
     elif format not in FORMATS:
         raise ArgumentError(f"format: {format!r} is not one of {', '.join(FORMATS)}")
-    return import_module(f"tgraph.io.{format}")
+    return import_module(f"tgraph.io.{format}" if format in BINARY else f"tgraph.io.text.{format}")
