@@ -1,4 +1,5 @@
-"""Imports point downwards only: a module imports from lower layers and from its own, never from a higher one."""
+"""Imports point downwards only: a module imports from lower layers and from its own, never from a higher one, and no
+two modules import each other, whether at once, in a function or for the type checker."""
 
 import ast
 import subprocess
@@ -6,39 +7,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# From the top to the bottom. A module or package belongs to the layer that names it or its nearest parent.
+# From the top to the bottom. A module belongs to the layer that names it or its nearest package.
 LAYERS = (
     ("tgraph.cli",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
-    ("tgraph.engine.run_each",),
-    ("tgraph.nn", "tgraph.stream", "tgraph.tune"),
-    ("tgraph.formats.reordering",),
+    ("tgraph.tune",),
+    ("tgraph.nn", "tgraph.stream"),
+    ("tgraph.io",),
     ("tgraph.engine",),
-    ("tgraph.model.program",),
-    ("tgraph.model", "tgraph.primitives", "tgraph.engine.trace", "tgraph.formats"),
+    ("tgraph.model",),
+    ("tgraph.primitives", "tgraph.formats"),
     ("tgraph.kernels",),
-    ("tgraph.engine.direction",),
-    ("tgraph.core.subgraph", "tgraph.core.generators", "tgraph.io"),
     ("tgraph.core",),
+    ("tgraph.files",),
     ("tgraph._native",),
     ("tgraph.errors",),
 )
-
-# Against the order, each for a reason.
-EXCEPTIONS = {
-    ("tgraph.core.graph", "tgraph.io.convert"),  # Graph.from_networkx and its like, imported when they are called
-    ("tgraph.core.graph", "tgraph.formats"),  # Graph.to_format
-    ("tgraph.io.tg", "tgraph.formats"),  # files of graphs in a layout
-    ("tgraph.io.tg", "tgraph.stream.file.blocks"),  # partitioned files
-    ("tgraph.core.graph", "tgraph.formats.reordering"),  # Graph.reorder
-    ("tgraph.engine.run", "tgraph.stream.run.opening"),  # run(memory=)
-    ("tgraph", "tgraph.algorithms"),  # so that tgraph.algorithms.bfs needs no import of its own
-}
 
 
 def modules() -> dict[str, Path]:
@@ -55,17 +45,8 @@ MODULES = modules()
 
 
 def imports(name: str) -> Iterator[str]:
-    """The modules of tgraph that a module imports, in functions too, but not for type checkers alone."""
-    tree = ast.parse(MODULES[name].read_text())
-    for_types = {
-        inner
-        for outer in ast.walk(tree)
-        if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING"
-        for inner in ast.walk(outer)
-    }
-    for node in ast.walk(tree):
-        if node in for_types:
-            continue
+    """The modules of tgraph that a module imports, wherever it does so."""
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if is_ours(alias.name))
         elif isinstance(node, ast.ImportFrom):
@@ -92,10 +73,14 @@ def layer(name: str) -> int:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_imports_point_downwards(name):
-    upwards = {
-        imported for imported in imports(name) if layer(imported) < layer(name) and (name, imported) not in EXCEPTIONS
-    }
+    upwards = {imported for imported in imports(name) if layer(imported) < layer(name)}
     assert not upwards, f"{name} imports {', '.join(sorted(upwards))}, which stand above it"
+
+
+def test_no_modules_import_each_other():
+    graph = networkx.DiGraph((name, imported) for name in MODULES for imported in set(imports(name)))
+    circles = [sorted(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1]
+    assert not circles
 
 
 @pytest.mark.parametrize("name", MODULES)

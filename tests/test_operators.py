@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, arcs, exact_weights, graphs, random_graph
 
 import tgraph as tg
+from tgraph.core.subgraph import arc_weights
 from tgraph.errors import ArgumentError
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.model.operators import arc_weights
 
 IDENTITY = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
 EDGE = {"copy": lambda x, w: x, "add": torch.add, "mul": torch.mul, "min": torch.minimum, "max": torch.maximum}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 import tgraph as tg
+from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import Scratch
 from tgraph.engine.delta_stepping import NearFar
-from tgraph.engine.direction import DirectionPolicy
 from tgraph.errors import ArgumentError
 
 N, M = 1000, 8000

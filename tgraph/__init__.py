@@ -3,6 +3,9 @@
 A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and COMPUTE over five operators.
 """
 
+import importlib
+from types import ModuleType
+
 from tgraph import errors, nn, primitives
 from tgraph.core import beside, generators
 from tgraph.core.frontier import Frontier
@@ -13,6 +16,7 @@ from tgraph.engine.run import Run, run
 from tgraph.engine.run_each import run_each
 from tgraph.engine.trace import Trace
 from tgraph.io import read, verify, write
+from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
 from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.model.program import Program, Relaxation
 from tgraph.stream.run.opening import open
@@ -58,10 +62,12 @@ __all__ = [
     "write",
 ]
 
-from_networkx = Graph.from_networkx
-from_scipy = Graph.from_scipy
-from_edge_index = Graph.from_edge_index
-from_pandas = Graph.from_pandas
+
+def __getattr__(name: str) -> ModuleType:
+    """`tgraph.algorithms`, which is written against the names above, as a user would write it."""
+    if name != "algorithms":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module("tgraph.algorithms")
+
 
 beside.find_algorithms()
-from tgraph import algorithms  # noqa: E402  written against the names above, as a user would write it

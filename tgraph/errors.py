@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tgraph.engine.run import Run
+from typing import Any
 
 
 class TGraphError(Exception):
@@ -55,9 +52,10 @@ class KernelError(TGraphError, RuntimeError):
 
 
 class NotConvergedError(TGraphError, RuntimeError):
-    """A program reached its iteration limit first. `run` holds the partial result, `residual` the last residual."""
+    """A program reached its iteration limit first. `run`, a `tgraph.Run`, holds the partial result, `residual` the last
+    residual."""
 
-    def __init__(self, message: str, run: Run, residual: float | None = None):
+    def __init__(self, message: str, run: Any, residual: float | None = None):
         self.run, self.residual = run, residual
         super().__init__(message)
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from tgraph.core.rows import partition
 
-if TYPE_CHECKING:
-    from tgraph.core.graph import Graph
+
+class Vertices(Protocol):
+    """What a frontier knows of the graph whose vertices it names: a `tgraph.Graph`, which stands above."""
+
+    @property
+    def num_vertices(self) -> int: ...
+
+    @property
+    def num_arcs(self) -> int: ...
+
+    @property
+    def out_degree(self) -> Tensor: ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def select(self, vertices: Any, name: str = ...) -> Frontier: ...
+
+    def nothing(self) -> Frontier: ...
 
 
 class Frontier:
@@ -25,7 +42,7 @@ class Frontier:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Vertices,
         *,
         ids: Tensor | None = None,
         mask: Tensor | None = None,
@@ -38,12 +55,12 @@ class Frontier:
             self._count = (graph.num_vertices, graph.num_arcs)
 
     @classmethod
-    def compact(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> Frontier:
+    def compact(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> Frontier:
         """The candidates [c], distinct vertices where kept, that are marked in keep [c]."""
         return cls.split(graph, candidates, keep)[0]
 
     @classmethod
-    def split(cls, graph: Graph, candidates: Tensor, keep: Tensor) -> tuple[Frontier, Tensor]:
+    def split(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> tuple[Frontier, Tensor]:
         """The candidates [c] marked in keep [c] as a frontier, and the others; one small device-to-host read."""
         arcs = graph.out_degree.index_select(0, candidates) * keep
         size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()

@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 
 import numpy as np
 import torch
@@ -17,14 +17,13 @@ from tgraph.core.arc_counts import ArcCounts
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import Selection, gather_rows
+from tgraph.core.storage import Storage
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
     import networkx
     import pandas
     import scipy.sparse
-
-    from tgraph.formats.layout import Layout
 
 T = TypeVar("T")
 Vertices = Tensor | np.ndarray | Sequence[Hashable]
@@ -83,7 +82,7 @@ class Graph:
     neighbors: Tensor
     weights: Tensor | None
     directed: bool
-    layout: Layout | None = None  # how the arcs are stored, where not as the tensors above; see `to_format`
+    layout: Storage | None = None  # how the arcs are stored, where not as the tensors above; see `to_format`
     order: Tensor | None = None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
     _ids: VertexIds | None
     _cache: dict[str, Any]
@@ -206,66 +205,18 @@ class Graph:
             graph._ids.check_unique()
         return graph if directed else graph.as_undirected()
 
-    @staticmethod
-    def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
-        """See `tgraph.io.convert.from_networkx`."""
-        from tgraph.io import convert
-
-        return convert.from_networkx(G, weight=weight)
-
-    def to_networkx(self) -> networkx.Graph:
-        """See `tgraph.io.convert.to_networkx`."""
-        from tgraph.io import convert
-
-        return convert.to_networkx(self)
-
-    @staticmethod
-    def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
-        """See `tgraph.io.convert.from_scipy`."""
-        from tgraph.io import convert
-
-        return convert.from_scipy(matrix, directed=directed, weighted=weighted)
-
-    def to_scipy(self) -> scipy.sparse.csr_array:
-        """See `tgraph.io.convert.to_scipy`."""
-        from tgraph.io import convert
-
-        return convert.to_scipy(self)
-
-    @staticmethod
-    def from_edge_index(
-        edge_index: Tensor, edge_weight: Tensor | None = None, num_nodes: int | None = None, *, directed: bool = True
-    ) -> Graph:
-        """See `tgraph.io.convert.from_edge_index`."""
-        from tgraph.io import convert
-
-        return convert.from_edge_index(edge_index, edge_weight, num_nodes, directed=directed)
-
-    def to_edge_index(self) -> Tensor:
-        """See `tgraph.io.convert.to_edge_index`."""
-        from tgraph.io import convert
-
-        return convert.to_edge_index(self)
-
-    @staticmethod
-    def from_pandas(
-        frame: pandas.DataFrame,
-        source: str = "source",
-        target: str = "target",
-        weight: str | None = None,
-        *,
-        directed: bool = True,
-    ) -> Graph:
-        """See `tgraph.io.convert.from_pandas`."""
-        from tgraph.io import convert
-
-        return convert.from_pandas(frame, source=source, target=target, weight=weight, directed=directed)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """See `tgraph.io.convert.to_pandas`."""
-        from tgraph.io import convert
-
-        return convert.to_pandas(self)
+    # Defined, documented and attached by modules that stand above this one: `tgraph.io.convert` ...
+    from_networkx: ClassVar[Callable[..., Graph]]
+    to_networkx: ClassVar[Callable[..., networkx.Graph]]
+    from_scipy: ClassVar[Callable[..., Graph]]
+    to_scipy: ClassVar[Callable[..., scipy.sparse.csr_array]]
+    from_edge_index: ClassVar[Callable[..., Graph]]
+    to_edge_index: ClassVar[Callable[..., Tensor]]
+    from_pandas: ClassVar[Callable[..., Graph]]
+    to_pandas: ClassVar[Callable[..., pandas.DataFrame]]
+    # ... and `tgraph.formats`.
+    to_format: ClassVar[Callable[..., Graph]]
+    reorder: ClassVar[Callable[..., Graph]]
 
     # ---- size and shape ----------------------------------------------------------------------------------------
 
@@ -558,17 +509,6 @@ class Graph:
         moved = Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
         return moved.with_order(None if self.order is None else self.order.to(device))
 
-    def to_format(self, name: str, **options: Any) -> Graph:
-        """The same graph with its arcs in another layout, which every program accepts.
-
-        name : one of `tgraph.formats.LAYOUTS`, such as "sell" or "virtual", or "csr" for the way back. The `options`
-        are those of the layout's `from_graph`. `tgraph.advise` measures which of them suits a graph.
-        Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
-        """
-        from tgraph import formats
-
-        return formats.convert(self, name, **options)
-
     def to_undirected(self, multi: build.Multi = "first") -> Graph:
         """The undirected graph of the same edges; arcs u -> v and v -> u become one edge.
 
@@ -642,19 +582,6 @@ class Graph:
         it: a graph that is in use does not change."""
         object.__setattr__(self, "order", order)
         return self
-
-    def reorder(self, method: str) -> Graph:
-        """The same graph with its vertices in an order that brings neighbours together, for speed or compression.
-
-        method : "degree", hubs first; "rcm", breadth-first for a small bandwidth (needs scipy), for meshes and roads;
-        "metis", part by part of a partition (needs pymetis); "community", by label propagation, for social networks.
-        The result is permuted: its `restore` brings results back into this graph's order, and its `ids`, `top` and
-        `frame` name vertices as they do here.
-        Raises ArgumentError for an unknown method, MissingDependencyError where a package is not installed.
-        """
-        from tgraph.formats import reordering
-
-        return reordering.reorder(self, method)
 
     def restore(self, values: Tensor) -> Tensor:
         """Vertex data [n, ...] of a permuted graph in the order of the graph that it was made from; a graph that was

@@ -11,6 +11,7 @@ from torch import Tensor
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch, Selection, computed_once
+from tgraph.errors import ArgumentError
 
 Mode = Literal["push", "pull"]
 
@@ -133,3 +134,33 @@ def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = 
     if rows is None:
         return whole(graph, active, "push", backend)
     return Subgraph(graph, active, "push", rows, graph.selection(rows), False, backend)
+
+
+def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Tensor | float | None:
+    """The second argument of the edge operation for each arc of `sub`: [e], [e, ...], a number, or None for "copy".
+
+    None too where they are the graph's own and still in its layout, for who can use them there (`Call.decoded`)."""
+    if edge == "copy":
+        return None
+    in_layout = sub.graph.layout is not None
+    if weights is None or (not in_layout and weights is sub.graph.weights):
+        layout = sub.graph.layout
+        if layout is not None and sub.graph.weight_dtype is not None and (sub.selection.is_whole or layout.streams):
+            return None
+        held = sub.weights()
+        if held is None:
+            raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")
+        return held
+    if isinstance(weights, (int, float)) or (isinstance(weights, Tensor) and weights.dim() == 0):
+        return weights
+    if not isinstance(weights, Tensor):
+        raise ArgumentError(f"weights: expected a tensor or a number, got {type(weights).__name__}")
+    fits = weights.dim() <= max(1, data.dim()) and all(
+        1 in (wide, given) or wide == given for wide, given in zip(data.shape[1:], weights.shape[1:], strict=False)
+    )
+    if len(weights) != sub.graph.num_arcs or not fits:
+        raise ArgumentError(
+            f"weights: expected [{sub.graph.num_arcs}] or [{sub.graph.num_arcs}, ...] with the leading dimensions of "
+            f"data {list(data.shape)}, got {list(weights.shape)}"
+        )
+    return sub.arc_data(weights)

@@ -9,12 +9,11 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import whole
+from tgraph.core.subgraph import arc_weights, whole
 from tgraph.engine import overflow
 from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import is_per_arc
-from tgraph.model.operators import arc_weights
 from tgraph.model.program import Program, Relaxation, check_dtype
 
 # Seconds after which a loop comes back, to see whether it was interrupted and to show how far it is.

@@ -7,8 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from tgraph.core.frontier import Frontier
-from tgraph.core.graph import Graph
+from tgraph.core.frontier import Frontier, Vertices
 from tgraph.core.rows import Scratch
 from tgraph.errors import ArgumentError
 
@@ -48,7 +47,7 @@ class NearFar:
         """The vertices that have something to send still: a frontier that `next` gave, and the far pile."""
         return near.graph.select(torch.cat([near.ids, *self._far])) if self._far else near
 
-    def _advance(self, values: Tensor, graph: Graph) -> Frontier:
+    def _advance(self, values: Tensor, graph: Vertices) -> Frontier:
         if not self._far:
             return graph.nothing()
         pile = torch.cat(self._far)

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.subgraph import arc_weights
 from tgraph.errors import ArgumentError
 from tgraph.kernels.messages import column
 from tgraph.kernels.portable.aggregation import sent_data
-from tgraph.model.operators import arc_weights
 from tgraph.model.program import Program, Relaxation
 
 # More rounds than any run has.

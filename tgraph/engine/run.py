@@ -13,22 +13,25 @@ from torch import Tensor
 
 from tgraph.core import devices
 from tgraph.core.build import check_choice
+from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.native import torch_alone
 from tgraph.core.rows import Scratch
+from tgraph.core.storage import Storage
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.engine import compiled_loop, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper
 from tgraph.engine.delta_stepping import NearFar
-from tgraph.engine.direction import DirectionPolicy
 from tgraph.engine.planning import Plan
 from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.formats.layout import Layout
 from tgraph.io.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
 from tgraph.model.program import Program, Relaxation
+
+# Brings a graph to a device and within a budget of memory; set by `tgraph.stream`, which stands above.
+place: Callable[[Graph, str | int | None, torch.device | str | None], Graph] | None = None
 
 Advance = Callable[[int, int], None]  # told how many iterations were done, and how many vertices are active
 
@@ -91,9 +94,8 @@ def run(
     check_choice(mode, "mode", ("auto", "push", "pull"))
     check_backend(backend)
     if device is not None or memory is not None:
-        from tgraph.stream.run.opening import within
-
-        graph = within(graph, memory, device)
+        assert place is not None, "tgraph.stream sets it"
+        graph = place(graph, memory, device)
     # Elsewhere torch may be what computes: a program's own operations.
     with torch_alone(backend) if program.one_torch_thread else nullcontext():
         return _run(program, graph, mode, backend, trace, progress, max_iterations, checkpoint)
@@ -320,7 +322,7 @@ def _recording(graph: Graph, trace: Trace | None) -> AbstractContextManager[None
 
 
 @contextmanager
-def _visits(layout: Layout, trace: Trace) -> Iterator[None]:
+def _visits(layout: Storage, trace: Trace) -> Iterator[None]:
     with layout.recording() as trace.visits:
         yield
 

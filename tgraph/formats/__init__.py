@@ -43,7 +43,12 @@ def make(name: str, graph: Graph, **options: Any) -> Layout:
 
 
 def convert(graph: Graph, name: str, **options: Any) -> Graph:
-    """The same graph with its arcs in another layout; see `Graph.to_format`."""
+    """The same graph with its arcs in another layout, which every program accepts.
+
+    name : one of `tgraph.formats.LAYOUTS`, such as "sell" or "virtual", or "csr" for the way back. The `options`
+    are those of the layout's `from_graph`. `tgraph.advise` measures which of them suits a graph.
+    Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
+    """
     plain = graph.to_csr() if isinstance(graph, FormattedGraph) else graph
     if name == "csr" and not options:
         return plain
@@ -55,3 +60,6 @@ def load(
 ) -> Graph:
     """The graph of a layout whose tensors and options were stored. Raises ArgumentError where they do not fit."""
     return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)
+
+
+Graph.to_format = convert

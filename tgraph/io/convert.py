@@ -188,3 +188,9 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
         src, dst = names[src], names[dst]
     columns = {"source": src, "target": dst} | ({} if weights is None else {"weight": weights})
     return pandas.DataFrame(columns)
+
+
+Graph.from_networkx, Graph.to_networkx = staticmethod(from_networkx), to_networkx
+Graph.from_scipy, Graph.to_scipy = staticmethod(from_scipy), to_scipy
+Graph.from_edge_index, Graph.to_edge_index = staticmethod(from_edge_index), to_edge_index
+Graph.from_pandas, Graph.to_pandas = staticmethod(from_pandas), to_pandas

@@ -11,14 +11,14 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Mode, Subgraph, whole
+from tgraph.core.subgraph import Mode, Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
 from tgraph.io.pytree import is_plain
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import across
 from tgraph.kernels.reductions import Reduction, check_edge_operation, reduction_of
-from tgraph.model.operators import arc_weights, neighbor_select, reconstruct, vertex_select
+from tgraph.model.operators import neighbor_select, reconstruct, vertex_select
 
 
 class Program:

@@ -11,12 +11,11 @@ from torch.compiler import is_compiling
 from tgraph.core import native
 from tgraph.core.build import as_count
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Subgraph, whole
+from tgraph.core.subgraph import Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
 from tgraph.kernels import Choice, choose, noted
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.linear import Coefficients, Stepped, distance, scaled, total, unsent
-from tgraph.model.operators import arc_weights
 
 
 class AffineMap:

@@ -12,7 +12,7 @@ from pull_samples import BORDERS, pull, random_data, rows_of_degrees, subgraphs
 from strategies import graphs, random_graph
 
 import tgraph as tg
-from tgraph.core.subgraph import whole
+from tgraph.core.subgraph import arc_weights, whole
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import aggregation, runtime
@@ -20,7 +20,6 @@ from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import DegreeBins, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Layout, Rows, layout_of
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.model.operators import arc_weights
 
 DTYPES = tuple(TYPES)
 FLOATS = (torch.float32, torch.float64)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from strategies import Any, graphs, grid, random_graph
 
 import tgraph as tg
+from tgraph.core.direction import DirectionPolicy
 from tgraph.core.rows import Scratch
+from tgraph.core.subgraph import arc_weights
 from tgraph.engine.delta_stepping import NearFar
-from tgraph.engine.direction import DirectionPolicy
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, loop, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-from tgraph.model.operators import arc_weights
 
 # The dtypes of values, and those of weights that they can hold.
 PAIRS = [

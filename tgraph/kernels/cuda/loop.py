@@ -9,9 +9,9 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.engine.direction import DirectionPolicy
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, relaxation, runtime
 from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, TYPES, Rows, blocks

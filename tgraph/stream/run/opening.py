@@ -9,6 +9,7 @@ import torch
 
 from tgraph.core import devices
 from tgraph.core.graph import Graph
+from tgraph.engine import run
 from tgraph.formats.graph import FormattedGraph
 from tgraph.io.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
@@ -85,3 +86,6 @@ def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
 def _graph_of(source: BlockFile, budget: int, device: torch.device) -> Graph:
     order = None if source.order is None else source.order.to(device)
     return FormattedGraph(Streamed(source, budget, device), source.vertices, source.directed, order)
+
+
+run.place = within
