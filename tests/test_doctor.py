@@ -13,7 +13,7 @@ import torch
 from typer.testing import CliRunner
 
 from tgraph import kernels
-from tgraph.cli import app, doctor
+from tgraph.cli import app, examination
 from tgraph.core import native
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
@@ -83,10 +83,10 @@ def test_a_user_without_a_home_is_told_the_variable(monkeypatch):
 
 
 def test_a_backend_tells_why_it_does_not_serve_a_device(monkeypatch):
-    monkeypatch.setattr(doctor, "devices", lambda: ["cpu", "meta"])
-    monkeypatch.setattr(doctor, "model", str)
+    monkeypatch.setattr(examination, "devices", lambda: ["cpu", "meta"])
+    monkeypatch.setattr(examination, "model", str)
     call = Call("aggregate", torch.ones(2))
-    monkeypatch.setattr(doctor, "plain_call", lambda device, layout: replace(call, data=call.data.to(device)))
+    monkeypatch.setattr(examination, "plain_call", lambda device, layout: replace(call, data=call.data.to(device)))
     backends = [
         backend_named("both", lambda call: None),
         backend_named("one", lambda call: "it needs memory" if call.data.is_meta else None),
@@ -103,8 +103,8 @@ def test_a_backend_tells_why_it_does_not_serve_a_device(monkeypatch):
 
 
 def test_a_device_that_does_not_work_is_told(monkeypatch):
-    monkeypatch.setattr(doctor, "devices", lambda: ["cpu", "cuda:99"])
-    monkeypatch.setattr(doctor, "model", str)
+    monkeypatch.setattr(examination, "devices", lambda: ["cpu", "cuda:99"])
+    monkeypatch.setattr(examination, "model", str)
     assert "not cuda:99: " in sections()["backends, best first"]["portable"]
 
 
@@ -112,7 +112,7 @@ def test_what_is_missing_comes_with_the_way_to_get_it(monkeypatch):
     def not_installed(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(doctor, "version", not_installed)
+    monkeypatch.setattr(examination, "version", not_installed)
     monkeypatch.setattr(compiler, "unavailable", lambda: "no NVRTC; pip install 'tgraph[cuda13]'")
     versions = sections()["versions"]
     assert versions["cuda.core"] == f"missing; pip install 'tgraph[{compiler.extra()}]'"

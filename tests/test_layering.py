@@ -109,7 +109,7 @@ def test_layers_name_modules_that_exist():
 def test_nothing_but_the_command_imports_the_command():
     for name in MODULES:
         for imported in imports(name):
-            command = ("tgraph.cli", "tgraph.cli.demo", "tgraph.cli.doctor", "tgraph.cli.report")
+            command = ("tgraph.cli", "tgraph.cli.comparison", "tgraph.cli.examination", "tgraph.cli.report")
             assert name.startswith(command) or not imported.startswith(command), f"{name} imports {imported}"
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.core.direction import DirectionPolicy
+from tgraph.core import native
+from tgraph.core.direction import THRESHOLDS, DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import Scratch
 from tgraph.engine.delta_stepping import NearFar
@@ -41,19 +42,62 @@ def test_where_vertices_do_not_settle_a_pull_reads_all_arcs_and_has_to_pay_for_t
 
 
 def test_the_turn_to_pull_is_at_a_share_of_the_arcs():
-    border = M // DirectionPolicy.ALPHA
+    border = M // THRESHOLDS.alpha
     assert choices([(100, border - 1)]) == ["push"] and choices([(100, border)]) == ["pull"]
 
 
 def test_hysteresis_a_pull_stays_until_the_frontier_is_small_and_shrinking():
-    border = N // DirectionPolicy.BETA
+    border = N // THRESHOLDS.beta
     small = (border, 100)
-    assert choices([(500, 4000), (border + 1, 100)]) == ["pull", "pull"]
-    assert choices([(500, 4000), small]) == ["pull", "push"]
-    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), settles=True)
-    assert policy.choose(frontier(10, 4000)) == "pull"
+    assert choices([(500, M), (border + 1, 100)], settles=False) == ["pull", "pull"]
+    assert choices([(500, M), small], settles=False) == ["pull", "push"]
+    policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")))
+    assert policy.choose(frontier(10, M)) == "pull"
     assert policy.choose(frontier(20, 4000)) == "pull"  # small, but growing
     assert policy.choose(frontier(19, 10)) == "push"
+
+
+def test_where_vertices_settle_a_pull_stays_while_it_looks_at_few_vertices():
+    border = N // (THRESHOLDS.floor * THRESHOLDS.remaining)
+    assert choices([(500, M), (10, border + 1)]) == ["pull", "pull"]
+    assert choices([(500, M), (10, border)]) == ["pull", "push"]
+
+
+@pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+@pytest.mark.parametrize(
+    "make", [lambda: tg.generators.rmat(10), lambda: tg.generators.grid2d(40, 40), lambda: small_world()]
+)
+@pytest.mark.parametrize("program", [lambda: tg.algorithms.BFS(3), lambda: Reach(), lambda: Spread()])
+def test_all_backends_change_the_direction_in_the_same_rounds(make, program):
+    graph = make()
+    found = [tg.run(program(), graph, backend=name, trace=True).trace for name in ("portable", "native")]
+    rounds = [
+        [(each.direction, each.active_vertices, each.changed_vertices) for each in trace.iterations] for trace in found
+    ]
+    assert rounds[0] == rounds[1] and len(rounds[0]) > 1
+
+
+def small_world():
+    return tg.Graph.from_edges(range(3000), [(v * v + 1) % 3000 for v in range(3000)], directed=False)
+
+
+class Reach(tg.Relaxation):
+    """Who is reached, from many: equal values and no weights, so that vertices settle."""
+
+    reduce, edge = "max", "copy"
+
+    def init(self, graph):
+        values = torch.zeros(graph.num_vertices, dtype=torch.int32)
+        values[:5] = 7
+        return values, graph.select(range(5))
+
+
+class Spread(Reach):
+    """The same from different values: they do not settle."""
+
+    def init(self, graph):
+        values = torch.arange(graph.num_vertices, dtype=torch.int32)
+        return values, graph.everything()
 
 
 def test_only_where_vertices_settle_are_explored_arcs_counted_down():
@@ -66,8 +110,8 @@ def test_towards_the_end_of_a_long_search_a_thin_frontier_is_still_pushed():
     """Few arcs are left unexplored then; a look at every vertex would cost more."""
     policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), settles=True)
     policy.unexplored = 10
-    assert policy.choose(frontier(3, N // DirectionPolicy.FLOOR)) == "push"
-    assert policy.choose(frontier(3, N // DirectionPolicy.FLOOR + 1)) == "pull"
+    assert policy.choose(frontier(3, N // THRESHOLDS.floor)) == "push"
+    assert policy.choose(frontier(3, N // THRESHOLDS.floor + 1)) == "pull"
 
 
 def test_everything_is_pulled_for_a_fixed_order_of_additions():

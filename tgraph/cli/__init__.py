@@ -20,8 +20,8 @@ from typer.core import TyperGroup
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.algorithms import ALGORITHMS, steps
-from tgraph.cli.demo import compare
-from tgraph.cli.doctor import examine
+from tgraph.cli.comparison import compare
+from tgraph.cli.examination import examine
 from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.errors import TGraphError

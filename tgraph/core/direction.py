@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from torch import Tensor
 
 from tgraph.core.devices import compiles_each_shape
 from tgraph.core.frontier import Frontier
@@ -10,18 +12,44 @@ from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode
 
 
+class Thresholds(NamedTuple):
+    """When to change the direction; every backend that runs the loop itself is given the same.
+
+    alpha : pull once the frontier has 1/alpha of the arcs that are not explored yet.
+    beta : push again once the frontier is smaller than n/beta, and shrinks.
+    floor : and has more than n/floor arcs.
+    remaining : a pull after a pull, where vertices settle, looks at so many vertices at the price of one: at bitmaps of
+        those that are left.
+    """
+
+    alpha: int = 4
+    beta: int = 18
+    floor: int = 8
+    remaining: int = 64
+
+
+THRESHOLDS = Thresholds()
+
+
+def settles(values: Tensor, active: Frontier, per_arc: bool) -> bool:
+    """Whether the first message to reach a vertex is the best: one value [n] for each, equal for all that send, and
+    one weight for all arcs (not `per_arc`), as in breadth-first search."""
+    if per_arc or values.dim() != 1 or not len(active):
+        return False
+    sent = values if active.is_everything else values.index_select(0, active.ids)
+    return bool((sent == sent[0]).all())
+
+
 class DirectionPolicy:
     """Push or pull by the work ahead, with hysteresis (direction-optimising BFS; Beamer, Asanovic, Patterson 2012).
 
     A push costs the arcs of the frontier. A pull costs a look at every vertex and up to all arcs into those that can
     still improve. Where every vertex is expanded once (`settles`) these are the arcs not explored yet, and most rows
-    end early: pull once the frontier's arcs reach 1/alpha of them, and 1/floor of n. Elsewhere a pull reads all
-    arcs, and pays only once the frontier has as many. It turns back once the frontier shrinks below n/beta. While
+    end early: pull while the frontier has 1/alpha of them, and more than n/floor. Elsewhere a pull reads all arcs,
+    and pays only once the frontier has as many; it turns back once the frontier shrinks below n/beta. While
     everything is active, pull: it adds in a fixed order. On devices where each shape is compiled anew always pull: the
     shapes of a push change with its frontier.
     """
-
-    ALPHA, BETA, FLOOR = 4, 18, 8
 
     def __init__(self, graph: Graph, mode: str = "auto", settles: bool = False):
         self.num_vertices, self.unexplored = graph.num_vertices, graph.num_arcs
@@ -29,7 +57,6 @@ class DirectionPolicy:
         if mode == "auto" and compiles_each_shape(graph.device):
             self.fixed = "pull"
         self.settles = settles
-        self.alpha = self.ALPHA if settles else 1
         self.direction: Mode = "push"
         self._last_size = 0
 
@@ -42,15 +69,20 @@ class DirectionPolicy:
 
     def pick(self, size: int, arcs: int, everything: bool) -> Mode:
         """The direction for a frontier of so many vertices and arcs."""
+        alpha, beta, floor, remaining = THRESHOLDS
+        pulling = self.direction == "pull"
         if self.fixed is not None:
-            self.direction = self.fixed
+            pulling = self.fixed == "pull"
         elif everything:
-            self.direction = "pull"
-        elif self.direction == "push":
-            if arcs * self.alpha >= self.unexplored and arcs * self.FLOOR > self.num_vertices:
-                self.direction = "pull"
-        elif size * self.BETA < self.num_vertices and size < self._last_size:
-            self.direction = "push"
+            pulling = True
+        elif self.settles or not pulling:
+            share = alpha if self.settles else 1
+            pulling = (
+                arcs * share >= self.unexplored and arcs * (remaining if pulling else 1) * floor > self.num_vertices
+            )
+        else:
+            pulling = size * beta >= self.num_vertices or size >= self._last_size
+        self.direction = "pull" if pulling else "push"
         return self.direction
 
     def state(self) -> dict[str, Any]:

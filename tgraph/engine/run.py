@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tgraph.core import devices
 from tgraph.core.build import check_choice
-from tgraph.core.direction import DirectionPolicy
+from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.native import torch_alone
@@ -28,6 +28,7 @@ from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.io.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
+from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation
 
 # Brings a graph to a device and within a budget of memory; set by `tgraph.stream`, which stands above.
@@ -128,7 +129,7 @@ def _run(
         else:
             if loop is not None and result.trace is not None:
                 result.trace.choices.append(str(loop))
-            policy = DirectionPolicy(graph, mode, settles=_settles(program))
+            policy = DirectionPolicy(graph, mode, _settles(program, graph, values, active))
             if saved is not None and saved["policy"] is not None:
                 policy.restore(saved["policy"])
             remaining = _run_rounds(plan, program, graph, active, policy, backend, result, advance, keeper)
@@ -293,9 +294,13 @@ def _tensors(values: Any) -> Iterator[tuple[str, Tensor]]:
         raise ArgumentError(f"init: vertex data is a tensor or a dict of tensors, got {type(values).__name__}")
 
 
-def _settles(program: Program) -> bool:
-    """True for hop counts, where the first value to reach a vertex is its last."""
-    return isinstance(program, Relaxation) and program.edge == "add" and isinstance(program.weight, (int, float))
+def _settles(program: Program, graph: Graph, values: Any, active: Frontier) -> bool:
+    """Whether the first message to reach a vertex is its last."""
+    if not isinstance(program, Relaxation):
+        return False
+    weight = program.weight
+    weighted = graph.weight_dtype is not None if weight is None else is_per_arc(weight)
+    return settles(values, active, program.edge != "copy" and weighted)
 
 
 def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:

@@ -9,7 +9,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from tgraph.core.direction import DirectionPolicy
+from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.kernels.call import Call
@@ -134,14 +134,7 @@ class Fixpoint:
             self._ids[: self._size] = active.ids
         held = weights("push")
         self._per_arc = isinstance(held, Tensor) and held.dim() > 0
-        self._direction = DirectionPolicy(graph, "push" if self._far else mode, self._settles(active))
-
-    def _settles(self, active: Frontier) -> bool:
-        """Equal values that all grow by one weight: whoever is reached is reached by the best value there will be."""
-        if self._per_arc or not self._size:
-            return False
-        sent = self._values if self._everything else self._values.index_select(0, active.ids)
-        return bool((sent == sent[0]).all())
+        self._direction = DirectionPolicy(graph, "push" if self._far else mode, settles(values, active, self._per_arc))
 
     @property
     def active(self) -> int:

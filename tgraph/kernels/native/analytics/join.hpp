@@ -22,9 +22,9 @@ class Forest {
 public:
     explicit Forest(Label* label) : label_(label) {}
 
-    // Hooks a vertex that nothing was done to under a smaller neighbour, or what that points at. All threads may hook at
-    // once, each vertex by one of them: no label is written by two, and no compare-and-swap is needed, the most
-    // expensive step of a `join`. There is no branch, since none could be guessed.
+    // Hooks a vertex that nothing was done to under a smaller neighbour, or what that points at. All threads may hook
+    // at once, each vertex by one of them: no label is written by two, and no compare-and-swap is needed, the most
+    // expensive step of a `join`. There is no branch, since none could be predicted.
     void hook(Label v, Label neighbor) const {
         at(v).store(neighbor < v ? parent(neighbor) : v, std::memory_order_relaxed);
     }
@@ -63,8 +63,8 @@ private:
     Label* label_;
 };
 
-// Joins pairs of vertices. Most are in one tree already, and which cannot be guessed, so that a branch on each would cost
-// more than the rest: the others are picked out without one, and joined a batch at a time.
+// Joins pairs of vertices. Most are in one tree already, and which cannot be predicted, so that a branch on each would
+// cost more than the rest: the others are picked out without one, and joined a batch at a time.
 template <class Label>
 class Joins {
 public:

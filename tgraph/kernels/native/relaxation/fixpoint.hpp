@@ -28,11 +28,11 @@ template <class V, class Semiring, class Weights, bool single>
 class Rounds final : public Fixpoint {
 public:
     Rounds(ArcRows<Weights> out, V* values, int64_t num_vertices, int64_t width, Semiring semiring, V best_weight,
-           bool bounded, DirectionPolicy::Mode mode)
+           bool bounded, DirectionPolicy::Mode mode, Thresholds thresholds)
         : out_(out), values_(values), n_(num_vertices), width_(width), semiring_(semiring), best_weight_(best_weight),
           bounded_(bounded), hops_(values, num_vertices, out.offset, semiring), queue_(new int32_t[num_vertices + 1]),
           next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
-          policy_{mode, num_vertices, out.offset[num_vertices], false} {}
+          policy_{mode, thresholds, num_vertices, out.offset[num_vertices], false} {}
 
     // The first frontier: these vertices, each once, or all of them where there is no list.
     void start(const int64_t* ids, int64_t count) {

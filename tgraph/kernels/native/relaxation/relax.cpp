@@ -1,8 +1,10 @@
 // Bindings of relaxations.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <optional>
 #include <tuple>
 
@@ -110,7 +112,8 @@ private:
 // The caller keeps the arrays alive.
 void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, std::optional<Weights> weights,
           nb::object weight, nb::object best_weight, bool bounded, Values values, int64_t width, int64_t growth,
-          bool is_min, int edge, int mode, std::optional<In<int64_t>> ids, double delta) {
+          bool is_min, int edge, int mode, std::array<int64_t, 4> thresholds, std::optional<In<int64_t>> ids,
+          double delta) {
     Problem problem{};
     problem.offset = offset.data(), problem.neighbors = neighbors.data();
     problem.num_vertices = static_cast<int64_t>(offset.shape(0)) - 1, problem.width = width;
@@ -124,6 +127,7 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, std::opti
     if (bounded) problem.best_weight = constant_of(best_weight);
     problem.is_min = is_min, problem.edge = static_cast<Edge>(edge);
     problem.mode = static_cast<DirectionPolicy::Mode>(mode);
+    problem.thresholds = {thresholds[0], thresholds[1], thresholds[2], thresholds[3]};
     if (ids) problem.ids = ids->data(), problem.num_ids = static_cast<int64_t>(ids->shape(0));
     if (problem.num_ids > problem.num_vertices) throw nb::value_error("a frontier names some vertex twice");
     for (int64_t i = 0; i < problem.num_ids; ++i)
@@ -155,7 +159,7 @@ void bind_relax(nb::module_& module) {
         .def("__init__", &make, arg("offset").noconvert(), arg("neighbors").noconvert(),
              arg("weights").noconvert().none(), arg("weight"), arg("best_weight").none(), arg("bounded"),
              arg("values").noconvert(), arg("width"), arg("growth"), arg("is_min"), arg("edge"), arg("mode"),
-             arg("ids").noconvert().none(), arg("delta"))
+             arg("thresholds"), arg("ids").noconvert().none(), arg("delta"))
         .def("set_transpose", &set_transpose, arg("offset").noconvert(), arg("neighbors").noconvert(),
              arg("weights").noconvert().none())
         .def(

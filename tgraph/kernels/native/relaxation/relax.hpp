@@ -34,6 +34,7 @@ struct Problem {
     bool is_min, bounded;  // bounded: the best value over the best weight is the best message
     Edge edge;
     DirectionPolicy::Mode mode;
+    Thresholds thresholds;
     const int64_t* ids;  // the first frontier, null for everything
     int64_t num_ids;
     double delta;  // the width of the buckets, 0 for none
@@ -50,7 +51,7 @@ std::unique_ptr<Fixpoint> start(const Problem& problem, ArcRows<Weights> rows, V
     const auto rounds = [&]<class Semiring, bool single>(Semiring semiring, std::bool_constant<single>) {
         return begin(std::make_unique<Rounds<V, Semiring, Weights, single>>(
             rows, values, problem.num_vertices, problem.width, semiring, problem.best_weight.as<V>(), problem.bounded,
-            problem.mode));
+            problem.mode, problem.thresholds));
     };
     const auto with = [&](auto semiring) {
         return problem.width == 1 ? rounds(semiring, std::true_type{}) : rounds(semiring, std::false_type{});

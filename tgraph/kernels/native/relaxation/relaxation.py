@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.direction import THRESHOLDS
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.kernels.call import Call
@@ -83,6 +84,7 @@ class Fixpoint:
             reduction.name == "min",
             list(EDGE_OPERATIONS).index(edge),
             MODES.index(mode),
+            THRESHOLDS,
             self._held[2],
             0 if delta is None or active.is_everything else delta,
         )
