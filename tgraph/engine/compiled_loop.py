@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor
 
@@ -11,6 +11,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import arc_weights, whole
 from tgraph.engine import overflow
+from tgraph.engine.plan import Plan
 from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import is_per_arc
@@ -63,19 +64,9 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
     return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
 
 
-def begin(
-    loop: Choice,
-    program: Relaxation,
-    graph: Graph,
-    values: Tensor,
-    active: Frontier,
-    mode: str,
-    width: float | None,
-    best: float | None,
-    growth: float | None,
-) -> Any:
-    """The loop at its start; `values` are contiguous and will be overwritten. `width` is of the buckets, `best` and
-    `growth` as a `Plan` has them."""
+def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
+    """The loop of a plan at its start; `values` are contiguous and will be overwritten."""
+    loop = cast(Choice, plan.loop)
     if loop.backend is layouts:
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
@@ -86,6 +77,7 @@ def begin(
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if weights is None and program.edge != "copy" else weights
 
+    best, growth, width = plan.best, plan.growth, plan.width
     return loop.run(graph, values, active, program.reduction, program.edge, weights, best, mode, growth, width)
 
 

@@ -4,7 +4,6 @@ follows from its declaration: it is worked out once for a graph and found again 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,31 +15,13 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.engine import compiled_loop, overflow
 from tgraph.engine.delta_stepping import check_delta
-from tgraph.engine.overflow import Watch
+from tgraph.engine.plan import Plan
 from tgraph.errors import ArgumentError
 from tgraph.kernels import Choice, is_watched, layouts
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
 KEPT = 64  # plans of a graph: a program with another weight or limit in each run does not fill the memory
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
-    """limit : beyond so many rounds the run has failed, None for no limit.
-    width : of the buckets in which to relax, None for no order.
-    watch : what looks at the integers that are sent while the rounds go on; None where none can overflow.
-    loop : the backend that runs the whole loop, or why none does; None for programs that bring their own steps.
-    best : the weight of an arc that no other beats, None where that says nothing about messages.
-    growth : how far a value can move away from the first ones, None where that is not known.
-    """
-
-    limit: int | None
-    width: float | None = None
-    watch: Watch | None = None
-    loop: Choice | None = None
-    best: float | None = None
-    growth: float | None = None
 
 
 def plan(

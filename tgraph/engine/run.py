@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 
 import torch
@@ -17,13 +15,14 @@ from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.native import torch_alone
-from tgraph.core.rows import Scratch
 from tgraph.core.storage import Storage
-from tgraph.core.subgraph import Mode, Subgraph
+from tgraph.core.subgraph import Subgraph
 from tgraph.engine import compiled_loop, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper
 from tgraph.engine.delta_stepping import NearFar
-from tgraph.engine.planning import Plan
+from tgraph.engine.overflow import Watch
+from tgraph.engine.progress import Advance, progress_bar
+from tgraph.engine.state import Run, State
 from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.io.files import PathLike
@@ -33,26 +32,6 @@ from tgraph.model.program import Program, Relaxation
 
 # Brings a graph to a device and within a budget of memory; set by `tgraph.stream`, which stands above.
 place: Callable[[Graph, str | int | None, torch.device | str | None], Graph] | None = None
-
-Advance = Callable[[int, int], None]  # told how many iterations were done, and how many vertices are active
-
-
-@dataclass
-class Run:
-    """What a run gave.
-
-    values : the vertex data, as the program shapes it.
-    iterations : how many times TENSORIZE and COMPUTE ran.
-    converged : True where no vertex was active any more, the tolerance was met, or the program's rounds are done.
-    residual : the last residual, for a program that has one.
-    trace : what each iteration did, where asked for.
-    """
-
-    values: Any
-    iterations: int
-    converged: bool
-    residual: float | None = None
-    trace: Trace | None = None
 
 
 def run(
@@ -99,157 +78,117 @@ def run(
         graph = place(graph, memory, device)
     # Elsewhere torch may be what computes: a program's own operations.
     with torch_alone(backend) if program.one_torch_thread else nullcontext():
-        return _run(program, graph, mode, backend, trace, progress, max_iterations, checkpoint)
+        keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
+        state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
+        with progress_bar(state, progress) as advance, _recording(state):
+            remaining = (_run_loop if state.runs_in_backend else _run_rounds)(state, advance, keeper)
+        unfinished = remaining and state.iterations != program.rounds
+        if keeper is not None:
+            keeper.save() if unfinished else keeper.finish()
+        result = state.result(converged=not unfinished)
+    if unfinished:
+        raise NotConvergedError(_not_converged(state, remaining), result, result.residual)
+    return result
 
 
-def _run(
+def _begun(
     program: Program,
     graph: Graph,
     mode: str,
     backend: str,
     trace: bool,
-    progress: bool,
     max_iterations: int | None,
-    checkpoint: Checkpoint | PathLike | None,
-) -> Run:
-    """`run` on a graph that is where it is to be."""
-    keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
+    keeper: Keeper | None,
+) -> State:
+    """INIT, or what an earlier run has left."""
     values, active = _first(program, graph)
     if graph.layout is not None:
         graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
     saved = None if keeper is None else keeper.begin(values)
     plan = planning.plan(program, graph, values, active, backend, mode, max_iterations)
-    result = Run(values, 0, False, trace=Trace(graph, type(program).__name__) if trace else None)
+    state = State(program, graph, backend, mode, plan, values, active)
+    if trace:
+        state.trace = Trace(graph, type(program).__name__)
     if saved is not None:
-        values, active = _restored(program, graph, result, saved)
-    loop = plan.loop if plan.loop is not None and len(active) else None
-    with _bar(progress, program, graph, result.iterations) as advance, _recording(graph, result.trace):
-        if loop is not None and loop.backend is not None:
-            remaining = _run_loop(plan, loop, cast(Relaxation, program), graph, active, mode, result, advance, keeper)
-        else:
-            if loop is not None and result.trace is not None:
-                result.trace.choices.append(str(loop))
-            policy = DirectionPolicy(graph, mode, _settles(program, graph, values, active))
-            if saved is not None and saved["policy"] is not None:
-                policy.restore(saved["policy"])
-            remaining = _run_rounds(plan, program, graph, active, policy, backend, result, advance, keeper)
-    unfinished = remaining and result.iterations != program.rounds
-    if keeper is not None:
-        keeper.save() if unfinished else keeper.finish()
-    result.values = program.finish(result.values)
-    if unfinished:
-        message = _not_converged(program, plan.limit, result.residual, remaining)
-        raise NotConvergedError(message, result, result.residual)
-    result.converged = True
-    return result
+        state.restore(saved)
+    if not state.runs_in_backend:
+        state.policy = DirectionPolicy(graph, mode, _settles(program, graph, state.values, state.active))
+        if saved is not None and saved["policy"] is not None:
+            state.policy.restore(saved["policy"])
+    return state
 
 
-def _run_rounds(
-    plan: Plan,
-    program: Program,
-    graph: Graph,
-    active: Frontier,
-    policy: DirectionPolicy,
-    backend: str,
-    result: Run,
-    advance: Advance,
-    keeper: Keeper | None,
-) -> int:
+def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
     With a width, in the order of buckets. Returns how many vertices are active still."""
-    scratch, watch = Scratch(graph.num_vertices), plan.watch
-    order = None if plan.width is None else NearFar(plan.width, result.values.dtype, scratch)
-    if order is not None:
-        active = order.next(result.values, active)
+    plan = state.plan
+    if plan.loop is not None and len(state.active) and state.trace is not None:
+        state.trace.choices.append(str(plan.loop))
+    if plan.width is not None:
+        state.order = NearFar(plan.width, state.values.dtype, state.scratch)
+        state.active = state.order.next(state.values, state.active)
     safe = 0  # so many rounds need no look at the integers that they send
-    while len(active) and result.iterations not in (program.rounds, plan.limit):
-        if watch is not None:
-            safe = (safe or watch.rounds(result.values, active)) - 1
-        before = result.values
-        devices.end_round(graph.device)
-        changed = _iterate(program, graph, active, policy.choose(active), result, backend, scratch)
+    while not state.is_done:
+        if plan.watch is not None:
+            safe = (safe or plan.watch.rounds(state.values, state.active)) - 1
+        before, everything = state.values, state.active.is_everything
+        devices.end_round(state.graph.device)
+        changed = _iterate(state)
         advance(1, len(changed))
-        if active.is_everything and _meets_tolerance(program, before, result):
+        if everything and _meets_tolerance(state, before):
             return 0
-        active = changed if order is None else order.next(result.values, changed)
+        state.active = changed if state.order is None else state.order.next(state.values, changed)
         if keeper is not None:
-            keeper.offer(partial(_state, program, result, active, order, policy))
-    return len(active)
+            keeper.offer(state.kept)
+    return len(state.active)
 
 
-def _iterate(
-    program: Program, graph: Graph, active: Frontier, direction: Mode, result: Run, backend: str, scratch: Scratch
-) -> Frontier:
+def _iterate(state: State) -> Frontier:
     """TENSORIZE and COMPUTE once; returns the frontier that COMPUTE gave."""
-    if result.trace is None:
-        return _step(program, graph, active, direction, result, backend, scratch)[1]
+    if state.trace is None:
+        return _step(state)[1]
     with watched() as choices:
-        start = result.trace.clock()
-        sub, changed = _step(program, graph, active, direction, result, backend, scratch)
-        result.trace.add(sub.mode, active, changed, start, choices)
+        start = state.trace.clock()
+        sub, changed = _step(state)
+        state.trace.add(sub.mode, state.active, changed, start, choices)
     return changed
 
 
-def _step(
-    program: Program, graph: Graph, active: Frontier, direction: Mode, result: Run, backend: str, scratch: Scratch
-) -> tuple[Subgraph, Frontier]:
-    sub = program.tensorize(graph, active, direction)
-    sub.backend, sub.scratch = backend, scratch
-    result.values, changed = _checked(program, graph, program.compute(sub, result.values, active))
-    result.iterations += 1
+def _step(state: State) -> tuple[Subgraph, Frontier]:
+    program, graph, policy = state.program, state.graph, cast(DirectionPolicy, state.policy)
+    sub = program.tensorize(graph, state.active, policy.choose(state.active))
+    sub.backend, sub.scratch = state.backend, state.scratch
+    state.values, changed = _checked(program, graph, program.compute(sub, state.values, state.active))
+    state.iterations += 1
     return sub, changed
 
 
-def _run_loop(
-    plan: Plan,
-    choice: Choice,
-    program: Relaxation,
-    graph: Graph,
-    active: Frontier,
-    mode: str,
-    result: Run,
-    advance: Advance,
-    keeper: Keeper | None,
-) -> int:
+def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
     """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
-    result.values, watch = result.values.contiguous(), plan.watch
-    most = planning.fewest(plan.limit, program.rounds)
-    loop = compiled_loop.begin(choice, program, graph, result.values, active, mode, plan.width, plan.best, plan.growth)
-    kept = keeper is not None or watch is not None
-    begun = result.values.clone() if kept and not hasattr(loop, "frontier") else None
+    plan, watch, first = state.plan, state.plan.watch, state.active
+    state.values = state.values.contiguous()
+    loop = compiled_loop.begin(plan, cast(Relaxation, state.program), state.graph, state.values, first, state.mode)
+    compared = (keeper is not None or watch is not None) and not hasattr(loop, "frontier")
+    begun = state.values.clone() if compared else None
 
-    unsettled = partial(compiled_loop.unsettled, loop, graph, active, begun, result.values)
-    safe = None if watch is None else lambda: watch.rounds(result.values, unsettled())
-    for count in compiled_loop.advance(loop, None if most is None else most - result.iterations, safe):
-        result.iterations += count
-        if result.trace is not None:
-            result.trace.add_rounds(loop.rounds(), choice)
+    def rounds_that_fit() -> int:
+        state.active = compiled_loop.unsettled(loop, state.graph, first, begun, state.values)
+        return cast(Watch, watch).rounds(state.values, state.active)
+
+    def kept() -> dict[str, Any]:
+        state.active = compiled_loop.unsettled(loop, state.graph, first, begun, state.values)
+        return state.kept()
+
+    most = planning.fewest(plan.limit, state.program.rounds)
+    left = None if most is None else most - state.iterations
+    for count in compiled_loop.advance(loop, left, None if watch is None else rounds_that_fit):
+        state.iterations += count
+        if state.trace is not None:
+            state.trace.add_rounds(loop.rounds(), cast(Choice, plan.loop))
         advance(count, loop.active)
         if keeper is not None:
-            keeper.offer(lambda: _state(program, result, unsettled()))
+            keeper.offer(kept)
     return loop.active
-
-
-def _state(
-    program: Program, result: Run, active: Frontier, order: NearFar | None = None, policy: DirectionPolicy | None = None
-) -> dict[str, Any]:
-    """What a checkpoint keeps of a run between two iterations."""
-    return {
-        "values": result.values,
-        "frontier": (active if order is None else order.with_far(active)).forms(),
-        "iterations": result.iterations,
-        "residual": result.residual,
-        "program": program.state(),
-        "policy": None if policy is None else policy.state(),
-    }
-
-
-def _restored(program: Program, graph: Graph, result: Run, saved: dict[str, Any]) -> tuple[Any, Frontier]:
-    """The vertex data and the frontier of a state that was kept, which are taken out of it, so that they last no longer
-    than they are used; the rest goes to the result and the program."""
-    result.values, result.iterations, result.residual = saved.pop("values"), saved["iterations"], saved["residual"]
-    program.restore(saved.pop("program"))
-    return result.values, Frontier(graph, **saved.pop("frontier"))
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:
@@ -303,55 +242,31 @@ def _settles(program: Program, graph: Graph, values: Any, active: Frontier) -> b
     return settles(values, active, program.edge != "copy" and weighted)
 
 
-def _meets_tolerance(program: Program, before: Any, run: Run) -> bool:
-    residual = program.residual(before, run.values)
+def _meets_tolerance(state: State, before: Any) -> bool:
+    residual = state.program.residual(before, state.values)
     if residual is None:
         return False
-    run.residual = float(residual)
-    return program.tolerance is not None and run.residual <= program.tolerance
+    state.residual = float(residual)
+    return state.program.tolerance is not None and state.residual <= state.program.tolerance
 
 
-def _not_converged(program: Program, limit: int | None, residual: float | None, active: int) -> str:
-    name = type(program).__name__
+def _not_converged(state: State, active: int) -> str:
+    program, residual = state.program, state.residual
     if isinstance(program, Relaxation) and program.max_iterations is None and residual is None:
         hint = "a cycle may improve without end (a negative one for a min); else raise max_iterations"
     else:
         hint = "raise max_iterations" + (" or the tolerance" if residual is not None else "")
-    state = f"residual {residual:.3g}" if residual is not None else f"{active:,} vertices still active"
-    return f"{name} has not converged after {limit} iterations ({state}); {hint}"
+    left = f"residual {residual:.3g}" if residual is not None else f"{active:,} vertices still active"
+    return f"{type(program).__name__} has not converged after {state.plan.limit} iterations ({left}); {hint}"
 
 
-def _recording(graph: Graph, trace: Trace | None) -> AbstractContextManager[None]:
+def _recording(state: State) -> AbstractContextManager[None]:
     """What a graph reads from outside of memory goes to the trace."""
-    return nullcontext() if trace is None or graph.layout is None else _visits(graph.layout, trace)
+    layout, trace = state.graph.layout, state.trace
+    return nullcontext() if trace is None or layout is None else _visits(layout, trace)
 
 
 @contextmanager
 def _visits(layout: Storage, trace: Trace) -> Iterator[None]:
     with layout.recording() as trace.visits:
         yield
-
-
-def _bar(show: bool, program: Program, graph: Graph, done: int) -> AbstractContextManager[Advance]:
-    """A function to call after each iteration, which counts it on a tqdm bar; for a graph that streams with what was
-    read in it."""
-    return _shown_bar(program, graph, done) if show else nullcontext(lambda steps, active: None)
-
-
-@contextmanager
-def _shown_bar(program: Program, graph: Graph, done: int) -> Iterator[Advance]:
-    from tqdm import tqdm
-
-    counts = getattr(graph.layout, "counts", None)
-    with tqdm(desc=type(program).__name__, unit=" iterations", initial=done) as bar:
-
-        def advance(steps: int, active: int) -> None:
-            nonlocal counts
-            read = ""
-            if counts is not None:
-                before, counts = counts, graph.layout.counts  # type: ignore[union-attr]
-                read = f", {counts.since(before)}"
-            bar.set_postfix_str(f"{active:,} active{read}", refresh=False)
-            bar.update(steps)
-
-        yield advance

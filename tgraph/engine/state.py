@@ -1,0 +1,95 @@
+"""The state of a run: what one iteration leaves to the next, and what a checkpoint keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tgraph.core.direction import DirectionPolicy
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Scratch, computed_once
+from tgraph.engine.delta_stepping import NearFar
+from tgraph.engine.plan import Plan
+from tgraph.engine.trace import Trace
+from tgraph.model.program import Program
+
+
+@dataclass
+class Run:
+    """What a run gave.
+
+    values : the vertex data, as the program shapes it.
+    iterations : how many times TENSORIZE and COMPUTE ran.
+    converged : True where no vertex was active any more, the tolerance was met, or the program's rounds are done.
+    residual : the last residual, for a program that has one.
+    trace : what each iteration did, where asked for.
+    """
+
+    values: Any
+    iterations: int
+    converged: bool
+    residual: float | None = None
+    trace: Trace | None = None
+
+
+@dataclass(eq=False)
+class State:
+    """A program on a graph, between two iterations.
+
+    values, active : the vertex data, and the vertices that send next.
+    iterations, residual : how many iterations are done, and the residual of the last.
+    policy, order : the direction, and the order of buckets, of iterations that the engine runs itself; None before the
+        first, and where the whole loop `runs_in_backend`.
+    """
+
+    program: Program
+    graph: Graph
+    backend: str
+    mode: str
+    plan: Plan
+    values: Any
+    active: Frontier
+    trace: Trace | None = None
+    iterations: int = 0
+    residual: float | None = None
+    policy: DirectionPolicy | None = None
+    order: NearFar | None = None
+
+    @computed_once
+    def scratch(self) -> Scratch:
+        """Working memory that the iterations share."""
+        return Scratch(self.graph.num_vertices)
+
+    @property
+    def runs_in_backend(self) -> bool:
+        """True where a backend runs the whole loop."""
+        loop = self.plan.loop
+        return loop is not None and loop.backend is not None and len(self.active) > 0
+
+    @property
+    def is_done(self) -> bool:
+        """True where nothing is active, or the program's rounds or the limit are reached."""
+        return not len(self.active) or self.iterations in (self.program.rounds, self.plan.limit)
+
+    def kept(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {
+            "values": self.values,
+            "frontier": (self.active if self.order is None else self.order.with_far(self.active)).forms(),
+            "iterations": self.iterations,
+            "residual": self.residual,
+            "program": self.program.state(),
+            "policy": None if self.policy is None else self.policy.state(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from what `kept` gave. Vertex data and frontier are taken out of it: they last no longer than they are
+        used."""
+        self.values, self.active = saved.pop("values"), Frontier(self.graph, **saved.pop("frontier"))
+        self.iterations, self.residual = saved["iterations"], saved["residual"]
+        self.program.restore(saved.pop("program"))
+
+    def result(self, converged: bool) -> Run:
+        """What the user gets."""
+        return Run(self.program.finish(self.values), self.iterations, converged, self.residual, self.trace)
