@@ -64,7 +64,7 @@ def _refuses_aggregate(call: Call, sub: Subgraph) -> str | None:
         return why
     if records(call.data) and (reduction.name not in ("sum", "mean") or _edge(call) in ("min", "max")):
         return f"gradients of {reduction.name!r} with edge={call.edge!r} follow single arcs"
-    return _layout(sub).refuses(
+    return _layout(_receiving(sub)).refuses(
         KERNEL.get(reduction.name, reduction.name), _edge(call), _pulled_in(dtype, reduction, sub)
     )
 
@@ -92,7 +92,7 @@ def _computed_in(dtype: torch.dtype) -> torch.dtype:
 
 def _pulled_in(dtype: torch.dtype, reduction: Reduction, sub: Subgraph) -> torch.dtype:
     """The same, but for sums in a layout that rounds them at the end itself; a mean is a sum that need not fit."""
-    return dtype if reduction.name == "sum" and _layout(sub).rounds_once else _computed_in(dtype)
+    return dtype if reduction.name == "sum" and _layout(_receiving(sub)).rounds_once else _computed_in(dtype)
 
 
 def _edge(call: Call) -> str:
@@ -131,7 +131,7 @@ def _heard(sub: Subgraph, dtype: torch.dtype) -> Tensor:
     if not sub.sends_partly:
         return rows.out_degree.clamp(min=1).to(dtype)
     ones = sub.active.mask.to(torch.int64)[:, None]
-    return cast(Any, rows.layout).pull(ones, "sum")[:, 0].clamp_(min=1).to(dtype)
+    return _layout(rows).pull(ones, "sum")[:, 0].clamp_(min=1).to(dtype)
 
 
 def _receiving(sub: Subgraph) -> Graph:
@@ -139,14 +139,15 @@ def _receiving(sub: Subgraph) -> Graph:
     return sub.graph.transpose_detached() if (sub.mode == "pull") == sub.mirrored else sub.graph
 
 
-def _layout(sub: Subgraph) -> Any:
-    return _receiving(sub).layout
+def _layout(graph: Graph) -> Any:
+    """The layout of a graph that is in one: a `Storage`, or one that streams, which offers more."""
+    return graph.layout
 
 
 def _pulled(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
     if records(data):
         return _Sum.apply(data, _receiving(sub), edge)
-    return _layout(sub).pull(data, reduction.name, edge)
+    return _layout(_receiving(sub)).pull(data, reduction.name, edge)
 
 
 class _Sum(torch.autograd.Function):
@@ -155,7 +156,7 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, data: Tensor, graph: Graph, edge: str) -> Tensor:
         ctx.graph, ctx.edge = graph, edge
-        return cast(Any, graph.layout).pull(data.detach(), "sum", edge)
+        return _layout(graph).pull(data.detach(), "sum", edge)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
@@ -174,7 +175,7 @@ def _refuses_relax(call: Call, sub: Subgraph) -> str | None:
         return "it records no gradient"
     if not sub.selection.is_whole:
         return None  # rows that are decoded, or read, one by one
-    return None if cast(Any, sub.graph.layout).streams else _refuses_relaxed_pull(call, sub)
+    return None if _layout(sub.graph).streams else _refuses_relaxed_pull(call, sub)
 
 
 def _refuses_relaxed_pull(call: Call, sub: Subgraph) -> str | None:
@@ -184,7 +185,7 @@ def _refuses_relaxed_pull(call: Call, sub: Subgraph) -> str | None:
             return f"edge={call.edge!r} would let vertices without a value send the weight alone"
         if not call.data.dtype.is_floating_point and not _fits(call.data, reduction, sub.graph):
             return "sums might not fit half of int64"
-    return _layout(sub).refuses(reduction.name, _edge(call), _relaxed_in(call))
+    return _layout(_receiving(sub)).refuses(reduction.name, _edge(call), _relaxed_in(call))
 
 
 def _fits(values: Tensor, reduction: Reduction, graph: Graph) -> bool:
@@ -215,7 +216,7 @@ def relax(
     layout that streams."""
     call = Call("relax", values, reduction, edge, weights, sub=sub)
     if _reads_rows(call, sub):
-        return cast(Any, sub.graph.layout).relax_rows(sub, values, reduction, edge, weights)
+        return _layout(sub.graph).relax_rows(sub, values, reduction, edge, weights)
     if not sub.selection.is_whole:
         return portable.relax(sub, values, reduction, edge, weights, bound)
     identity = reduction.identity(values.dtype)
@@ -225,7 +226,7 @@ def relax(
     sent = values if weights is None else across(values, edge, weights).to(values.dtype)
     dtype = _relaxed_in(call)
     far = torch.where(silent, _silent(reduction, dtype, call.weights_in_layout), sent.to(dtype))
-    best = _layout(sub).pull(far.flatten(1) if far.dim() > 1 else far[:, None], reduction.name, _edge(call))
+    best = _layout(_receiving(sub)).pull(far.flatten(1) if far.dim() > 1 else far[:, None], reduction.name, _edge(call))
     best = best.reshape(values.shape)
     if call.weights_in_layout and not dtype.is_floating_point:
         best = torch.where((best >= _FAR) | (best <= -_FAR), identity, best)
@@ -238,7 +239,7 @@ def relax(
 def _reads_rows(call: Call, sub: Subgraph) -> bool:
     """True for a graph that streams, where the rows of the active vertices push along all of their arcs; so does what
     is a pull by name, but is none that its layout serves."""
-    if not cast(Any, sub.graph.layout).streams or sub.selection.width is not None:
+    if not _layout(sub.graph).streams or sub.selection.width is not None:
         return False
     if sub.mode == "push":
         return not sub.mirrored
@@ -260,7 +261,7 @@ def _refuses_step(call: Call, sub: Subgraph) -> str | None:
         return "it records no gradient"
     if call.blocks > 1:
         return "blocks of rows that hear each other need rows one by one"
-    return _layout(sub).refuses("sum", _edge(call), torch.float64)
+    return _layout(_receiving(sub)).refuses("sum", _edge(call), torch.float64)
 
 
 def affine_step(
@@ -276,14 +277,14 @@ def affine_step(
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
     """As the portable `affine_step`, for one block; the layout may have one that is fused."""
-    return _layout(sub).affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
+    return _layout(_receiving(sub)).affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
 
 
 # ---- what layouts that stream offer besides -------------------------------------------------------------------------
 
 
 def _streams(call: Call, sub: Subgraph) -> str | None:
-    return None if cast(Any, sub.graph.layout).streams else "the loops walk the rows of a CSR"
+    return None if _layout(sub.graph).streams else "the loops walk the rows of a CSR"
 
 
 def _refuses_fixpoint(call: Call, sub: Subgraph) -> str | None:
@@ -305,7 +306,7 @@ def fixpoint(
     graph: Graph, values: Tensor, active: Frontier, reduction: Reduction, edge: str, weights: Tensor | float | None
 ) -> Any:
     """A relaxation at its start, in whatever order suits the blocks that a layout reads; see `fused`."""
-    return cast(Any, graph.layout).fixpoint(graph, values, active, reduction, edge, weights)
+    return _layout(graph).fixpoint(graph, values, active, reduction, edge, weights)
 
 
 def _refuses_join(call: Call, sub: Subgraph) -> str | None:
@@ -317,7 +318,7 @@ def _refuses_join(call: Call, sub: Subgraph) -> str | None:
 def join(sub: Subgraph, label: Tensor) -> bool:
     """See `tgraph.primitives.union_find.join`."""
     stored = sub.graph.transpose_detached() if sub.mirrored else sub.graph
-    return cast(Any, stored.layout).join(stored, label)
+    return _layout(stored).join(stored, label)
 
 
 _REFUSALS: dict[str, Callable[[Call, Subgraph], str | None]] = {
