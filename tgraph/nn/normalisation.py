@@ -14,8 +14,8 @@ from tgraph.kernels.autograd.bipartite import inverse_root_degree
 from tgraph.kernels.autograd.library import transformed
 from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
-from tgraph.nn.compiled import prepare_norm
-from tgraph.nn.self_loops import with_loops, with_more_loops
+from tgraph.nn.compiled import at_trace_time, derive, mark_static
+from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops
 
 
 def gcn_norm(
@@ -52,7 +52,7 @@ def gcn_norm(
         return adjacency, Scale(scale, loops is not None)
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
-        prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
+        _prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
     looped = None
     if loops is not None:
         looped = with_more_loops(adjacency) if loops == "more" else with_loops(adjacency, adjacency.num_targets)
@@ -60,7 +60,7 @@ def gcn_norm(
     fill = 2.0 if improved else 1.0
 
     if edge_weight is None:
-        return over, norm_of_ones(adjacency, over, loops is not None, dtype)
+        return over, _norm_of_ones(adjacency, over, loops is not None, dtype)
 
     def compute() -> ArcWeights:
         flat = edge_weight.reshape(-1)
@@ -99,7 +99,18 @@ def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tenso
     return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
 
 
-def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
+@at_trace_time
+def _prepare_norm(graph: Graph, reverse: bool, loops: bool, dtype: torch.dtype) -> bool:
+    """Derive the weights of a graph convolution whose edges weigh 1. The result has no meaning."""
+    adjacency: Adjacency = GraphAdjacency(graph, reverse)
+    over = find_loops(adjacency, graph.num_vertices, "source_to_target").adjacency if loops else adjacency
+    weights = _norm_of_ones(adjacency, over, loops, dtype)
+    derive(over)
+    mark_static(weights.values, weights.find_transposed(over))
+    return True
+
+
+def _norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
     """The normalised weights where every edge weighs 1, kept; `over` is the adjacency, or `looped`."""
 
     def compute() -> ArcWeights:

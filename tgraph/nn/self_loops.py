@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core.graph import kept_for_later
+from tgraph.core.graph import Graph, kept_for_later
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.bipartite import sort_by_target
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
-from tgraph.nn.compiled import prepare_loops
+from tgraph.nn.compiled import at_trace_time, derive
 from tgraph.nn.traced import SunkAdjacency, sink_loops
 
 FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
@@ -168,10 +168,17 @@ def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_targ
     """The adjacency in which the self-loops of the user are replaced by one for each of the first `num_loops` vertices;
     kept with it."""
     if torch.compiler.is_compiling() and isinstance(adjacency, GraphAdjacency):
-        prepare_loops(adjacency.graph, adjacency.reverse, flow)
+        _prepare_loops(adjacency.graph, adjacency.reverse, flow)
     elif torch.compiler.is_compiling():
         return _with_loops_traced(adjacency, num_loops, flow)
     return find_loops(adjacency, num_loops, flow)
+
+
+@at_trace_time
+def _prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
+    """Derive what layers that add self-loops read of a graph. The result has no meaning."""
+    derive(find_loops(GraphAdjacency(graph, reverse), graph.num_vertices, flow).adjacency)
+    return True
 
 
 def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
