@@ -16,7 +16,9 @@ from tgraph.io import read, verify, write
 from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.model.program import Program, Relaxation
 from tgraph.stream.run.opening import open
-from tgraph.tune.advice import Advice, advise
+from tgraph.tune.advice import advise
+from tgraph.tune.findings import ModelAdvice
+from tgraph.tune.layout_advice import Advice
 from tgraph.tune.tuning import Tuned, tune
 
 __version__ = "0.1.0"
@@ -26,6 +28,7 @@ __all__ = [
     "Checkpoint",
     "Frontier",
     "Graph",
+    "ModelAdvice",
     "Program",
     "Received",
     "Relaxation",

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from tgraph.nn.conv.layer import MessagePassing
     from tgraph.nn.conv.sage_conv import SAGEConv
     from tgraph.nn.conv.transformer_conv import TransformerConv
-    from tgraph.tune.findings import Advice
-    from tgraph.tune.layer_advice import advise
 
 __all__ = [
     "Acceleration",
-    "Advice",
     "GATConv",
     "GATv2Conv",
     "GCNConv",
@@ -35,7 +32,6 @@ __all__ = [
     "SAGEConv",
     "TransformerConv",
     "accelerate",
-    "advise",
     "forget",
     "restore",
 ]
@@ -43,7 +39,6 @@ __all__ = [
 # The modules of what is imported at first use.
 _HOMES = {
     "Acceleration": "tgraph.nn.accelerated",
-    "Advice": "tgraph.tune.findings",
     "GATConv": "tgraph.nn.conv.gat_conv",
     "GATv2Conv": "tgraph.nn.conv.gatv2_conv",
     "GCNConv": "tgraph.nn.conv.gcn_conv",
@@ -52,7 +47,6 @@ _HOMES = {
     "SAGEConv": "tgraph.nn.conv.sage_conv",
     "TransformerConv": "tgraph.nn.conv.transformer_conv",
     "accelerate": "tgraph.nn.accelerated",
-    "advise": "tgraph.tune.layer_advice",
     "restore": "tgraph.nn.accelerated",
 }
 
