@@ -1,8 +1,8 @@
-"""Layers of graph neural networks, drop-in for their namesakes in PyTorch Geometric: the same arguments, names of
-parameters and numbers, on our operators. PyTorch Geometric is not needed to use them.
+"""Layers of graph neural networks, drop-in replacements for the PyTorch Geometric layers of the same name: the same
+arguments, parameter names and results, computed by TGraph's operators. PyTorch Geometric is optional.
 
-Where it is installed they derive from its layers (`namesakes.py`), and so what asks for these, `to_hetero` and the
-explainers among others, takes ours. It is imported with the first layer that is asked for.
+Where it is installed the layers derive from its layers (`conv/namesakes.py`), so that `to_hetero`, the explainers and
+other code that requires its classes accept them. It is imported when a layer is first accessed.
 """
 
 import importlib
@@ -36,7 +36,7 @@ __all__ = [
     "restore",
 ]
 
-# The modules of what is imported at first use.
+# The modules of the names that are imported at first access.
 _HOMES = {
     "Acceleration": "tgraph.nn.accelerated",
     "GATConv": "tgraph.nn.conv.gat_conv",

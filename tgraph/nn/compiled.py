@@ -1,5 +1,5 @@
-"""What torch.compile finds of a `tgraph.Graph`: all that a layer derives from it is derived at trace time and becomes a
-constant of the compiled code, which is specialised to this graph."""
+"""Layers on a `tgraph.Graph` under torch.compile: whatever a layer derives from the graph is derived at trace time and
+becomes a constant of the compiled code, which is specialised to this graph."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def at_trace_time(function: F) -> F:
-    """Have torch.compile call a function while it traces, and take its result for a constant. This is what
-    torch.compiler.assume_constant_result does, without importing the compiler."""
+    """Mark a function for torch.compile to call while tracing, with its result a constant: as
+    torch.compiler.assume_constant_result, without importing the compiler."""
     setattr(function, "_dynamo_marked_constant", True)  # noqa: B010
     return function
 
 
 @at_trace_time
 def prepare(graph: Graph, reverse: bool) -> bool:
-    """Derive what layers read of the graph's own arcs. The result has no meaning."""
+    """Derive what layers on the arcs of a graph read. The result has no meaning."""
     derive(GraphAdjacency(graph, reverse))
     return True
 
 
 def derive(adjacency: Adjacency) -> None:
-    """Derive, and mark as static, whatever layers read of an adjacency."""
+    """Derive whatever layers read of an adjacency."""
     for stored in (adjacency.rows, adjacency.columns):
         stored.out_degree  # noqa: B018  checks the offsets
         pull_push.remember(stored)
@@ -43,7 +43,7 @@ def derive(adjacency: Adjacency) -> None:
 
 
 def mark_static(*tensors: torch.Tensor | None) -> None:
-    """Have CUDA graphs replay on these tensors themselves, not on copies."""
+    """Mark addresses as static: CUDA graphs then replay on these tensors without copying them."""
     for tensor in tensors:
         if tensor is not None:
             torch._dynamo.mark_static_address(tensor)

@@ -79,10 +79,10 @@ def _layers(advice: ModelAdvice) -> Iterable[str]:
     rows: list[tuple[str, ...]] = [("layer", "class", "pass", "served by", "of", "moved", "ms")]
     for layer in advice.layers:
         label = [layer.place or "the model", layer.name + (f", called {layer.calls} times" * (layer.calls > 1))]
-        for way, steps in (("forward", layer.forward), ("backward", layer.backward)):
+        for direction, steps in (("forward", layer.forward), ("backward", layer.backward)):
             for step in steps:
                 sent, taken = numbers(step.shape, step.dtype), figure(step.milliseconds)
-                rows.append((*label, way, str(step), sent, size(step.moved), taken))
+                rows.append((*label, direction, str(step), sent, size(step.moved), taken))
                 label = ["", ""]
         if label[0]:
             rows.append((*label, "", "no kernel of tgraph", "", "", ""))
