@@ -1,4 +1,4 @@
-"""`advise` measures what it says, and recommends by rule."""
+"""`advise` of a graph measures what it says, and recommends by rule."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from strategies import random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS
-from tgraph.tune import advice
+from tgraph.tune import layout_advice
 
 
 def timer_of(milliseconds):
@@ -56,7 +56,7 @@ def test_the_smallest_of_the_fast_ones_is_recommended(times, recommended):
 def test_what_a_build_costs_is_told_in_sums(monkeypatch):
     """Half a second in the clock's time, at a millisecond for each sum."""
     clock = itertools.count(0, 0.5)
-    monkeypatch.setattr(advice.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(layout_advice.time, "perf_counter", lambda: next(clock))
     found = tg.advise(random_graph(50, 2000), layouts=["coo"], timer=timer_of([2.0, 1.0]))
     assert found.why.endswith("sums that pay its build back: 500")
 
@@ -71,9 +71,9 @@ def test_dense_tiles_are_measured_and_others_refused_by_their_density():
 
 def test_a_large_graph_is_sampled():
     graph = tg.generators.grid2d(100, 100)
-    part = advice.sampled(graph, 5000)
+    part = layout_advice.sampled(graph, 5000)
     assert 2500 < part.num_arcs < 6000
-    assert advice.sampled(graph, graph.num_arcs) is graph
+    assert layout_advice.sampled(graph, graph.num_arcs) is graph
     assert tg.advise(graph, layouts=["coo"], sample=5000).arcs == part.num_arcs
 
 
@@ -84,6 +84,8 @@ def test_a_graph_in_a_layout_is_advised_too():
 def test_faults():
     with pytest.raises(ArgumentError, match="features: expected at least one, got 0"):
         tg.advise(random_graph(5, 5), features=0)
+    with pytest.raises(ArgumentError, match=r"graph: expected a tgraph\.Graph or a torch\.nn\.Module, got list"):
+        tg.advise([[0], [1]])
 
 
 def test_empty_graphs():

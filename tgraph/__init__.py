@@ -20,7 +20,9 @@ from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_
 from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.model.program import Program, Relaxation
 from tgraph.stream.run.opening import open
-from tgraph.tune.advice import Advice, advise
+from tgraph.tune.advice import advise
+from tgraph.tune.findings import ModelAdvice
+from tgraph.tune.layout_advice import Advice
 from tgraph.tune.tuning import Tuned, tune
 
 __version__ = "0.1.0"
@@ -30,6 +32,7 @@ __all__ = [
     "Checkpoint",
     "Frontier",
     "Graph",
+    "ModelAdvice",
     "Program",
     "Received",
     "Relaxation",

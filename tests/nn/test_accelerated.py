@@ -52,10 +52,10 @@ def test_what_stays_is_listed_with_its_reason():
     )
     done = tg.nn.accelerate(model)
     assert done.replaced == {"3": "GCNConv"}
-    assert done.kept["0"] == "there is no GraphConv of ours"
+    assert done.kept["0"] == "tgraph.nn has no GraphConv"
     assert done.kept["1"].startswith("aggr='softmax' is not one of")
     assert done.kept["2"] == "Own may change what GCNConv does"
-    assert "3: GCNConv, replaced" in str(done) and "0: kept, there is no GraphConv" in str(done)
+    assert "3: GCNConv, replaced" in str(done) and "0: kept, tgraph.nn has no GraphConv" in str(done)
     assert str(tg.nn.accelerate(torch.nn.Linear(2, 2))) == "no layers of PyTorch Geometric"
 
 

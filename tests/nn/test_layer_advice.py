@@ -1,4 +1,4 @@
-"""`advise` names the backends that run, and counts the bytes that they move."""
+"""`advise` of a model names the backends that run, and counts the bytes that they move."""
 
 import copy
 
@@ -11,8 +11,9 @@ from tgraph.core import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS
 from tgraph.kernels.autograd import eager
+from tgraph.tune import layer_advice
 from tgraph.tune.findings import figure, size
-from tgraph.tune.profiler import Watch
+from tgraph.tune.profiler import Profile
 
 LAYERS = layers()
 OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an operator, where the name is another
@@ -65,7 +66,7 @@ def test_the_backend_named_is_the_one_that_runs(name, kind, compiled, served, mo
         monkeypatch.setenv("TGRAPH_NATIVE", "0")
     layer, graph = copy.deepcopy(LAYERS[name]), graph_of(kind)
     x = features(15, 6).requires_grad_()
-    found = tg.nn.advise(layer, graph, x, orders=(), layouts=()).layers[0]
+    found = tg.advise(layer, graph, x, orders=(), layouts=()).layers[0]
     assert found.place == "" and found.name == type(layer).__name__ and found.calls == 1
     served.clear()
     result = layer(x, graph)
@@ -104,7 +105,7 @@ def rows_of(edge_index, n):
 
 
 def steps_of(layer, x, edge_index):
-    found = tg.nn.advise(layer, edge_index, x, orders=(), layouts=()).layers[0]
+    found = tg.advise(layer, edge_index, x, orders=(), layouts=()).layers[0]
     return found.forward, found.backward
 
 
@@ -128,7 +129,7 @@ def test_bytes_of_weighted_sums():
     (edge_index, n), x = edges("multi"), features(15, 6)
     weights = torch.rand(edge_index.shape[1], dtype=torch.float64)
     layer = tg.nn.GCNConv(6, 4, add_self_loops=False).double()
-    found = tg.nn.advise(layer, edge_index, x, weights, orders=(), layouts=()).layers[0]
+    found = tg.advise(layer, edge_index, x, weights, orders=(), layouts=()).layers[0]
     offset, neighbors = rows_of(edge_index, n)
     counted = Counted()
     counted.all(offset, neighbors, weights, x)  # the last is the result
@@ -171,18 +172,30 @@ def test_bytes_of_attention(kind):
 
 def test_bytes_of_what_adds_to_its_ends():
     graph, x = graph_of("graph"), features(15, 32).requires_grad_()
-    with Watch() as watch:
+    with Profile() as profile:
         torch.ops.tgraph.push(x.detach(), None, graph.offset, graph.neighbors, None, -1, None, "sum", "copy", "auto")
     added = graph.num_arcs * 2 * x[0].nbytes
-    assert watch.steps[0].moved == graph.offset.nbytes + graph.neighbors.nbytes + 2 * x.nbytes + added
+    assert profile.steps[0].moved == graph.offset.nbytes + graph.neighbors.nbytes + 2 * x.nbytes + added
     if native.load() is None:
         return
-    with Watch() as watch:
+    with Profile() as profile:
         tg.aggregate(graph, x, "max").sum().backward()
-    won, back = watch.steps
+    won, back = profile.steps
     arcs = graph.offset.nbytes + graph.neighbors.nbytes
     assert won.operation == "pull_won" and won.moved == arcs + graph.num_arcs * x[0].nbytes + 2 * x.nbytes
     assert back.operation == "give_won" and back.moved == arcs + 3 * x.nbytes + 2 * x.nbytes
+
+
+def timer_of(*seconds, shape=None):
+    """A timer that calls the function and takes its times from a list."""
+    times = iter(seconds)
+
+    def timer(step):
+        result = step()
+        assert shape is None or result.shape == shape
+        return next(times)
+
+    return timer
 
 
 def clique():
@@ -191,7 +204,7 @@ def clique():
 
 def test_a_graph_in_a_layout():
     graph = clique().to_format("virtual")
-    found = tg.nn.advise(tg.nn.SAGEConv(6, 6), graph, layouts=("virtual",))
+    found = tg.advise(tg.nn.SAGEConv(6, 6), graph, layouts=("virtual",), timer=timer_of(2.0, 1.0))
     step = found.layers[0].forward[0]
     assert step.backend == "layout"
     layout = graph.transpose().layout
@@ -199,38 +212,47 @@ def test_a_graph_in_a_layout():
     assert children < graph.num_arcs
     assert step.moved == children * 6 * 4 + layout.nbytes + 40 * 6 * 4
     assert found.layers[0].backward == ()  # the features of the first layer record no gradient
-    assert "'virtual' that the graph has" in found.hints[-1]
+    assert found.layouts.recommended == "virtual" and found.hints[-1] == "layout: keep 'virtual', as recommended above"
+    found = tg.advise(tg.nn.SAGEConv(6, 6), graph, layouts=("virtual",), timer=timer_of(1.0, 2.0))
+    assert found.layouts.recommended == "csr" and found.hints[-1] == "layout: graph.to_csr(), as recommended above"
 
 
 def test_a_graph_that_streams(tmp_path):
     path = tmp_path / "blocks.tg"
     tg.stream.write_partitioned(graph_of("graph"), path, parts=3)
-    found = tg.nn.advise(tg.nn.GCNConv(6, 6), tg.stream.open(path, memory="100MB"))
+    found = tg.advise(tg.nn.GCNConv(6, 6), tg.stream.open(path, memory="100MB"))
     assert [step.backend for step in found.layers[0].forward] == ["layout"]
     assert not found.orders and not found.layouts
 
 
-def test_layouts_say_whom_they_serve_and_what_they_spare():
+def test_layouts_that_serve_a_layer_are_measured():
     graph = clique()
     model = torch.nn.ModuleDict(
         {"sum": tg.nn.GINConv(torch.nn.Linear(6, 6)), "max": tg.nn.SAGEConv(6, 6, "max"), "gat": tg.nn.GATConv(6, 6)}
     )
-    found = tg.nn.advise(model, graph, layouts=("cbm", "virtual"))
-    by_name = {each.layout: each for each in found.layouts}
-    assert by_name["cbm"].serves == ("sum",)
-    assert "gat" not in by_name["virtual"].serves and "sum" in by_name["virtual"].serves
-    for name, each in by_name.items():
-        layout = graph.to_format(name).layout
-        assert each.operations == len(layout.dag.children) / graph.num_arcs < 0.3
-        assert each.bytes_per_edge == layout.nbytes / graph.num_arcs
-    assert "graph.to_format(" in found.hints[-1]
+    found = tg.advise(model, graph, layouts=("cbm", "virtual"), timer=timer_of(4.0, 2.0, 3.0))
+    assert found.serves["cbm"] == ("sum",)
+    assert "gat" not in found.serves["virtual"] and "sum" in found.serves["virtual"]
+    times = [(each.layout, each.milliseconds) for each in found.layouts.measured]
+    assert times == [("csr", 4e3), ("cbm", 2e3), ("virtual", 3e3)]
+    assert found.layouts.features == found.columns == 6 and found.layouts.arcs == graph.num_arcs
+    for each in found.layouts.measured[1:]:
+        assert each.bytes_per_edge == graph.to_format(each.layout).layout.nbytes / graph.num_arcs
+    assert found.hints[-1] == "layout: graph.to_format('cbm'), as recommended above"
+    assert "cbm serves sum" in str(found) and "recommended: cbm, 2.00 times as fast as csr" in str(found)
+
+
+def test_layouts_that_serve_no_layer_are_not_measured():
+    found = tg.advise(tg.nn.GATConv(6, 6), clique(), layouts=("cbm",))
+    assert found.layouts.refused == {"cbm": "no layer sums in it"} and not found.serves
+    assert [each.layout for each in found.layouts.measured] == ["csr"]
+    assert found.hints[-1] == "layout: keep 'csr', as recommended above"
 
 
 @pytest.fixture
 def small_cache(monkeypatch):
     """A cache of 16 KiB."""
-    for module in ("advice", "arrangements"):
-        monkeypatch.setattr(f"tgraph.nn.{module}.cache_bytes", lambda device: 1 << 14)
+    monkeypatch.setattr(layer_advice, "cache_bytes", lambda device: 1 << 14)
 
 
 def mesh():
@@ -239,28 +261,23 @@ def mesh():
 
 
 def test_orders_are_measured_in_turns(small_cache):
-    turns = iter(3 * [4.0, 2.0, 1.0])
-
-    def timer(step):
-        assert step().shape == (900, 64)
-        return next(turns)
-
-    found = tg.nn.advise(tg.nn.SAGEConv(64, 64), mesh(), orders=("degree", "rcm"), layouts=(), timer=timer)
+    timer = timer_of(*3 * (4.0, 2.0, 1.0), shape=(900, 64))
+    found = tg.advise(tg.nn.SAGEConv(64, 64), mesh(), orders=("degree", "rcm"), layouts=(), timer=timer)
     times = [(each.order, each.milliseconds) for each in found.orders]
     assert times == [("", 4e3), ("degree", 2e3), ("rcm", 1e3)]
     assert "graph.reorder('rcm') makes sums 4.00 times as fast" in str(found)
 
 
-def test_orders_bring_neighbours_together(small_cache):
-    found = tg.nn.advise(tg.nn.SAGEConv(64, 64), mesh().to_edge_index(), layouts=())
+def test_orders_of_an_edge_index_are_measured(small_cache):
+    found = tg.advise(tg.nn.SAGEConv(64, 64), mesh().to_edge_index(), layouts=())
     assert found.columns == 64 and found.cache == 1 << 14
-    misses = {each.order: each.misses for each in found.orders}
-    assert misses["rcm"] < misses[""] / 2
-    assert "gathers that miss 16 KiB" in str(found) and "as it is" in str(found)
+    assert [each.order for each in found.orders] == ["", "degree", "rcm", "community"]
+    assert all(each.milliseconds > 0 for each in found.orders)
+    assert "ms for a sum of 64 float32" in str(found) and "as it is" in str(found)
 
 
 def test_rows_that_fit_the_cache_need_no_order():
-    found = tg.nn.advise(tg.nn.SAGEConv(6, 6), graph_of("graph"), layouts=())
+    found = tg.advise(tg.nn.SAGEConv(6, 6), graph_of("graph"), layouts=())
     assert not found.orders and "no order brings anything" in str(found)
 
 
@@ -268,7 +285,7 @@ def test_a_model_stays_as_it_is():
     edge_index, _ = edges("random")
     model = torch.nn.ModuleDict({"conv": tg.nn.GATConv(6, 6, dropout=0.5), "norm": torch.nn.BatchNorm1d(6)})
     before, state = copy.deepcopy(model.state_dict()), torch.get_rng_state()
-    tg.nn.advise(model, edge_index, layouts=("sell",))
+    tg.advise(model, edge_index, layouts=("sell",))
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert all(parameter.grad is None for parameter in model.parameters()) and model.training
@@ -286,18 +303,18 @@ class Twice(torch.nn.Module):
 def test_layers_are_called_as_the_model_calls_them():
     edge_index, n = edges("random")
     model, weights = Twice(), torch.rand(edge_index.shape[1])
-    found = tg.nn.advise(model, edge_index, torch.rand(n, 6), weights)
+    found = tg.advise(model, edge_index, torch.rand(n, 6), weights)
     assert [(layer.place, layer.calls) for layer in found.layers] == [("conv", 2)]
     assert found.kept == {"unused": "the model does not call it"}
     assert "GCNConv, called 2 times" in str(found) and "unused: the model does not call it" in str(found)
     assert isinstance(model.conv.lin.weight, torch.nn.UninitializedParameter)
-    assert all("conv" not in each.serves for each in found.layouts)  # whose edges have weights of their own
+    assert not found.serves  # the edges have weights of their own
 
 
 def test_in_evaluation_there_is_no_backward():
     edge_index, n = edges("random")
     for layer in LAYERS.values():
-        found = tg.nn.advise(copy.deepcopy(layer).eval(), edge_index, features(n, 6), layouts=())
+        found = tg.advise(copy.deepcopy(layer).eval(), edge_index, features(n, 6), layouts=())
         assert found.layers[0].forward and not found.layers[0].backward
 
 
@@ -310,11 +327,11 @@ def test_features_are_made_up():
             tg.nn.GINConv(torch.nn.Sequential(torch.nn.Linear(7, 2))),
         ]
     ).double()
-    found = tg.nn.advise(model, edge_index, layouts=(), orders=())
+    found = tg.advise(model, edge_index, layouts=(), orders=())
     assert [layer.forward[0].shape for layer in found.layers] == [(2,), (2,), (7,)]
     assert all(layer.forward[0].dtype == torch.float64 for layer in found.layers)
     matrix = torch.sparse_coo_tensor([[0, 1, 1], [4, 2, 3]], torch.ones(3).double(), (2, 5)).to_sparse_csr()
-    found = tg.nn.advise(tg.nn.SAGEConv(6, 2).double(), matrix)
+    found = tg.advise(tg.nn.SAGEConv(6, 2).double(), matrix)
     assert found.layers[0].forward and not found.layouts and not found.orders
 
 
@@ -323,30 +340,30 @@ def test_small_graphs(kind):
     edge_index, _ = edges(kind)
     for given in (edge_index, tg.Graph.from_edge_index(edge_index)):
         for name, layer in LAYERS.items():
-            assert name.split()[0] in str(tg.nn.advise(layer, given))
+            assert name.split()[0] in str(tg.advise(layer, given))
 
 
 def test_of_a_compiled_model_the_layers_are_watched_as_they_are():
     edge_index, n = edges("random")
     compiled = torch.compile(tg.nn.GCNConv(6, 6), backend="eager")
     for x in (None, torch.rand(n, 6)):
-        assert tg.nn.advise(compiled, edge_index, x, layouts=()).layers[0].name == "GCNConv"
+        assert tg.advise(compiled, edge_index, x, layouts=()).layers[0].name == "GCNConv"
 
 
 def test_models_without_layers():
-    assert str(tg.nn.advise(torch.nn.Linear(2, 2), graph_of("graph"))) == "no layers of ours or of PyTorch Geometric"
+    assert str(tg.advise(torch.nn.Linear(2, 2), graph_of("graph"))) == "no layers of tgraph.nn or of PyTorch Geometric"
 
 
 def test_faults():
     edge_index, _ = edges("random")
     with pytest.raises(ArgumentError, match="x: the model takes its columns from its first input; give x"):
-        tg.nn.advise(tg.nn.GCNConv(-1, 2), edge_index)
+        tg.advise(tg.nn.GCNConv(-1, 2), edge_index)
     with pytest.raises(ArgumentError, match="graph: expected a graph, edges or a sparse matrix, got dict"):
-        tg.nn.advise(tg.nn.GCNConv(2, 2), {})
+        tg.advise(tg.nn.GCNConv(2, 2), {})
     with pytest.raises(ArgumentError, match="orders: 'random' is not one of"):
-        tg.nn.advise(tg.nn.GCNConv(2, 2), edge_index, orders=("random",))
+        tg.advise(tg.nn.GCNConv(2, 2), edge_index, orders=("random",))
     with pytest.raises(ArgumentError, match="layout: 'rows' is not one of"):
-        tg.nn.advise(tg.nn.GCNConv(2, 2), edge_index, layouts=("rows",))
+        tg.advise(tg.nn.GCNConv(2, 2), edge_index, layouts=("rows",))
 
 
 def test_numbers_read_well():
@@ -358,19 +375,19 @@ def test_layers_of_pyg():
     theirs = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what is accelerated").nn
     edge_index, _ = edges("random")
     model = torch.nn.ModuleList([theirs.GCNConv(6, 6), theirs.GraphConv(6, 6), tg.nn.GCNConv(6, 6)])
-    found = tg.nn.advise(model, edge_index)
+    found = tg.advise(model, edge_index)
     assert {layer.place: layer.name for layer in found.layers} == {"0": "GCNConv of PyG", "2": "GCNConv"}
-    assert found.kept == {"1": "there is no GraphConv of ours"}
+    assert found.kept == {"1": "tgraph.nn has no GraphConv"}
     assert found.hints[0] == "accelerate: the kernels above serve 0 after tg.nn.accelerate(model)"
     assert type(model[0]) is theirs.GCNConv
     assert tg.nn.accelerate(model).replaced
-    assert tg.nn.advise(model, edge_index).layers[0].name == "GCNConv"
+    assert tg.advise(model, edge_index).layers[0].name == "GCNConv"
 
 
 def test_models_on_several_graphs():
     theirs = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what is accelerated").nn
     model = theirs.HeteroConv({("a", "to", "b"): theirs.SAGEConv((-1, -1), 4)})
     edge_index = {("a", "to", "b"): torch.tensor([[0, 1, 2], [0, 1, 3]])}
-    found = tg.nn.advise(model, edge_index, {"a": torch.rand(5, 3), "b": torch.rand(4, 2)})
+    found = tg.advise(model, edge_index, {"a": torch.rand(5, 3), "b": torch.rand(4, 2)})
     assert [layer.forward[0].shape for layer in found.layers] == [(3,)]
     assert not found.orders and not found.layouts

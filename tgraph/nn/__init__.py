@@ -1,8 +1,8 @@
-"""Layers of graph neural networks, drop-in for their namesakes in PyTorch Geometric: the same arguments, names of
-parameters and numbers, on our operators. PyTorch Geometric is not needed to use them.
+"""Layers of graph neural networks, drop-in replacements for the PyTorch Geometric layers of the same name: the same
+arguments, parameter names and results, computed by TGraph's operators. PyTorch Geometric is optional.
 
-Where it is installed they derive from its layers (`namesakes.py`), and so what asks for these, `to_hetero` and the
-explainers among others, takes ours. It is imported with the first layer that is asked for.
+Where it is installed the layers derive from its layers (`conv/namesakes.py`), so that `to_hetero`, the explainers and
+other code that requires its classes accept them. It is imported when a layer is first accessed.
 """
 
 import importlib
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from tgraph.nn.conv.layer import MessagePassing
     from tgraph.nn.conv.sage_conv import SAGEConv
     from tgraph.nn.conv.transformer_conv import TransformerConv
-    from tgraph.tune.findings import Advice
-    from tgraph.tune.layer_advice import advise
 
 __all__ = [
     "Acceleration",
-    "Advice",
     "GATConv",
     "GATv2Conv",
     "GCNConv",
@@ -35,15 +32,13 @@ __all__ = [
     "SAGEConv",
     "TransformerConv",
     "accelerate",
-    "advise",
     "forget",
     "restore",
 ]
 
-# The modules of what is imported at first use.
+# The modules of the names that are imported at first access.
 _HOMES = {
     "Acceleration": "tgraph.nn.accelerated",
-    "Advice": "tgraph.tune.findings",
     "GATConv": "tgraph.nn.conv.gat_conv",
     "GATv2Conv": "tgraph.nn.conv.gatv2_conv",
     "GCNConv": "tgraph.nn.conv.gcn_conv",
@@ -52,7 +47,6 @@ _HOMES = {
     "SAGEConv": "tgraph.nn.conv.sage_conv",
     "TransformerConv": "tgraph.nn.conv.transformer_conv",
     "accelerate": "tgraph.nn.accelerated",
-    "advise": "tgraph.tune.layer_advice",
     "restore": "tgraph.nn.accelerated",
 }
 

@@ -1,7 +1,7 @@
-"""`accelerate` has a model made of PyTorch Geometric's layers run on ours, and `restore` has it run as before.
+"""`accelerate` replaces the PyTorch Geometric layers of a model by TGraph's, and `restore` undoes it.
 
-A layer that is replaced stays the same object, with the same parameters, buffers, hooks and place in the model: its
-class changes to one derived from ours, which derive from PyTorch Geometric's.
+A replaced layer remains the same object, with the same parameters, buffers, hooks and place in the model: its class is
+set to one derived from the TGraph layer, which itself derives from the PyTorch Geometric layer.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import torch
 
 from tgraph.nn.conv import gat_conv, gatv2_conv, gcn_conv, gin_conv, sage_conv, transformer_conv
 from tgraph.nn.conv.attention_base import AttentionLayer
-from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_theirs
+from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_from_pyg
 
-# Where PyTorch Geometric has the layers that are replaced, and ours.
+# {class name: (its module in PyTorch Geometric, the class that replaces it)}
 LAYERS: dict[str, tuple[str, type[MessagePassing]]] = {
     "GATConv": ("gat_conv", gat_conv.GATConv),
     "GATv2Conv": ("gatv2_conv", gatv2_conv.GATv2Conv),
@@ -31,8 +31,8 @@ CONV = "torch_geometric.nn.conv"
 
 @dataclass
 class Acceleration:
-    """What `accelerate` did. replaced : the layers that now run on our operators, {place in the model: name of the
-    class}. kept : those that do not, {place in the model: reason}."""
+    """What `accelerate` did. replaced : {place in the model: class name} of the layers that now run on TGraph's
+    operators. kept : {place in the model: reason} of those that do not."""
 
     replaced: dict[str, str] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
@@ -44,12 +44,12 @@ class Acceleration:
 
 
 def accelerate(model: torch.nn.Module) -> Acceleration:
-    """Replace PyTorch Geometric's layers in a model by ours, in place, where we have them.
+    """Replace the PyTorch Geometric layers of a model by the TGraph layers of the same name, in place.
 
-    model : any module. Its parameters stay the same objects, so that optimizers go on as they are; so do its
-    state_dict, repr and training mode. A layer that is being explained, or whose messages are hooked, or that is given
-    a `message` or `aggregate` of its own afterwards, computes as PyTorch Geometric has it for as long; one that has its
-    own already stays as it is.
+    model : any module. Its parameters remain the same objects, so that optimizers stay valid; state_dict, repr and
+    training mode are unchanged. While a replaced layer is being explained, has hooks on its messages, or has a
+    `message` or `aggregate` assigned to it, it runs PyTorch Geometric's implementation. A layer with such an assignment
+    at the time of the call is not replaced.
 
     Returns what was replaced, and what was not and why.
     """
@@ -61,19 +61,19 @@ def accelerate(model: torch.nn.Module) -> Acceleration:
             done.kept[place] = reason
             continue
         name = type(module).__name__
-        _forget(module)
-        module.__class__ = _both(name)
+        _clear_cache(module)
+        module.__class__ = _replacement(name)
         done.replaced[place] = name
     return done
 
 
 def restore(model: torch.nn.Module) -> list[str]:
-    """Undo `accelerate` in a `model`, in place. Returns the places of the layers that compute as before."""
+    """Undo `accelerate` in a `model`, in place. Returns the places of the layers that were restored."""
     places = []
     for place, module in model.named_modules():
         if type(module).__module__ == __name__:
-            _forget(module)
-            module.__class__ = _theirs(type(module).__name__)
+            _clear_cache(module)
+            module.__class__ = _pyg_class(type(module).__name__)
             places.append(place)
     return places
 
@@ -83,43 +83,44 @@ def _passes_messages(module: torch.nn.Module) -> bool:
 
 
 def _obstacle(module: torch.nn.Module) -> str | None:
-    """Why a layer of PyTorch Geometric is not replaced, None where it can be."""
+    """The reason not to replace a PyTorch Geometric layer, or None."""
     name = type(module).__name__
     if name not in LAYERS or type(module).__module__ != f"{CONV}.{LAYERS[name][0]}":
         derived = [base.__name__ for base in type(module).__mro__[1:] if base.__name__ in LAYERS]
-        return f"{name} may change what {derived[0]} does" if derived else f"there is no {name} of ours"
+        return f"{name} may change what {derived[0]} does" if derived else f"tgraph.nn has no {name}"
     aggr: Any = module.aggr
     if not isinstance(aggr, str) or aggr not in REDUCE:
         return f"aggr={aggr!r} is not one of {', '.join(map(repr, REDUCE))}"
     if issubclass(LAYERS[name][1], AttentionLayer) and REDUCE[aggr] != "sum":
-        return f"aggr={aggr!r}, and attention of ours only sums"
-    if "forward" in vars(module) or not all(is_theirs(getattr(type(module), step)) for step in (*MESSAGES, "forward")):
+        return f"aggr={aggr!r}, and the attention layers of tgraph.nn only sum"
+    steps = (getattr(type(module), step) for step in (*MESSAGES, "forward"))
+    if "forward" in vars(module) or not all(map(is_from_pyg, steps)):
         return f"{name} was given a forward, or a step of it, that is not PyTorch Geometric's"
     if (step := changed_step(module)) is not None:
         return f"its {step} was replaced, or is hooked"
     return None
 
 
-def _forget(module: torch.nn.Module) -> None:
-    """Drop what a layer with cached=True keeps: each side keeps something else."""
+def _clear_cache(module: torch.nn.Module) -> None:
+    """Clear the cache of a layer with cached=True: the two implementations store different things in it."""
     for name in ("_cached_edge_index", "_cached_adj_t"):
         if hasattr(module, name):
             setattr(module, name, None)
 
 
-def _theirs(name: str) -> type:
+def _pyg_class(name: str) -> type:
     return getattr(importlib.import_module(f"{CONV}.{LAYERS[name][0]}"), name)
 
 
 @functools.cache
-def _both(name: str) -> type:
-    """The class of the layers that were replaced: ours, as one to be told from those that were made so."""
-    ours = LAYERS[name][1]
-    return type(name, (ours,), {"__module__": __name__, "__doc__": ours.__doc__})
+def _replacement(name: str) -> type:
+    """The class of replaced layers: a subclass of the TGraph layer, so that `restore` recognises them."""
+    layer = LAYERS[name][1]
+    return type(name, (layer,), {"__module__": __name__, "__doc__": layer.__doc__})
 
 
 def __getattr__(name: str) -> type:
-    """The classes that layers get, for pickle to find them."""
+    """The classes of replaced layers, so that pickle finds them."""
     if name in LAYERS:
-        return _both(name)
+        return _replacement(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
-"""Who hears whom, as layers need it: arcs sorted by destination, from whatever a user calls an edge_index.
+"""Destination-major CSR adjacencies: the arcs of an edge_index, sparse matrix or graph sorted by target.
 
-Rows are destinations. Sorting is done once for each edge_index: it is kept with that tensor as long as the tensor
-lives, and done anew where the tensor has changed in place since; for a `tgraph.Graph` it is kept with the graph. So is
-what is derived from it: the transpose for gradients, self-loops, normalised weights.
+An edge_index is sorted once: the adjacency is cached on the tensor for the tensor's lifetime, and rebuilt if the tensor
+was modified in place; that of a `tgraph.Graph` is cached on the graph. So is everything derived from it: the transpose
+for gradients, self-loops, normalised weights.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 class Adjacency:
-    """Arcs source[i] -> target[i] between `num_sources` and `num_targets` vertices, which may be the same.
+    """Arcs source[i] -> target[i] from `num_sources` to `num_targets` vertices, which may be the same set.
 
     source, target : integers [E], in the user's order of the edges.
-    values : [E, ...] in that order, where the edges came as a matrix, or None.
+    values : [E, ...] in that order, the values of a sparse matrix, or None.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class Adjacency:
 
     @computed_once
     def _sorted(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """(offset [num_targets + 1], the source of each arc, and the user's number of the edge behind it; None where
-        that is the arc's own)"""
+        """(offset [num_targets + 1], the source of each arc, and the position of each arc in the user's order; None for
+        the identity)"""
         with kept_for_later():
             return self._sort()
 
@@ -51,13 +51,13 @@ class Adjacency:
         return sort_by_target(self.source, self.target, self.num_sources, self.num_targets)
 
     def check_ends(self) -> None:
-        """Raise ArgumentError for the first end of an edge that is no vertex."""
+        """Raise ArgumentError for the first endpoint that is out of range."""
         check_ends(self.source, self.target, self.num_sources, self.num_targets)
 
     @computed_once
     def rows(self) -> Graph:
-        """The sources of each target, as a graph whose arcs lead from targets to sources; of max(num_sources,
-        num_targets) vertices."""
+        """The CSR by target, as a graph of max(num_sources, num_targets) vertices whose arcs lead from targets to
+        sources."""
         offset, neighbors, _ = self._sorted
         with kept_for_later():
             if (missing := self.num_sources - self.num_targets) > 0:
@@ -66,28 +66,28 @@ class Adjacency:
 
     @property
     def position(self) -> Tensor | None:
-        """The number of the edge behind each arc of the rows, int64 [E], or None where that is the arc's own."""
+        """The position in the user's order of each arc of the rows, int64 [E], or None for the identity."""
         return self._sorted[2]
 
     @property
     def columns(self) -> Graph:
-        """The targets of each source: the transpose of the rows, and the rows themselves where these are symmetric."""
+        """The transpose of the rows: the targets of each source. The same object if the rows are symmetric."""
         return self.rows.transpose_detached()
 
     def in_row_order(self, edge_data: Tensor) -> Tensor:
-        """Data [E, ...] of the edges in the order of the rows."""
+        """Edge data [E, ...] in the order of the rows."""
         return edge_data if self.position is None else edge_data.index_select(0, self.position)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what was derived so far."""
+        """Bytes of everything cached."""
         rows = self.__dict__.get("_rows_kept")
         own = 0 if rows is None else sum(rows.caches.values())
         own += sum(tensor.nbytes for tensor in self.__dict__.get("__sorted_kept", ()) if tensor is not None)
         return own + sum(getattr(value, "nbytes", 0) for value in self._kept.values())
 
     def arcs(self, of_edges: bool = True) -> Arcs:
-        """The rows as layers sum and attend over them; `of_edges` says that data of the edges takes part. Kept."""
+        """The rows as the sum and attention operators take them, cached; `of_edges` if edge data is an input."""
         return self.kept("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
 
     def _cut(self, of_edges: bool) -> Arcs:
@@ -96,17 +96,17 @@ class Adjacency:
 
     @property
     def transpose_permutation(self) -> Tensor:
-        """Where each arc of the transpose is among those of the rows, int64 [E]."""
+        """The position in the rows of each arc of the transpose, int64 [E]."""
         number = self.arcs(of_edges=False).transposed(numbered=True)[2]
         assert number is not None
         return number
 
     def with_sink(self, target_data: Tensor) -> Tensor:
-        """Data [num_targets, ...] of the targets as `arcs` counts these; one more where edges lead to nowhere."""
+        """Target data [num_targets, ...], with a row appended where `arcs` has a sink (see `SunkAdjacency`)."""
         return target_data
 
     def without_sink(self, received: Tensor) -> Tensor:
-        """The inverse."""
+        """The inverse of `with_sink`."""
         return received
 
     @property
@@ -116,12 +116,12 @@ class Adjacency:
 
     @property
     def degree(self) -> Tensor:
-        """How many arcs reach each target, int64 [num_targets]."""
+        """In-degree of each target, int64 [num_targets]."""
         return self.kept("degree", lambda: self.rows.offset.diff()[: self.num_targets])
 
     @property
     def unreached(self) -> Tensor | None:
-        """Which targets no arc reaches, bool [num_targets, 1], or None where all are reached."""
+        """Mask of targets without incoming arcs, bool [num_targets, 1], or None if there are none."""
 
         def find() -> Tensor | None:
             mask = self.degree == 0
@@ -130,7 +130,7 @@ class Adjacency:
         return self.kept("unreached", find)
 
     def matrix_weights(self) -> ArcWeights | None:
-        """What a sparse matrix multiplies by, where its values are not all 1."""
+        """The values of a sparse matrix as arc weights, or None if all are 1 or there are none."""
         values = self.values
         if values is None or values.dim() != 1:
             return None
@@ -139,7 +139,7 @@ class Adjacency:
         return self.kept("matrix", lambda: None if bool((values == 1).all()) else ArcWeights(self.in_row_order(values)))
 
     def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
-        """What `compute` derives from this adjacency, at first use."""
+        """The result of `compute`, cached under this name."""
         if name not in self._kept:
             with kept_for_later():
                 self._kept[name] = compute()
@@ -156,12 +156,12 @@ class ArcWeights:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the weights, both orders."""
+        """Bytes of the weights, in both orders."""
         shared = self._transposed is None or self._transposed is self.values
         return self.values.nbytes * (1 if shared else 2)
 
     def transposed(self, adjacency: Adjacency) -> Tensor | None:
-        """The same in the order of `adjacency.columns`, kept; None where a gradient of them is recorded."""
+        """The weights in the order of `adjacency.columns`, cached; None if they require a gradient."""
         if self.values.requires_grad:
             return None
         if torch.compiler.is_compiling():
@@ -169,7 +169,7 @@ class ArcWeights:
         return self.find_transposed(adjacency)
 
     def find_transposed(self, adjacency: Adjacency) -> Tensor:
-        """As `transposed`, where torch.compile does not look on."""
+        """As `transposed`, outside of torch.compile tracing."""
         if self._transposed is None:
             with kept_for_later():
                 self._transposed = self._transpose(adjacency)
@@ -180,7 +180,7 @@ class ArcWeights:
 
 
 class EndWeights(ArcWeights):
-    """Weights that are products of a `scale` [n] at both ends of an arc."""
+    """Weights scale[source] * scale[target], of a `scale` [n]."""
 
     def __init__(self, arcs: Arcs, scale: Tensor):
         super().__init__(multiply_ends(scale, arcs.offset, arcs.neighbors))
@@ -193,8 +193,8 @@ class EndWeights(ArcWeights):
 
 
 class Scale:
-    """Weights of rank one: scale[source] * scale[target], `values` [n], and `loops` says that a vertex without a
-    self-loop is to hear itself."""
+    """Rank-one weights values[source] * values[target], of `values` [n], that are applied to vertex data before and
+    after the sum. `loops` : whether a self-loop of every vertex is added."""
 
     def __init__(self, values: Tensor, loops: bool):
         self.values, self.loops = values, loops
@@ -206,7 +206,7 @@ class Scale:
 
 
 class SortedAdjacency(Adjacency):
-    """One whose edges come sorted by target: `offset` [num_targets + 1], `neighbors` [E]."""
+    """An adjacency whose edges are given sorted by target: `offset` [num_targets + 1], `neighbors` [E]."""
 
     def __init__(self, offset: Tensor, neighbors: Tensor, num_sources: int, values: Tensor | None = None):
         self.offset, self.neighbors, self.values = offset.to(torch.int64), neighbors, values
@@ -235,7 +235,7 @@ class SortedAdjacency(Adjacency):
 
 
 class GraphAdjacency(Adjacency):
-    """That of a Graph, along its arcs or, where `reverse`, against them; edges are its stored arcs."""
+    """The adjacency of a Graph along its arcs, or against them if `reverse`; its edges are the stored arcs."""
 
     def __init__(self, graph: Graph, reverse: bool = False):
         self.graph, self.reverse = graph, reverse
@@ -256,8 +256,8 @@ class GraphAdjacency(Adjacency):
 
     @property
     def in_layout(self) -> Graph | None:
-        """The graph whose arcs lead from sources to targets, where they are in a layout of their own: sums over arcs of
-        equal weight are computed in it, and nothing is decoded."""
+        """The graph with arcs from sources to targets, if it is in a layout: unweighted sums are computed in the layout
+        without decoding it. None for CSR."""
         if self.graph.layout is None:
             return None
         return self.graph.transpose() if self.reverse else self.graph
@@ -287,7 +287,7 @@ class GraphAdjacency(Adjacency):
         return self.graph.transpose_detached() if self.reverse else self.graph
 
     @property
-    def position(self) -> Tensor | None:  # also of an undirected graph, whose parallel arcs may differ in their data
+    def position(self) -> Tensor | None:  # undirected graphs too: parallel arcs may differ in their data
         return None if self.reverse else self.graph.transpose_permutation
 
     @property
@@ -295,7 +295,7 @@ class GraphAdjacency(Adjacency):
         return self.rows.transpose_permutation
 
     def matrix_weights(self) -> None:
-        """None: layers that take no edge weights do without those of a graph."""
+        """None: layers without an edge_weight argument ignore the weights of a graph."""
 
     def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
         return self.graph.kept(f"nn {name} {'against' if self.reverse else 'along'} arcs", compute)

@@ -1,7 +1,10 @@
-"""What torch.compile finds of a `tgraph.Graph`: all that a layer derives is derived while it traces, and is a constant
-of the compiled code, which is for this graph."""
+"""Layers on a `tgraph.Graph` under torch.compile: whatever a layer derives from the graph is derived at trace time and
+becomes a constant of the compiled code, which is specialised to this graph."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
 
 import torch
 
@@ -9,39 +12,29 @@ from tgraph.core.graph import Graph
 from tgraph.kernels.autograd import pull_push
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 
+F = TypeVar("F", bound=Callable[..., object])
 
+
+def at_trace_time(function: F) -> F:
+    """Mark a function for torch.compile to call while tracing, with its result a constant: as
+    torch.compiler.assume_constant_result, without importing the compiler."""
+    setattr(function, "_dynamo_marked_constant", True)  # noqa: B010
+    return function
+
+
+@at_trace_time
 def prepare(graph: Graph, reverse: bool) -> bool:
-    """Derive what layers on the graph's own arcs take. What is returned means nothing."""
-    _derive(GraphAdjacency(graph, reverse))
+    """Derive what layers on the arcs of a graph read. The result has no meaning."""
+    derive(GraphAdjacency(graph, reverse))
     return True
 
 
-def prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
-    """Derive what layers take that add self-loops."""
-    from tgraph.nn.self_loops import find_loops
-
-    _derive(find_loops(GraphAdjacency(graph, reverse), graph.num_vertices, flow).adjacency)
-    return True
-
-
-def prepare_norm(graph: Graph, reverse: bool, loops: bool, dtype: torch.dtype) -> bool:
-    """Derive the weights of a graph convolution whose edges weigh 1."""
-    from tgraph.nn.normalisation import norm_of_ones
-    from tgraph.nn.self_loops import find_loops
-
-    adjacency: Adjacency = GraphAdjacency(graph, reverse)
-    over = find_loops(adjacency, graph.num_vertices, "source_to_target").adjacency if loops else adjacency
-    weights = norm_of_ones(adjacency, over, loops, dtype)
-    _derive(over)
-    _mark(weights.values, weights.find_transposed(over))
-    return True
-
-
-def _derive(adjacency: Adjacency) -> None:
+def derive(adjacency: Adjacency) -> None:
+    """Derive whatever layers read of an adjacency."""
     for stored in (adjacency.rows, adjacency.columns):
         stored.out_degree  # noqa: B018  checks the offsets
         pull_push.remember(stored)
-        _mark(stored.offset, stored.neighbors)
+        mark_static(stored.offset, stored.neighbors)
     adjacency.degree, adjacency.unreached, adjacency.rows.transpose_permutation  # noqa: B018
     for of_edges in (True, False):
         arcs = adjacency.arcs(of_edges)
@@ -49,13 +42,8 @@ def _derive(adjacency: Adjacency) -> None:
         arcs.transposed(numbered=True)
 
 
-def _mark(*tensors: torch.Tensor | None) -> None:
-    """CUDA graphs replay on these, and not on copies."""
+def mark_static(*tensors: torch.Tensor | None) -> None:
+    """Mark addresses as static: CUDA graphs then replay on these tensors without copying them."""
     for tensor in tensors:
         if tensor is not None:
             torch._dynamo.mark_static_address(tensor)
-
-
-# As `kernels.autograd.differentiable.prepare`: what torch.compiler.assume_constant_result does without the compiler.
-for function in (prepare, prepare_loops, prepare_norm):
-    setattr(function, "_dynamo_marked_constant", True)  # noqa: B010

@@ -1,4 +1,4 @@
-"""The adjacency of whatever a user calls an edge_index, found again where it was made before."""
+"""`adjacency_of`: the adjacency of an edge_index, sparse matrix or graph, cached."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
 
     edge_index : integers [2, E], a plain tensor or PyG's EdgeIndex; a torch.sparse COO or CSR matrix, or a
         torch_sparse.SparseTensor, whose rows are destinations (adj_t); or a tgraph.Graph.
-    sizes : how many vertices the ends in edge_index[0] and edge_index[1] are of, or None for one where it equals the
-        other.
+    sizes : the numbers of vertices that edge_index[0] and edge_index[1] refer to; None for one that equals the other.
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
 
-    What was made for a tensor before serves it again unless torch has counted a change of it: what is written through
-    its `.data`, or by others into memory that it shares, is not noticed; see `forget`.
+    The adjacency of a tensor is cached until torch increments the tensor's version counter. Writes through `.data`, or
+    through memory shared outside of torch, do not increment it; see `forget`.
 
     Raises ArgumentError for anything else, and for sizes that do not fit.
     """
@@ -60,7 +59,7 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     if edge_index.layout != torch.strided:
         values = edge_index.values() if edge_index.layout != torch.sparse_coo else edge_index._values()
         return _known(edge_index, values, lambda: _of_sparse(edge_index), sizes, flow, sparse=True)
-    if hasattr(edge_index, "as_tensor") and hasattr(edge_index, "sparse_size"):  # PyG's EdgeIndex knows its sizes
+    if hasattr(edge_index, "as_tensor") and hasattr(edge_index, "sparse_size"):  # PyG's EdgeIndex
         given = edge_index.sparse_size()
         sizes = tuple(own if own is not None else size for own, size in zip(given, sizes, strict=True))  # type: ignore[assignment]
         edge_index = edge_index.as_tensor()
@@ -76,13 +75,13 @@ def _known(
     sparse: bool = False,
     parts: tuple[Tensor | None, ...] = (),
 ) -> Adjacency:
-    """What was built for this tensor before, if it has not changed since; of a `sparse` matrix, which has its sizes and
-    flow, one for all. `parts` are the other tensors of a matrix that shares this one with others."""
+    """The adjacency cached on a tensor, or built. That of a `sparse` matrix does not depend on sizes and flow. `parts`
+    are the other tensors of a matrix, which may share this tensor with other matrices."""
     key = None if sparse else (sizes, flow)
     if torch.compiler.is_compiling():
         found = build()
     elif tensor.is_inference() or tensor.requires_grad or (values is not None and _may_be_trained(values)):
-        found = build()  # whose changes nobody counts, or which belongs to one forward pass
+        found = build()  # changes are not counted, or the tensor belongs to one forward pass
     else:
         found = tensor_cache.remembered(tensor, key, build, values, parts)
     if sparse:
@@ -93,16 +92,16 @@ def _known(
 
 
 def _may_be_trained(values: Tensor) -> bool:
-    """True of values that an optimizer may change, which not all of them let torch count."""
+    """Whether an optimizer may change the values; fused optimizers do not increment version counters."""
     return values.requires_grad or values.is_inference() or (values._base is not None and values._base.requires_grad)
 
 
 def forget(*edge_indices: Any) -> None:
-    """Have layers derive anew what they remember with each edge_index, as they do by themselves where torch has counted
-    a change of it: call this after a change that torch does not count, through `.data`, by numpy or dlpack in memory
-    that is shared, by another process, or by a fused optimizer.
+    """Drop what layers have cached for each edge_index. They do so themselves when the version counter of a tensor
+    changes: call this after a change that does not increment it, through `.data`, through memory shared with numpy,
+    dlpack or another process, or by a fused optimizer.
 
-    edge_indices : what layers were called with, in any form that they take; without any, all tensors.
+    edge_indices : what layers were called with, in any form that they accept; all tensors if none is given.
 
     Raises ArgumentError for anything else.
     """
@@ -139,7 +138,7 @@ def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
 
 def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:
     _check_edge_index(edge_index)
-    ends = edge_index.detach()  # not a view of the tensor, which would keep it alive, but of its memory
+    ends = edge_index.detach()  # shares memory, without keeping the tensor, which holds the cache, alive
     ends = ends if ends.dtype in (torch.int32, torch.int64) else ends.to(torch.int64)
     first, second = sizes
     first, second = second if first is None else first, first if second is None else second
@@ -152,7 +151,7 @@ def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:
 
 
 def _of_sparse(matrix: Tensor) -> Adjacency:
-    """That of a torch.sparse matrix, rows hearing columns."""
+    """The adjacency of a torch.sparse matrix: rows are targets, columns are sources."""
     if matrix.dim() - matrix.dense_dim() != 2:
         raise ArgumentError(f"edge_index: expected a sparse matrix, got shape {list(matrix.shape)}")
     if matrix.layout == torch.sparse_coo:
@@ -168,7 +167,7 @@ def _of_sparse(matrix: Tensor) -> Adjacency:
 
 
 def _of_sparse_tensor(matrix: Any) -> Adjacency:
-    """That of a torch_sparse.SparseTensor."""
+    """The adjacency of a torch_sparse.SparseTensor."""
     offset, neighbors, values = matrix.csr()
-    neighbors = neighbors.detach()  # not the tensor that the adjacency is kept with, which it would keep alive
+    neighbors = neighbors.detach()  # the tensor itself holds the cached adjacency: a reference cycle
     return SortedAdjacency(offset, neighbors, matrix.sparse_sizes()[1], values)

@@ -1,5 +1,5 @@
-"""Operations as torch has them, with large results and gradients in huge pages: layers gather rows of what these write,
-and memory that is given to a process 4 KiB at a time takes as long as the operation."""
+"""Torch operations with large results and gradients allocated in huge pages: layers gather rows of these results, and
+page faults for 4 KiB pages take as long as the operation itself."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:
-    """x + y, where y has the shape of x or that of its last dimensions."""
+    """x + y; the shape of y is that of x or of its last dimensions."""
     large = x.shape[x.dim() - y.dim() :] == y.shape and is_large(x, x.numel(), y)
     return _Plus.apply(x, y) if large else x + y
 
 
 def is_large(x: Tensor, size: int, *others: Tensor | None) -> bool:
-    """True for a result or gradient of `size` numbers, computed by the CPU, that is worth huge pages."""
+    """Whether a result or gradient of `size` elements is computed on the CPU and large enough for huge pages."""
     if torch.compiler.is_compiling() or size * x.element_size() < LARGE or x.dtype not in DTYPES:
         return False
     for tensor in (x, *others):

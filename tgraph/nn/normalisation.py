@@ -14,8 +14,8 @@ from tgraph.kernels.autograd.bipartite import inverse_root_degree
 from tgraph.kernels.autograd.library import transformed
 from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
-from tgraph.nn.compiled import prepare_norm
-from tgraph.nn.self_loops import with_loops, with_more_loops
+from tgraph.nn.compiled import at_trace_time, derive, mark_static
+from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops
 
 
 def gcn_norm(
@@ -28,15 +28,14 @@ def gcn_norm(
 ) -> tuple[Adjacency, ArcWeights | Scale]:
     """The adjacency to aggregate over, and its normalised weights.
 
-    edge_weight : [E], or None for 1, in `dtype`. improved : whether a self-loop that is added weighs 2 instead of 1.
-    loops : "remaining" adds a self-loop where a vertex has none, "more" adds one to each vertex, "replaced" puts a new
-        one in the place of the user's, None adds none.
+    edge_weight : [E], or None for 1, in `dtype`. improved : whether added self-loops weigh 2 instead of 1.
+    loops : "remaining" adds a self-loop to each vertex without one, "more" adds one to every vertex, "replaced" does so
+        and removes existing ones, None adds none.
+    sums : whether messages are summed. For a graph in a layout, without self-loops and with unit edge weights, the
+        result is then the adjacency itself and a `Scale`.
 
-    sums : whether the weighted messages are summed: in a graph with a layout of its own whose edges weigh 1, that
-        takes a scale and no weights.
-
-    Without edge weights every self-loop weighs 1, `improved` or not, as in PyTorch Geometric 2.8. What is computed is
-    kept with the adjacency; with weights, on the CPU, beside a copy of them, until they differ from it.
+    Without edge weights every self-loop weighs 1, also if `improved`, as in PyTorch Geometric 2.8. The result is cached
+    with the adjacency; with edge weights only on the CPU, with a copy of them, for as long as they are equal to it.
     """
     if adjacency.num_sources != adjacency.num_targets:
         raise ArgumentError(
@@ -52,7 +51,7 @@ def gcn_norm(
         return adjacency, Scale(scale, loops is not None)
     compiling = torch.compiler.is_compiling()
     if compiling and isinstance(adjacency, GraphAdjacency):
-        prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
+        _prepare_norm(adjacency.graph, adjacency.reverse, loops is not None, dtype)
     looped = None
     if loops is not None:
         looped = with_more_loops(adjacency) if loops == "more" else with_loops(adjacency, adjacency.num_targets)
@@ -60,7 +59,7 @@ def gcn_norm(
     fill = 2.0 if improved else 1.0
 
     if edge_weight is None:
-        return over, norm_of_ones(adjacency, over, loops is not None, dtype)
+        return over, _norm_of_ones(adjacency, over, loops is not None, dtype)
 
     def compute() -> ArcWeights:
         flat = edge_weight.reshape(-1)
@@ -75,7 +74,7 @@ def gcn_norm(
 
 
 def _is_of_rank_one(adjacency: Adjacency) -> bool:
-    """True of a graph in a layout, whose edges weigh 1, without self-loops."""
+    """Whether an adjacency with unit edge weights is that of a graph in a layout, without self-loops."""
     if not isinstance(adjacency, GraphAdjacency) or adjacency.graph.layout is None:
         return False
     graph = adjacency.graph
@@ -83,7 +82,7 @@ def _is_of_rank_one(adjacency: Adjacency) -> bool:
 
 
 def _has_loops(graph: Graph) -> bool:
-    """Whether a vertex leads to itself; what was decoded to see that is dropped again."""
+    """Whether a graph has self-loops. Arcs that are decoded to find out are dropped again."""
     decoded = "arcs" in graph.caches
     found = graph.num_self_loops > 0
     if not decoded and "arcs" in graph.caches:
@@ -92,15 +91,26 @@ def _has_loops(graph: Graph) -> bool:
 
 
 def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:
-    """1 / sqrt(degree), 0 where that is 0, of how many arcs reach a vertex and its self-loop, where it gets one."""
+    """1 / sqrt(in-degree), counting added self-loops; 0 where the degree is 0."""
     degree = adjacency.degree.to(dtype)
     degree = degree if loops is None else degree + 1
     alone = degree == 0
     return degree.masked_fill(alone, 1).rsqrt().masked_fill(alone, 0)
 
 
-def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
-    """The normalised weights where every edge weighs 1, kept; `over` is the adjacency, or `looped`."""
+@at_trace_time
+def _prepare_norm(graph: Graph, reverse: bool, loops: bool, dtype: torch.dtype) -> bool:
+    """Derive the weights of a graph convolution whose edges weigh 1. The result has no meaning."""
+    adjacency: Adjacency = GraphAdjacency(graph, reverse)
+    over = find_loops(adjacency, graph.num_vertices, "source_to_target").adjacency if loops else adjacency
+    weights = _norm_of_ones(adjacency, over, loops, dtype)
+    derive(over)
+    mark_static(weights.values, weights.find_transposed(over))
+    return True
+
+
+def _norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: torch.dtype) -> ArcWeights:
+    """The normalised weights of unit edge weights, cached; `over` is the adjacency, or with self-loops if `looped`."""
 
     def compute() -> ArcWeights:
         if torch.compiler.is_compiling():
@@ -112,15 +122,15 @@ def norm_of_ones(adjacency: Adjacency, over: Adjacency, looped: bool, dtype: tor
 
 
 def _may_be_compared(edge_weight: Tensor) -> bool:
-    """True of weights that are data; not of those that are trained, nor where a comparison would wait for a device."""
+    """Whether weights are plain data: not trained, and not on a device that a comparison would synchronise with."""
     return type(edge_weight) is Tensor and edge_weight.device.type == "cpu" and not edge_weight.requires_grad
 
 
 def _kept_while_equal(
     adjacency: Adjacency, key: Hashable, edge_weight: Tensor, compute: Callable[[], ArcWeights]
 ) -> ArcWeights:
-    """What was computed for equal weights the last time. Versions that torch counts would not do: fused optimizers do
-    not raise them."""
+    """The cached result if it was computed from equal weights, else a new one. Version counters would not do: fused
+    optimizers do not increment them."""
     last = adjacency.kept(key, _Last)
     found = last.found
     if found is None or not torch.equal(found[0], edge_weight):
@@ -130,7 +140,7 @@ def _kept_while_equal(
 
 
 class _Last:
-    """What was computed last. found : (the weights, what they were normalised to), or None at first."""
+    """A cache of one entry. found : (edge weights, normalised weights), or None."""
 
     found: tuple[Tensor, ArcWeights] | None = None
 
@@ -141,7 +151,7 @@ class _Last:
 
 
 def _normalised(over: Adjacency, edge_weight: Tensor) -> ArcWeights:
-    """The weights [E'] of the edges divided by the roots of the degrees at both ends, in the order of the rows."""
+    """The edge weights [E'] divided by the square roots of the degrees of both endpoints, in the order of the rows."""
     rows = over.rows
     weights = edge_weight if over.position is None else take(edge_weight, over.position)
     degree = segment_reduce(weights, rows.offset, "sum")

@@ -1,4 +1,4 @@
-"""Adjacencies in which every vertex hears itself, once."""
+"""Adjacencies with added self-loops."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core.graph import kept_for_later
+from tgraph.core.graph import Graph, kept_for_later
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.bipartite import sort_by_target
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
-from tgraph.nn.compiled import prepare_loops
+from tgraph.nn.compiled import at_trace_time, derive
 from tgraph.nn.traced import SunkAdjacency, sink_loops
 
 FILLS = {"add": "sum", "sum": "sum", "mean": "mean", "min": "amin", "max": "amax", "mul": "prod"}
 
 
 class LoopedAdjacency(Adjacency):
-    """The edges of `base`, and behind them a self-loop for each of the first `num_loops` vertices; those that the user
-    gave to vertices are left out where they are to be `replaced`."""
+    """The edges of `base`, followed by a self-loop for each of the first `num_loops` vertices; existing self-loops are
+    removed if `replaced`."""
 
     def __init__(self, base: Adjacency, num_loops: int, replaced: bool):
-        self._ends = (base.source, base.target)  # not the base, which keeps this
+        self._ends = (base.source, base.target)  # not the base, whose cache holds this object
         self._num_loops, self._replaced = num_loops, replaced
         self.num_sources, self.num_targets, self.values = base.num_sources, base.num_targets, None
         self._kept = {}
@@ -52,13 +52,13 @@ class LoopedAdjacency(Adjacency):
 
     @property
     def kept_edges(self) -> Tensor | None:
-        """The user's numbers of the edges kept, int64 [k], or None where these are all."""
+        """The positions in the user's order of the edges that are kept, int64 [k], or None for all."""
         return self._split[0]
 
     @property
     def loop(self) -> Tensor | None:
-        """For each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
-        where there were none at all, or all were kept."""
+        """For each vertex the position of its last self-loop in the user's edges, or E without one, int64 [num_loops];
+        None if there are none, or they are kept."""
         return self._split[1]
 
     @computed_once
@@ -71,7 +71,7 @@ class LoopedAdjacency(Adjacency):
 
 
 def _split_loops(source: Tensor, target: Tensor, size: int, num_loops: int) -> tuple[Tensor | None, Tensor | None]:
-    """The numbers of the edges that are no self-loops, and the last self-loop of each of `num_loops` vertices."""
+    """The positions of the edges that are not self-loops, and of the last self-loop of each of `num_loops` vertices."""
     is_loop = source == target
     if not bool(is_loop.any()):
         return None, None
@@ -84,14 +84,13 @@ def _split_loops(source: Tensor, target: Tensor, size: int, num_loops: int) -> t
 
 @dataclass
 class Looped:
-    """An adjacency with self-loops, and how data of the edges follows.
+    """An adjacency with self-loops, and the edge data that goes with it.
 
     adjacency : the edges that are kept, in the user's order, then a self-loop for each of `num_loops` vertices.
-    flow : of the layer. A self-loop's features are reduced at the end that edge_index[1] says.
-    end : the ends in edge_index[1], [E'], where the adjacency has others.
-    sunk : which of the user's edges stay although they are replaced, and lead to nowhere, bool [E]; None where these
-        are removed.
-    sunk_loop : for each vertex the last of these, or E where there was none, int64 [num_loops].
+    flow : of the layer. The features of a self-loop are reduced over the edges with the same edge_index[1].
+    end : edge_index[1] of these edges, [E'], where it differs from the ends of the adjacency.
+    sunk : mask of replaced self-loops that stay as edges to a sink, bool [E]; None where they are removed.
+    sunk_loop : for each vertex the last of these, or E without one, int64 [num_loops].
     """
 
     adjacency: Any
@@ -103,37 +102,37 @@ class Looped:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the adjacency and what was derived of it."""
+        """Bytes of the adjacency and its caches."""
         return self.adjacency.nbytes
 
     @property
     def ends(self) -> Tensor:
-        """The ends that a self-loop's features are reduced at, [E']."""
+        """The vertex at which the features of each edge are reduced for self-loops, [E']."""
         if self.end is not None:
             return self.end
         return self.adjacency.target if self.flow == "source_to_target" else self.adjacency.source
 
     @property
     def kept(self) -> Tensor | None:
-        """The user's numbers of the edges kept, int64 [k], or None where these are all."""
+        """The positions in the user's order of the edges that are kept, int64 [k], or None for all."""
         return None if self.sunk is not None else self.adjacency.kept_edges
 
     @property
     def loop(self) -> Tensor | None:
-        """For each vertex the last self-loop among the user's edges, or E where there was none, int64 [num_loops]; None
-        where there were none at all."""
+        """For each vertex the position of its last self-loop in the user's edges, or E without one, int64 [num_loops];
+        None if there are none."""
         return self.adjacency.loop if self.sunk is None else self.sunk_loop
 
     def weights(self, edge_weight: Tensor, fill: float) -> Tensor:
-        """The edge weights [E] with those of the self-loops: the user's where there was one, `fill` where not."""
+        """The edge weights [E] followed by those of the self-loops: that of the existing self-loop, or `fill`."""
         loops = edge_weight.new_full((self.num_loops,), fill)
         if self.loop is not None:
             loops = torch.cat((edge_weight, loops[:1])).index_select(0, self.loop)
         return torch.cat((self._others(edge_weight), loops))
 
     def features(self, edge_attr: Tensor, fill: float | Tensor | str) -> Tensor:
-        """The edge features [E, ...] with those of the self-loops: a number or tensor, or how to reduce those of the
-        edges of which it is edge_index[1]."""
+        """The edge features [E, ...] followed by those of the self-loops: `fill`, or if that names a reduction, the
+        reduced features of the edges with the vertex as edge_index[1]."""
         others = self._others(edge_attr)
         if isinstance(fill, str):
             loops = self._reduced(others, fill)
@@ -149,7 +148,7 @@ class Looped:
         return edge_data if self.kept is None else edge_data.index_select(0, self.kept)
 
     def _reduced(self, others: Tensor, fill: str) -> Tensor:
-        """What the edges that reach each vertex give, and 0 (of a product 1) where none does."""
+        """The reduced features of the edges of each vertex; 0, or for a product 1, without edges."""
         if fill not in FILLS:
             raise ArgumentError(
                 f"fill_value: {fill!r} is not one of {', '.join(map(repr, FILLS))}, a number or a tensor"
@@ -165,24 +164,31 @@ class Looped:
 
 
 def with_loops(adjacency: Adjacency, num_loops: int, flow: str = "source_to_target") -> Looped:
-    """The adjacency in which the self-loops of the user are replaced by one for each of the first `num_loops` vertices;
-    kept with it."""
+    """The adjacency in which existing self-loops are replaced by one for each of the first `num_loops` vertices;
+    cached."""
     if torch.compiler.is_compiling() and isinstance(adjacency, GraphAdjacency):
-        prepare_loops(adjacency.graph, adjacency.reverse, flow)
+        _prepare_loops(adjacency.graph, adjacency.reverse, flow)
     elif torch.compiler.is_compiling():
         return _with_loops_traced(adjacency, num_loops, flow)
     return find_loops(adjacency, num_loops, flow)
 
 
+@at_trace_time
+def _prepare_loops(graph: Graph, reverse: bool, flow: str) -> bool:
+    """Derive what layers with self-loops read of a graph. The result has no meaning."""
+    derive(find_loops(GraphAdjacency(graph, reverse), graph.num_vertices, flow).adjacency)
+    return True
+
+
 def find_loops(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
-    """As `with_loops`, where torch.compile does not look on."""
+    """As `with_loops`, outside of torch.compile tracing."""
     return adjacency.kept(
         ("loops", num_loops), lambda: Looped(LoopedAdjacency(adjacency, num_loops, True), num_loops, flow)
     )
 
 
 def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Looped:
-    """As `with_loops`, where how many self-loops there are is not known: they stay, but lead to nowhere."""
+    """As `with_loops`, for a traced edge_index: existing self-loops, whose number is unknown, lead to a sink."""
     sizes = adjacency.num_sources, adjacency.num_targets
     source, target = adjacency.source, adjacency.target
     ends = target if flow == "source_to_target" else source
@@ -194,7 +200,7 @@ def _with_loops_traced(adjacency: Adjacency, num_loops: int, flow: str) -> Loope
 
 
 def with_more_loops(adjacency: Adjacency) -> Looped:
-    """The adjacency with one more self-loop for each vertex; those of the user stay. Kept with it."""
+    """The adjacency with an additional self-loop for each vertex; existing ones are kept. Cached."""
 
     size = adjacency.num_targets
     return adjacency.kept("more loops", lambda: Looped(LoopedAdjacency(adjacency, size, False), size))

@@ -1,8 +1,7 @@
-"""What is derived from a tensor, kept with that tensor for as long as it lives and is not seen to change.
+"""A cache of what is derived from a tensor, valid for the tensor's lifetime until the tensor is modified.
 
-It hangs on the tensor as an attribute: the garbage collector frees both together, a look-up costs no more than a
-dictionary's, and unlike a weak reference it does not stand in the way of `torch.utils.swap_tensors`. Copies and files
-of the tensor have none of it.
+It is an attribute of the tensor: the garbage collector frees both together, a look-up costs as much as a dictionary's,
+and unlike a weak reference it does not prevent `torch.utils.swap_tensors`. Copying or saving the tensor drops it.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ T = TypeVar("T")
 
 ATTRIBUTE = "_tgraph_memory"
 
-_forgotten = 0  # how often everything was forgotten
+_forgotten = 0  # calls of drop_all so far
 
 
 class Memory:
     """What was derived from a tensor in one state: {key: value}. `parts` are other tensors that it was derived from,
-    held so that no other tensor gets the id of one."""
+    referenced so that their ids are not reused."""
 
     __slots__ = ("known", "parts", "state")
 
@@ -32,15 +31,15 @@ class Memory:
         self.known: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, or what is written of it, is empty, and of a type that torch.load(weights_only=True) takes."""
+        """Copies and pickles are empty, and of a type that torch.load(weights_only=True) accepts."""
         return OrderedDict, ()
 
 
 def remembered(
     tensor: Tensor, key: Hashable, build: Callable[[], T], values: Tensor | None, parts: tuple[Tensor | None, ...]
 ) -> T:
-    """What was built under this key for a tensor before, if torch has counted no change since, and the tensor has not
-    moved. `values` are those of a sparse matrix; `parts`, of one that shares the tensor with others, are compared by
+    """The value cached under a key, or built and cached; valid while the version counter and address of the tensor are
+    the same. `values` : of a sparse matrix, whose version counts too. `parts` : other tensors of a matrix, compared by
     identity."""
     addressed = type(tensor) is Tensor and tensor.layout == torch.strided
     state = (
@@ -61,11 +60,11 @@ def remembered(
 
 
 def drop(tensor: Tensor) -> None:
-    """Forget what was derived from a tensor."""
+    """Drop what is cached for a tensor."""
     tensor.__dict__.pop(ATTRIBUTE, None)
 
 
 def drop_all() -> None:
-    """Forget what was derived from any tensor; the memory of each is free when it is used next, or dies."""
+    """Invalidate what is cached for every tensor; it is freed at the next use of the tensor, or with it."""
     global _forgotten
     _forgotten += 1

@@ -1,5 +1,5 @@
-"""The adjacency of an edge_index that torch.compile only knows the shape of: it is sorted by an operator, each time the
-compiled code runs. A `tgraph.Graph` is sorted once (`compiled.py`)."""
+"""The adjacency of an edge_index under torch.compile, which knows only its shape: a registered operator sorts it each
+time the compiled code runs. The arcs of a `tgraph.Graph` are sorted once (`compiled.py`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Rows(NamedTuple):
-    """What layers take of a Graph."""
+    """The fields of a Graph that layers read."""
 
     offset: Tensor
     neighbors: Tensor
@@ -28,16 +28,16 @@ class Rows(NamedTuple):
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors are."""
+        """The device of the tensors."""
         return self.offset.device
 
 
 class TracedAdjacency(Adjacency):
-    """An adjacency of which nothing is kept."""
+    """An adjacency without caches."""
 
     @property
     def _num_rows(self) -> int:
-        """How many targets the arcs have."""
+        """The number of rows of the arcs."""
         return self.num_targets
 
     @property
@@ -46,7 +46,7 @@ class TracedAdjacency(Adjacency):
 
     def _sort_traced(self) -> tuple[Rows, Tensor, Rows]:
         sizes = self.num_sources, self._num_rows
-        # not max(n, n + 1), which torch.export does not simplify, where one of n vertices is a sink's
+        # torch.export does not simplify max(n, n + 1), of n vertices and a sink
         square = self._num_rows if self.num_sources == self.num_targets else torch.sym_max(*sizes)
         offset, neighbors, position = sort_arcs(self.source, self.target, *sizes, square)
         columns = transpose_arcs(offset, neighbors, square, True)
@@ -89,8 +89,8 @@ class TracedAdjacency(Adjacency):
 
 
 class SunkAdjacency(TracedAdjacency):
-    """One in which the edges marked `sunk`, bool [E], lead to a target more, number `num_targets`, that nobody asks
-    for: how many these are is not known, and so they stay."""
+    """An adjacency in which the edges marked `sunk`, bool [E], lead to an additional target, the sink of index
+    `num_targets`, whose result is discarded: their number is unknown while tracing, so they cannot be removed."""
 
     def __init__(self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, sunk: Tensor):
         super().__init__(source, target, num_sources, num_targets)
@@ -107,9 +107,9 @@ class SunkAdjacency(TracedAdjacency):
         return received[: self.num_targets]
 
     def without_sunk(self, edge_data: Tensor) -> Tensor:
-        """Data [E, ...] of the edges that are not sunk.
+        """Edge data [E, ...] without the sunk edges.
 
-        Raises ArgumentError where torch.compile traces no sizes that depend on data, as it does not unless told to.
+        Raises ArgumentError unless torch.compile is configured to trace data-dependent sizes.
         """
         if not torch._dynamo.config.capture_dynamic_output_shape_ops:
             raise ArgumentError(

@@ -1,1 +1,1 @@
-"""What measures and recommends: backends, layouts of the arcs, and what the layers of a model cost."""
+"""What measures and recommends: `tune` for backends, and `advise` for graphs and the layers of models."""

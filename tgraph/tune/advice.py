@@ -1,144 +1,82 @@
-"""`advise`: what each layout would cost and gain, measured on the user's own graph."""
+"""`advise`: what to change for a graph, or the layers of a model, to be computed faster; measured."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any, overload
 
 import torch
-from torch import Tensor
 
-from tgraph.core.build import as_count
 from tgraph.core.graph import Graph
-from tgraph.errors import ArgumentError
-from tgraph.formats import LAYOUTS, FormattedGraph, known
-from tgraph.model.operators import aggregate
-from tgraph.tune.tuning import median_seconds
-
-# Arcs that are measured, at most; of a larger graph as many blocks of neighbouring vertices hold about so many.
-SAMPLE, BLOCKS = 4_000_000, 4
-
-# Layouts that are no faster than this fraction of the fastest are passed over, and among the others the smallest wins.
-LEVEL = 1.1
+from tgraph.tune.findings import ModelAdvice
+from tgraph.tune.layout_advice import DEFAULT_LAYOUTS, SAMPLE, Advice, advise_graph
+from tgraph.tune.order_advice import DEFAULT_ORDERS
+from tgraph.tune.tuning import Timer
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A layout on the graph, or on the sample of it.
-
-    layout : its name. bytes_per_edge : of all that it stores, over the arcs. fill : arcs over stored entries, below 1
-    where rows are padded. build_seconds : from the CSR. milliseconds : of a float32 sum over all arcs.
-    """
-
-    layout: str
-    bytes_per_edge: float
-    fill: float
-    build_seconds: float
-    milliseconds: float
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What `advise` found; as text a table and the recommendation.
-
-    measured : the layouts, CSR first. refused : {layout: why it cannot hold the graph}. recommended : the name of one
-    of those measured. why : the reason, in a sentence. arcs : how many were measured. features : columns of the sum.
-    """
-
-    measured: tuple[Measured, ...]
-    refused: dict[str, str]
-    recommended: str
-    why: str
-    arcs: int
-    features: int
-
-    def __str__(self) -> str:
-        heading = ("layout", "bytes/edge", "fill", "build s", f"sum of {self.features} ms")
-        rows = [heading] + [
-            (m.layout, f"{m.bytes_per_edge:.2f}", f"{m.fill:.2f}", f"{m.build_seconds:.3f}", f"{m.milliseconds:.3g}")
-            for m in self.measured
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        line = "  ".join([f"{{:<{widths[0]}}}", *(f"{{:>{width}}}" for width in widths[1:])])
-        lines = [line.format(*row) for row in rows]
-        lines += [f"{name}: not measured, {reason}" for name, reason in self.refused.items()]
-        return "\n".join([*lines, f"recommended: {self.recommended}, {self.why}"])
-
-
+@overload
 def advise(
-    graph: Graph,
-    features: int = 1,
-    *,
-    layouts: Sequence[str] = (),
+    graph: Graph, features: int = 1, *, layouts: Sequence[str] = (), sample: int = SAMPLE, timer: Timer | None = None
+) -> Advice: ...
+
+
+@overload
+def advise(
+    model: torch.nn.Module,
+    graph: Any,
+    x: Any = None,
+    *others: Any,
+    orders: Sequence[str] = DEFAULT_ORDERS,
+    layouts: Sequence[str] = DEFAULT_LAYOUTS,
     sample: int = SAMPLE,
-    timer: Callable[[Callable[[], object]], float] | None = None,
-) -> Advice:
-    """Measure which layouts suit a graph: bytes, time to build, and time of a sum of `features` columns over all arcs.
+    timer: Timer | None = None,
+) -> ModelAdvice: ...
 
-    graph : any graph; where it has more than `sample` arcs, blocks of neighbouring vertices and the arcs among them
-        stand for it.
-    features : how many numbers a vertex has.
-    layouts : those to measure beside CSR; by default all.
-    timer : of a function without arguments gives the seconds that a call takes; by default the median of a few calls.
 
-    The fastest is recommended, or the smallest of those that are within a tenth of its speed.
-    Raises ArgumentError for no features, or the name of no layout.
+def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
+    """Measure what would make computations on a graph, or a model on a graph, faster. Print the result for tables and a
+    recommendation.
+
+    The subject is a graph or a model; each has options of its own:
+
+    **advise(graph, features=1, *, layouts=(), sample=4_000_000, timer=None)** measures the layouts of a graph: bytes,
+    time to build, and time of a sum of `features` columns over all arcs. It returns an `Advice`.
+
+    graph : any tgraph.Graph. Of one with more than `sample` arcs, the subgraph of a few ranges of consecutive vertices
+        is measured.
+    features : columns of the vertex data.
+    layouts : names of the layouts to compare with CSR; all by default.
+    timer : a function that takes a function without arguments and returns the seconds that a call of it takes; the
+        median of a few calls by default.
+
+    The fastest layout is recommended, or the smallest of those within a tenth of its speed.
+
+    **advise(model, graph, x=None, *others, orders=("degree", "rcm", "community"), layouts=("virtual", "cbm", "sell"),
+    sample=4_000_000, timer=None)** measures the layers of a model: the kernel that serves each, its bytes moved and its
+    time, and what another order of the vertices or layout of the arcs brings. It returns a `ModelAdvice`.
+
+    model : a torch.nn.Module with layers of `tgraph.nn`, PyTorch Geometric layers that `tgraph.nn.accelerate` replaces,
+        or both. The call works on a copy.
+    graph : the second argument of the model: a tgraph.Graph, an edge_index [2, E], or a sparse matrix.
+    x, others : the model is called as model(x, graph, *others), and each layer is then measured with the arguments it
+        received. Without x, each layer is measured with random features of as many columns as it takes; those of the
+        first layer require no gradient.
+    orders : of the vertices, as `Graph.reorder` names them, to compare with the present one. layouts : of the arcs, as
+        `Graph.to_format` names them, to compare with CSR on a sample, as above. () for none.
+
+    In training mode every layer is run forward and backward, in evaluation mode forward alone and without gradients.
+    Times are those of the message passing, without the dense parts of a layer. Bytes are counted without a cache: a
+    gathered tensor counts one row for each arc, and every other tensor counts once. For a graph in a layout they are
+    the rows that its compressed rows gather, the layout, and the result. Orders and layouts are timed by a sum of as
+    many columns as the widest gather of the layers; orders only where the rows exceed the second-level cache, and
+    layouts only where at least one layer sums in them. Neither is measured for bipartite, heterogeneous or streamed
+    graphs.
+
+    Raises ArgumentError for no features, an unknown order or layout, a graph that is none, and, without x, for a layer
+    that takes the number of columns from its first input.
     """
-    if as_count(features, "features") < 1:
-        raise ArgumentError(f"features: expected at least one, got {features}")
-    names = tuple(layouts) or tuple(LAYOUTS)
-    for name in names:
-        known(name)
-    timer = timer or (lambda step: median_seconds(step, graph.device))
-    part = sampled(graph.to_csr() if isinstance(graph, FormattedGraph) else graph, sample)
-    data = torch.ones((part.num_vertices, features), device=part.device)
-    measured, refused = [_measured(part, "csr", 0.0, data, timer)], {}
-    for name in names:
-        if name == "csr":
-            continue
-        begin = time.perf_counter()
-        try:
-            held = part.to_format(name)
-        except ArgumentError as refusal:
-            refused[name] = str(refusal)
-            continue
-        measured.append(_measured(held, name, time.perf_counter() - begin, data, timer))
-    best, why = _recommended(measured) if part.num_arcs else (measured[0], "there is no arc to measure")
-    return Advice(tuple(measured), refused, best.layout, why, part.num_arcs, features)
+    if "model" in options or (subject and isinstance(subject[0], torch.nn.Module)):
+        from tgraph.tune.layer_advice import advise_model  # imports PyTorch Geometric, which takes seconds
 
-
-def sampled(graph: Graph, arcs: int) -> Graph:
-    """The graph, or where it has more arcs than that, the subgraph of some blocks of neighbouring vertices that have
-    about so many; layouts live on what neighbouring rows have in common."""
-    if graph.num_arcs <= arcs:
-        return graph
-    size = max(1, int(graph.num_vertices * arcs / graph.num_arcs) // BLOCKS)
-    starts = [(graph.num_vertices - size) * block // (BLOCKS - 1) for block in range(BLOCKS)]
-    return graph.subgraph(torch.cat([torch.arange(start, start + size) for start in starts]).unique())
-
-
-def _measured(
-    graph: Graph, name: str, seconds: float, data: Tensor, timer: Callable[[Callable[[], object]], float]
-) -> Measured:
-    stored = graph.nbytes - (0 if graph.vertices is None else graph.vertices.nbytes)
-    fill = 1.0 if graph.layout is None else getattr(graph.layout, "fill", 1.0)
-    with torch.no_grad():
-        taken = timer(lambda: aggregate(graph, data, "sum"))
-    return Measured(name, stored / max(graph.num_arcs, 1), fill, seconds, 1000 * taken)
-
-
-def _recommended(measured: Sequence[Measured]) -> tuple[Measured, str]:
-    """The smallest of the layouts that are about as fast as the fastest; CSR where it is as good, since every kernel
-    reads it."""
-    plain = measured[0]
-    fastest = min(m.milliseconds for m in measured)
-    level = [m for m in measured if m.milliseconds <= LEVEL * fastest]
-    best = min(level, key=lambda m: m.bytes_per_edge)
-    if best is plain or (plain in level and best.bytes_per_edge > 0.9 * plain.bytes_per_edge):
-        return plain, "no other is clearly faster or smaller, and every kernel reads it"
-    speed, size = plain.milliseconds / best.milliseconds, plain.bytes_per_edge / best.bytes_per_edge
-    why = f"{speed:.2f} times as fast as csr at 1/{size:.2f} of its bytes"
-    saved = (plain.milliseconds - best.milliseconds) / 1000
-    return best, why if saved <= 0 else f"{why}; sums that pay its build back: {math.ceil(best.build_seconds / saved)}"
+        return advise_model(*subject, **options)
+    return advise_graph(*subject, **options)

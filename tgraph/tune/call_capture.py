@@ -1,47 +1,51 @@
-"""What the layers of a model are called with: seen in a call of the model, or made up."""
+"""The arguments that the layers of a model are called with: captured in a call of the model, or synthetic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map_only
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.layer import MessagePassing
 
 
 class Arguments(NamedTuple):
-    """args, kwargs : of a call of a layer. calls : how often a call of the model calls it."""
+    """args, kwargs : of a call of a layer. calls : how often a call of the model calls the layer."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     calls: int = 1
 
     def leaves(self) -> list[Tensor]:
-        """The tensors among them that record a gradient."""
-        return [tensor for tensor in _tensors((self.args, self.kwargs)) if tensor.requires_grad]
+        """The tensors among them that require a gradient."""
+        return [
+            leaf for leaf in tree_leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor) and leaf.requires_grad
+        ]
 
 
 def layers_of(model: torch.nn.Module) -> dict[str, MessagePassing]:
-    """Our layers in a model, {place in the model: layer}."""
+    """The layers of tgraph.nn in a model, {place in the model: layer}."""
     return {place: module for place, module in model.named_modules() if isinstance(module, MessagePassing)}
 
 
-def seen(
+def captured(
     model: torch.nn.Module, layers: Mapping[str, MessagePassing], arguments: tuple[Any, ...]
 ) -> dict[str, Arguments]:
-    """What each of the layers is called with first when the model is called with these `arguments`; of those that are
-    called at all. Floating tensors are detached, and record a gradient where they did."""
+    """The arguments of the first call of each layer in model(*arguments); layers that are not called are left out.
+    Floating-point tensors are detached, and require a gradient where they did."""
     found: dict[str, Arguments] = {}
 
     def note(place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if place in found:
             found[place] = found[place]._replace(calls=found[place].calls + 1)
         else:
-            found[place] = Arguments(_detached(args), _detached(kwargs))
+            found[place] = Arguments(*tree_map_only(Tensor, _detached, (args, kwargs)))
 
     def hook(place: str) -> Any:
         return lambda layer, args, kwargs: note(place, args, kwargs)
@@ -55,11 +59,11 @@ def seen(
     return found
 
 
-def made_up(place: str, layer: Any, edge_index: Any, adjacency: Adjacency, first: bool) -> Arguments:
+def synthetic(place: str, layer: Any, edge_index: Any, adjacency: Adjacency, first: bool) -> Arguments:
     """Random features of sources, targets and edges of the adjacency of `edge_index`, in the dtype of the layer's
-    parameters. Those of the `first` layer record no gradient.
+    parameters. Those of the `first` layer require no gradient.
 
-    Raises ArgumentError for a layer that takes its columns from its first input.
+    Raises ArgumentError for a layer that takes the number of columns from its first input.
     """
     like = next((parameter for parameter in layer.parameters() if parameter.is_floating_point()), torch.empty(0))
     columns, ends = _columns_of(layer), (adjacency.num_sources, adjacency.num_targets)
@@ -67,23 +71,22 @@ def made_up(place: str, layer: Any, edge_index: Any, adjacency: Adjacency, first
         raise ArgumentError(f"x: {place or 'the model'} takes its columns from its first input; give x")
     if isinstance(columns, int) and ends[0] != ends[1]:
         columns = (columns, columns)
-    random, records = torch.Generator(like.device).manual_seed(0), torch.is_grad_enabled()
+    random, recorded = torch.Generator(like.device).manual_seed(0), torch.is_grad_enabled() and not first
 
-    def drawn(rows: int, width: int, recorded: bool) -> Tensor:
-        made = torch.randn((rows, width), generator=random, dtype=like.dtype, device=like.device)
-        return made.requires_grad_(recorded)
+    def drawn(rows: int, width: int) -> Tensor:
+        return torch.randn((rows, width), generator=random, dtype=like.dtype, device=like.device)
 
     if isinstance(columns, int):
-        x: Any = drawn(ends[0], columns, records and not first)
+        x: Any = drawn(ends[0], columns).requires_grad_(recorded)
     else:
-        x = tuple(drawn(rows, width, records and not first) for rows, width in zip(ends, columns, strict=True))
+        x = tuple(drawn(rows, width).requires_grad_(recorded) for rows, width in zip(ends, columns, strict=True))
     edge_dim = getattr(layer, "edge_dim", None)
-    of_edges = () if edge_dim is None else (drawn(adjacency.num_edges, edge_dim, False),)
-    return Arguments((x, edge_index, *of_edges), {})
+    edge_attr = () if edge_dim is None else (drawn(adjacency.num_edges, edge_dim),)
+    return Arguments((x, edge_index, *edge_attr), {})
 
 
 def _columns_of(layer: Any) -> int | tuple[int, ...] | None:
-    """The columns that a layer takes, where it tells, or the first linear map in it does."""
+    """The columns that a layer takes, by its own attribute or by that of the first linear map in it."""
     for module in layer.modules():
         for name in ("in_channels", "in_features"):
             columns: Any = getattr(module, name, None)
@@ -95,8 +98,8 @@ def _columns_of(layer: Any) -> int | tuple[int, ...] | None:
     return None
 
 
-def on_another(arguments: Arguments, layer: MessagePassing, graph: Any, size: tuple[int, int]) -> Arguments:
-    """As the `arguments`, but over another graph of so many vertices and edges: all data is 1."""
+def on_graph(arguments: Arguments, layer: MessagePassing, graph: Graph) -> Arguments:
+    """The `arguments` resized to another graph, which replaces theirs. All data is 1."""
 
     def ones(tensor: Any, rows: int, dimension: int) -> Any:
         if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
@@ -105,40 +108,18 @@ def on_another(arguments: Arguments, layer: MessagePassing, graph: Any, size: tu
         shape[dimension] = rows
         return torch.ones(shape, dtype=tensor.dtype, device=tensor.device, requires_grad=tensor.requires_grad)
 
-    def of_vertices(x: Any) -> Any:
-        if isinstance(x, (tuple, list)):
-            return tuple(of_vertices(each) for each in x)
-        return ones(x, size[0], layer.node_dim)
+    def resized(key: int | str, given: Any) -> Any:
+        if key in (0, "x"):
+            parts = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+            parts = tuple(ones(part, graph.num_vertices, layer.node_dim) for part in parts)
+            return parts if isinstance(given, (tuple, list)) else parts[0]
+        return graph if key in (1, "edge_index") else ones(given, graph.num_arcs, 0)
 
-    args = [of_vertices(each) if number == 0 else ones(each, size[1], 0) for number, each in enumerate(arguments.args)]
-    kwargs = {
-        key: of_vertices(value) if key == "x" else ones(value, size[1], 0) for key, value in arguments.kwargs.items()
-    }
-    if len(args) > 1:
-        args[1] = graph
-    else:
-        kwargs["edge_index"] = graph
-    return Arguments(tuple(args), {key: value for key, value in kwargs.items() if key != "size"})
+    args = tuple(resized(number, each) for number, each in enumerate(arguments.args))
+    return Arguments(args, {key: resized(key, each) for key, each in arguments.kwargs.items() if key != "size"})
 
 
-def _detached(given: Any) -> Any:
-    if isinstance(given, Tensor):
-        floating = given.is_floating_point() and given.layout == torch.strided
-        return given.detach().requires_grad_(given.requires_grad) if floating else given
-    if isinstance(given, tuple) and not hasattr(given, "_fields"):
-        return tuple(_detached(each) for each in given)
-    if isinstance(given, list):
-        return [_detached(each) for each in given]
-    if isinstance(given, dict):
-        return {name: _detached(each) for name, each in given.items()}
-    return given
-
-
-def _tensors(given: Any) -> Iterable[Tensor]:
-    if isinstance(given, Tensor):
-        yield given
-    elif isinstance(given, (tuple, list)):
-        for each in given:
-            yield from _tensors(each)
-    elif isinstance(given, dict):
-        yield from _tensors(tuple(given.values()))
+def _detached(tensor: Tensor) -> Tensor:
+    if tensor.is_floating_point() and tensor.layout == torch.strided:
+        return tensor.detach().requires_grad_(tensor.requires_grad)
+    return tensor

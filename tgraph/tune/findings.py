@@ -1,4 +1,4 @@
-"""What `advise` finds, and how it reads."""
+"""What `advise` finds for a model, and how it reads."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 import torch
 
 from tgraph.core.text import table
+from tgraph.tune.layout_advice import Advice
+from tgraph.tune.order_advice import OrderAdvice
 from tgraph.tune.profiler import Step
 
 
 @dataclass(frozen=True)
 class LayerAdvice:
-    """What serves a layer.
+    """The kernels of a layer.
 
-    place : in the model. name : the class; "of PyG" where it is one of PyTorch Geometric's that `accelerate` replaces.
-    calls : how often a call of the model calls it. forward, backward : the calls of our operators, each with its
-    operation, the backend that served it, refused {name: why one that stands before it does not}, the shape and dtype
-    of what a vertex sends, the bytes moved, and milliseconds.
+    place : its name in the model. name : its class, followed by "of PyG" for a PyTorch Geometric layer that
+    `accelerate` replaces. calls : how often the model calls it. forward, backward : the operator calls, each with its
+    operation, the backend that served it, refused {backend of higher priority: why it did not}, the shape and dtype of
+    a vertex's data, the bytes moved, and milliseconds.
     """
 
     place: str
@@ -29,62 +31,34 @@ class LayerAdvice:
 
 
 @dataclass(frozen=True)
-class OrderAdvice:
-    """What an order of the vertices brings.
+class ModelAdvice:
+    """What `advise` found for a model; str() gives tables, and below them what to do.
 
-    order : as `Graph.reorder` calls it, "" for the present one. seconds : to reorder. misses : the share of the gathers
-    that miss the cache. milliseconds : of a sum.
-    """
-
-    order: str
-    seconds: float
-    misses: float
-    milliseconds: float
-
-
-@dataclass(frozen=True)
-class LayoutAdvice:
-    """What a layout of the arcs brings.
-
-    layout : as `Graph.to_format` calls it. seconds : to build. bytes_per_edge : of all that it stores. operations :
-    rows that a sum gathers, over the arcs. serves : the places of the layers that sum in it.
-    """
-
-    layout: str
-    seconds: float
-    bytes_per_edge: float
-    operations: float
-    serves: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What `advise` found; as text tables, and below them what to do.
-
-    layers : our layers, and those that `accelerate` would replace. kept : {place: why a layer is not advised on}.
-    orders : the present order of the vertices and others. layouts : of the arcs. refused : {order or layout: why it was
-    not measured}. columns, dtype, cache : orders are measured by a sum of so many columns, the most that a layer
-    gathers, and a cache of so many bytes. hints : what to do, a sentence each.
+    layers : those of tgraph.nn, and those that `accelerate` would replace. kept : {place: why a layer is not among
+    them}. orders : the present order of the vertices and others; refused : {order: why it was not measured}.
+    layouts : the `Advice` on layouts of the arcs, or None; serves : {layout: places of the layers that sum in it}.
+    columns, dtype : of the sum that orders and layouts are timed by. cache : bytes of the second-level cache. hints :
+    what to do, a sentence each.
     """
 
     layers: tuple[LayerAdvice, ...]
     kept: dict[str, str]
     orders: tuple[OrderAdvice, ...] = ()
-    layouts: tuple[LayoutAdvice, ...] = ()
     refused: dict[str, str] = field(default_factory=dict)
+    layouts: Advice | None = None
+    serves: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: int = 0
     dtype: torch.dtype = torch.float32
     cache: int = 0
     hints: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        refused = (f"{name}: not measured, {reason}" for name, reason in self.refused.items())
-        parts = (_layers(self), _orders(self), _layouts(self), refused, self.hints)
+        parts = (_layers(self), _orders(self), _layouts(self), self.hints)
         return "\n\n".join(text for part in parts if (text := "\n".join(part)))
 
 
 def numbers(shape: tuple[int, ...], dtype: torch.dtype) -> str:
-    """What a vertex sends, as "4x32 float32"."""
+    """The data of a vertex, as "4x32 float32"."""
     return f"{'x'.join(map(str, shape))} {str(dtype).removeprefix('torch.')}"
 
 
@@ -101,53 +75,49 @@ def figure(number: float) -> str:
     return f"{number:.3g}" if number < 100 else f"{number:,.0f}"
 
 
-def _layers(advice: Advice) -> Iterable[str]:
+def _layers(advice: ModelAdvice) -> Iterable[str]:
     rows: list[tuple[str, ...]] = [("layer", "class", "pass", "served by", "of", "moved", "ms")]
     for layer in advice.layers:
         label = [layer.place or "the model", layer.name + (f", called {layer.calls} times" * (layer.calls > 1))]
-        for way, steps in (("forward", layer.forward), ("backward", layer.backward)):
+        for direction, steps in (("forward", layer.forward), ("backward", layer.backward)):
             for step in steps:
                 sent, taken = numbers(step.shape, step.dtype), figure(step.milliseconds)
-                rows.append((*label, way, str(step), sent, size(step.moved), taken))
+                rows.append((*label, direction, str(step), sent, size(step.moved), taken))
                 label = ["", ""]
         if label[0]:
-            rows.append((*label, "", "no kernel of ours", "", "", ""))
+            rows.append((*label, "", "no kernel of tgraph", "", "", ""))
     if len(rows) > 1:
         yield table(rows, left=(0, 1, 2, 3, 4))
     yield from (f"{place or 'the model'}: {reason}" for place, reason in advice.kept.items())
     yield from _refusals(advice)
     if not advice.layers and not advice.kept:
-        yield "no layers of ours or of PyTorch Geometric"
+        yield "no layers of tgraph.nn or of PyTorch Geometric"
 
 
-def _refusals(advice: Advice) -> Iterable[str]:
-    """Why backends that stand before the one that serves do not, a line for each reason."""
+def _refusals(advice: ModelAdvice) -> Iterable[str]:
+    """Why backends of higher priority than the one that serves do not, a line for each reason."""
     calls: dict[tuple[str, str], list[str]] = {}
     for layer in advice.layers:
         for step in layer.forward + layer.backward:
             for name, reason in step.refused.items():
-                known = calls.setdefault((name, reason), [])
-                if step.operation not in known:
-                    known.append(step.operation)
-    return [f"{name} does not serve {', '.join(who)}: {reason}" for (name, reason), who in calls.items()]
+                operations = calls.setdefault((name, reason), [])
+                if step.operation not in operations:
+                    operations.append(step.operation)
+    return [f"{name} does not serve {', '.join(each)}: {reason}" for (name, reason), each in calls.items()]
 
 
-def _orders(advice: Advice) -> Iterable[str]:
-    if not advice.orders:
-        return
-    summed = numbers((advice.columns,), advice.dtype)
-    rows = [("order", "seconds to reorder", f"gathers that miss {size(advice.cache)}", f"ms for a sum of {summed}")]
-    for each in advice.orders:
-        seconds = figure(each.seconds) if each.order else ""
-        rows.append((each.order or "as it is", seconds, f"{each.misses:.1%}", figure(each.milliseconds)))
-    yield table(rows, left=(0,))
+def _orders(advice: ModelAdvice) -> Iterable[str]:
+    if advice.orders:
+        rows = [("order", "seconds to reorder", f"ms for a sum of {numbers((advice.columns,), advice.dtype)}")]
+        for each in advice.orders:
+            seconds = figure(each.seconds) if each.order else ""
+            rows.append((each.order or "as it is", seconds, figure(each.milliseconds)))
+        yield table(rows, left=(0,))
+    yield from (f"{name}: not measured, {reason}" for name, reason in advice.refused.items())
 
 
-def _layouts(advice: Advice) -> Iterable[str]:
-    if not advice.layouts:
-        return
-    rows = [("layout", "seconds to build", "bytes/edge", "rows gathered/edge", "serves")]
-    for each in advice.layouts:
-        stored, gathered = f"{each.bytes_per_edge:.2f}", f"{each.operations:.2f}"
-        rows.append((each.layout, figure(each.seconds), stored, gathered, ", ".join(each.serves) or "no layer"))
-    yield table(rows)
+def _layouts(advice: ModelAdvice) -> Iterable[str]:
+    if advice.layouts is not None:
+        yield str(advice.layouts)
+        for name, places in advice.serves.items():
+            yield f"{name} serves {', '.join(place or 'the model' for place in places)}"

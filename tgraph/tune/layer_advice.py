@@ -1,5 +1,5 @@
-"""`advise`: which kernel serves each layer of a model on a graph, what it moves, and what another order of the vertices
-or another layout of the arcs would bring."""
+"""What the layers of a model cost, the kernel that serves each, and what another order of the vertices or layout of the
+arcs brings."""
 
 from __future__ import annotations
 
@@ -11,72 +11,61 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.build import check_choice
 from tgraph.core.devices import cache_bytes
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.formats import FormattedGraph
+from tgraph.formats import known
+from tgraph.formats.reordering import ORDERS
+from tgraph.kernels import layouts as layout_backend
+from tgraph.kernels import watched
 from tgraph.nn.accelerated import accelerate
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.conv.layer import MessagePassing
 from tgraph.nn.edge_index import adjacency_of
-from tgraph.tune.advice import LEVEL, SAMPLE, sampled
-from tgraph.tune.arrangements import Timer, check_names, measured_layouts, measured_orders
-from tgraph.tune.call_capture import Arguments, layers_of, made_up, seen
-from tgraph.tune.findings import Advice, LayerAdvice, numbers, size
-from tgraph.tune.profiler import Step, Watch, made_again, median, operations
+from tgraph.tune.call_capture import Arguments, captured, layers_of, on_graph, synthetic
+from tgraph.tune.findings import LayerAdvice, ModelAdvice, numbers, size
+from tgraph.tune.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, in_csr, measured_layouts, sampled
+from tgraph.tune.order_advice import DEFAULT_ORDERS, measured_orders
+from tgraph.tune.profiler import Profile, Step, median, replayed
+from tgraph.tune.tuning import Timer
 
-ORDERS, LAYOUTS = ("degree", "rcm", "community"), ("virtual", "cbm", "sell")
+# Each layer is run this often after a first run, which fills caches.
+RUNS = 3
 
-# Each layer is called once for what is kept with the graph, and then so often.
-CALLS = 3
+Calls = dict[str, tuple[MessagePassing, Arguments]]  # {place in the model: (layer, what it is called with)}
 
 
-def advise(
+def advise_model(
     model: torch.nn.Module,
     graph: Any,
     x: Any = None,
     *others: Any,
-    orders: Sequence[str] = ORDERS,
-    layouts: Sequence[str] = LAYOUTS,
+    orders: Sequence[str] = DEFAULT_ORDERS,
+    layouts: Sequence[str] = DEFAULT_LAYOUTS,
     sample: int = SAMPLE,
     timer: Timer | None = None,
-) -> Advice:
-    """Which kernel serves each layer of a model on a graph, and what it moves; what to do for it to be faster.
-
-    model : made of our layers, of PyTorch Geometric's that `accelerate` replaces, and anything else. It is copied, and
-        stays as it is.
-    graph : what the model is called with beside the features: a tgraph.Graph, integers [2, E], or a sparse matrix.
-    x, others : the model is called as model(x, graph, *others), and each layer then with what it was called with
-        there. Where x is None, each is called with random features of as many columns as it takes, those of the first
-        without a gradient.
-    orders : of the vertices, as `Graph.reorder` calls them, to be measured beside the present one. layouts : of the
-        arcs, as `Graph.to_format` calls them, to be built of about `sample` arcs at most. () for none.
-    timer : of a function without arguments gives the seconds that a call takes; by default the median of a few calls.
-
-    Every layer is called a few times, in training forward and backward, in evaluation forward alone and without
-    gradients, while calls of our operators are watched: the backend named is the one that ran, and the time is that of
-    the operator, without the dense parts of the layer. Bytes moved are counted as if there were no cache: a row of what
-    is gathered for each arc, m * columns * itemsize, and every other tensor once (`traffic.moved`). Of a graph in a
-    layout of its own these are the rows that its compressed rows gather, the layout, and the result.
-
-    Orders are measured by a sum over the whole graph, and by the share of its gathers that miss the second-level cache,
-    as `locality.misses` computes it; not where all rows fit that cache, nor where the graph is streamed, or several, or
-    not from vertices to themselves.
-
-    Raises ArgumentError for layers that take their columns from an x that is not given, for an unknown order or layout,
-    and where the model or a layer does.
-    """
-    check_names(orders, layouts)
-    ours = copy.deepcopy(getattr(model, "_orig_mod", model))  # as it was before torch.compile
-    done, layers = accelerate(ours), layers_of(ours)
+) -> ModelAdvice:
+    """`tgraph.advise` of a model."""
+    for order in orders:
+        check_choice(order, "orders", tuple(ORDERS))
+    for layout in layouts:
+        known(layout)
+    twin = copy.deepcopy(getattr(model, "_orig_mod", model))  # of a compiled model, the original
+    done, layers = accelerate(twin), layers_of(twin)
     with torch.random.fork_rng(_gpus(model)), torch.set_grad_enabled(model.training):
-        calls = _calls(ours, layers, graph, x, others)
+        calls = _calls(twin, layers, graph, x, others)
         found = [_advised(place, *call, place in done.replaced) for place, call in calls.items()]
         uncalled = {place: "the model does not call it" for place in layers if place not in calls}
-        advice, square = Advice(tuple(found), done.kept | uncalled), _square(graph, x)
+        advice, square = ModelAdvice(tuple(found), done.kept | uncalled), _square(graph, x)
         if square is not None and square.num_edges and any(layer.forward for layer in found):
-            advice = _with_orders(advice, square, orders, timer)
-            advice = _with_layouts(advice, square, calls, layouts, sample)
+            csr = in_csr(square.graph if isinstance(square, GraphAdjacency) else square.columns)
+            advice = _with_widest_gather(advice, csr.device)
+            if orders and not _fits(advice, square):
+                ordered, refused = measured_orders(csr, advice.columns, advice.dtype, orders, timer)
+                advice = replace(advice, orders=ordered, refused=refused)
+            if layouts:
+                advice = _with_layouts(advice, sampled(csr, sample), calls, layouts, timer)
     return replace(advice, hints=tuple(_hints(advice, square)))
 
 
@@ -85,43 +74,43 @@ def advise(
 
 def _calls(
     model: torch.nn.Module, layers: dict[str, MessagePassing], graph: Any, x: Any, others: tuple[Any, ...]
-) -> dict[str, tuple[MessagePassing, Arguments]]:
-    """{place: (layer, what it is called with)}, of the layers that are called."""
+) -> Calls:
+    """The layers that the model calls, or all of them where there is no x."""
     if x is not None:
-        found = seen(model, layers, (x, graph, *others))
+        found = captured(model, layers, (x, graph, *others))
         return {place: (layers[place], arguments) for place, arguments in found.items()}
     adjacency = _adjacency(graph) if layers else None
     if layers and adjacency is None:
         raise ArgumentError(f"graph: expected a graph, edges or a sparse matrix, got {type(graph).__name__}; or give x")
     return {
-        place: (layer, made_up(place, layer, graph, cast(Adjacency, adjacency), first=not number))
+        place: (layer, synthetic(place, layer, graph, cast(Adjacency, adjacency), first=not number))
         for number, (place, layer) in enumerate(layers.items())
     }
 
 
-def _advised(place: str, layer: MessagePassing, arguments: Arguments, theirs: bool) -> LayerAdvice:
-    runs = [_watched(layer, arguments) for _ in range(CALLS + 1)][1:]
+def _advised(place: str, layer: MessagePassing, arguments: Arguments, of_pyg: bool) -> LayerAdvice:
+    runs = [_profiled(layer, arguments) for _ in range(RUNS + 1)][1:]
     forward, backward = (median([run[way] for run in runs]) for way in (0, 1))
-    name = type(layer).__name__ + (" of PyG" if theirs else "")
+    name = type(layer).__name__ + (" of PyG" if of_pyg else "")
     return LayerAdvice(place, name, arguments.calls, forward, backward)
 
 
-def _watched(layer: MessagePassing, arguments: Arguments) -> tuple[list[Step], list[Step]]:
-    """The calls of our operators in a call of a layer, and for its gradients."""
-    with Watch() as forward:
+def _profiled(layer: MessagePassing, arguments: Arguments) -> tuple[list[Step], list[Step]]:
+    """The operator calls in the forward and the backward pass of a layer."""
+    with Profile() as forward:
         result = layer(*arguments.args, **arguments.kwargs)
     result = result[0] if isinstance(result, tuple) else result
-    others, others_back = made_again(forward.elsewhere)
+    others, others_backward = replayed(forward.unregistered)
     if not result.requires_grad:
         return forward.steps + others, []
     wanted = arguments.leaves() + [parameter for parameter in layer.parameters() if parameter.requires_grad]
-    with Watch() as backward:
+    with Profile() as backward:
         torch.autograd.grad(result, wanted, torch.ones_like(result), allow_unused=True)
-    return forward.steps + others, backward.steps + others_back
+    return forward.steps + others, backward.steps + others_backward
 
 
 def _gpus(model: torch.nn.Module) -> list[int]:
-    """Whose random numbers dropout draws."""
+    """The devices whose random number generators dropout advances."""
     return sorted({parameter.device.index or 0 for parameter in model.parameters() if parameter.is_cuda})
 
 
@@ -129,7 +118,8 @@ def _gpus(model: torch.nn.Module) -> list[int]:
 
 
 def _adjacency(graph: Any, count: int = 0) -> Adjacency | None:
-    """The adjacency of a graph, one of edges of `count` vertices or as many as these tell; None of what is several."""
+    """The adjacency of a graph, with at least `count` vertices for an edge_index; None for anything else, such as the
+    edge_index of each type in a heterogeneous graph."""
     if isinstance(graph, Graph):
         return GraphAdjacency(graph)
     if isinstance(graph, Tensor) and graph.layout == torch.strided:
@@ -139,7 +129,7 @@ def _adjacency(graph: Any, count: int = 0) -> Adjacency | None:
 
 
 def _square(graph: Any, x: Any) -> Adjacency | None:
-    """The adjacency whose vertices and arcs can be arranged otherwise, None of any other."""
+    """The adjacency, where its vertices can be reordered and its arcs stored in another layout."""
     if isinstance(graph, Graph) and graph.layout is not None and graph.layout.streams:
         return None
     if not isinstance(x, Tensor) and x is not None:
@@ -148,78 +138,65 @@ def _square(graph: Any, x: Any) -> Adjacency | None:
     return adjacency if adjacency is not None and adjacency.num_sources == adjacency.num_targets else None
 
 
-def _along(square: Adjacency) -> Graph:
-    """The graph in CSR whose arcs lead from sources to targets."""
-    return _in_csr(square.graph if isinstance(square, GraphAdjacency) else square.columns)
-
-
-def _in_csr(graph: Graph) -> Graph:
-    return graph.to_csr() if isinstance(graph, FormattedGraph) else graph
-
-
-def _with_orders(advice: Advice, square: Adjacency, orders: Sequence[str], timer: Timer | None) -> Advice:
-    """The advice with what orders bring to the longest rows that are gathered."""
+def _with_widest_gather(advice: ModelAdvice, device: torch.device) -> ModelAdvice:
+    """The advice with the columns and dtype of the longest rows that a layer gathers."""
     steps = [step for layer in advice.layers for step in layer.forward]
     widest = max(steps, key=lambda step: torch.Size(step.shape).numel() * step.dtype.itemsize)
-    columns, rows = torch.Size(widest.shape).numel(), square.rows
-    advice = replace(advice, columns=columns, dtype=widest.dtype, cache=cache_bytes(rows.device))
-    if not orders or _fits(advice, square):
-        return advice
-    found, refused = measured_orders(_in_csr(rows), columns, widest.dtype, orders, timer)
-    return replace(advice, orders=tuple(found), refused=refused)
+    columns = torch.Size(widest.shape).numel()
+    return replace(advice, columns=columns, dtype=widest.dtype, cache=cache_bytes(device))
 
 
 def _with_layouts(
-    advice: Advice,
-    square: Adjacency,
-    calls: dict[str, tuple[MessagePassing, Arguments]],
-    layouts: Sequence[str],
-    sample: int,
-) -> Advice:
-    """The advice with what layouts of the graph, or of a sample of it, bring."""
-    part = sampled(_along(square), sample) if layouts else None
-    if part is None or not part.num_arcs:
-        return advice
-    found, refused = measured_layouts(part, calls, layouts)
-    return replace(advice, layouts=tuple(found), refused=advice.refused | refused)
+    advice: ModelAdvice, graph: Graph, calls: Calls, layouts: Sequence[str], timer: Timer | None
+) -> ModelAdvice:
+    """The advice with the layouts of a graph in CSR that at least one layer sums in."""
+    serves: dict[str, tuple[str, ...]] = {}
+
+    def refuses(held: Graph) -> str | None:
+        places = tuple(place for place, call in calls.items() if _sums_in_layout(held, *call))
+        if not places:
+            return "no layer sums in it"
+        serves[cast(Any, held.layout).name] = places
+        return None
+
+    found = measured_layouts(graph, advice.columns, advice.dtype, layouts, timer, refuses)
+    return replace(advice, layouts=found, serves=serves)
 
 
-def _fits(advice: Advice, square: Adjacency) -> bool:
-    """Whether the cache holds all rows, in any order."""
+def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) -> bool:
+    """Whether a layer computes in the layout of a graph without decoding it."""
+    moved = on_graph(arguments, layer, held)
+    with watched() as choices:
+        layer(*moved.args, **moved.kwargs)
+    return any(choice.backend is layout_backend for choice in choices)
+
+
+def _fits(advice: ModelAdvice, square: Adjacency) -> bool:
+    """Whether the cache holds the rows of all vertices, so that their order does not matter."""
     return square.num_sources * advice.columns * advice.dtype.itemsize <= advice.cache
 
 
 # ---- what to do -----------------------------------------------------------------------------------------------------
 
 
-def _hints(advice: Advice, square: Adjacency | None) -> Iterator[str]:
-    theirs = [layer.place or "the model" for layer in advice.layers if layer.name.endswith("of PyG")]
-    if theirs:
-        yield f"accelerate: the kernels above serve {', '.join(theirs)} after tg.nn.accelerate(model)"
+def _hints(advice: ModelAdvice, square: Adjacency | None) -> Iterator[str]:
+    replaced = [layer.place or "the model" for layer in advice.layers if layer.name.endswith("of PyG")]
+    if replaced:
+        yield f"accelerate: the kernels above serve {', '.join(replaced)} after tg.nn.accelerate(model)"
     if square is None:
         return
     if advice.columns and _fits(advice, square):
         rows = f"all {square.num_sources:,} rows of {numbers((advice.columns,), advice.dtype)}"
         yield f"order: {rows} fit the {size(advice.cache)} of the cache, and no order brings anything"
     elif advice.orders:
-        present, best = advice.orders[0], min(advice.orders, key=lambda each: each.milliseconds)
-        gain = present.milliseconds / max(best.milliseconds, 1e-9)
-        better = gain > LEVEL and best is not present
-        yield (
-            f"order: graph.reorder({best.order!r}) makes sums {gain:.2f} times as fast"
-            if better
-            else (f"order: none makes sums more than {LEVEL - 1:.0%} faster")
-        )
-    graph = square.graph if isinstance(square, GraphAdjacency) else None
-    gathered = 1.0 if graph is None or not square.num_edges else operations(graph) / square.num_edges
-    serving = [each for each in advice.layouts if each.serves and each.operations * LEVEL < gathered]
-    if serving:
-        least = min(serving, key=lambda each: each.operations)
-        yield (
-            f"layout: graph.to_format({least.layout!r}) gathers {least.operations / gathered:.0%} of the rows for "
-            f"{', '.join(least.serves)}; tg.advise(graph, {advice.columns}) times it"
-        )
-    elif advice.layouts:
-        held = None if graph is None else graph.layout
-        than = "CSR" if held is None else f"{held.name!r} that the graph has"
-        yield f"layout: none spares a tenth of the rows that are gathered in {than}"
+        best = min(advice.orders, key=lambda each: each.milliseconds)
+        gain = advice.orders[0].milliseconds / max(best.milliseconds, 1e-9)
+        if gain > LEVEL and best is not advice.orders[0]:
+            yield f"order: graph.reorder({best.order!r}) makes sums {gain:.2f} times as fast"
+        else:
+            yield f"order: none makes sums more than {LEVEL - 1:.0%} faster"
+    if advice.layouts is not None:
+        held = square.graph.layout if isinstance(square, GraphAdjacency) else None
+        present, name = "csr" if held is None else held.name, advice.layouts.recommended
+        change = "to_csr()" if name == "csr" else f"to_format({name!r})"
+        yield f"layout: {f'keep {name!r}' if name == present else f'graph.{change}'}, as recommended above"

@@ -1,4 +1,4 @@
-"""Which of our operators a layer calls, who serves them, what they move and how long they take."""
+"""The registered operators that a layer calls: the backend that serves each, the bytes moved and the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tgraph.core.graph import Graph
 from tgraph.core.subgraph import whole
 from tgraph.kernels import Choice, choose, layouts, watched
 from tgraph.kernels.call import Call
@@ -21,10 +20,11 @@ from tgraph.tune.traffic import moved, row_bytes
 
 @dataclass(frozen=True)
 class Step:
-    """A call of one of our operators.
+    """A call of a registered operator.
 
-    operation : its name. backend : the name of the one that served it. refused : {name: why one that stands before it
-    does not}. shape, dtype : what a vertex sends. moved : bytes, as `advise` counts them. milliseconds : the call took.
+    operation : its name. backend : the name of the one that served it. refused : {backend of higher priority: why it
+    did not}. shape, dtype : of a vertex's data. moved : bytes, as `traffic.moved` counts them. milliseconds : of the
+    call.
     """
 
     operation: str
@@ -39,18 +39,18 @@ class Step:
         return f"{self.operation}: {self.backend}"
 
 
-class Watch(TorchDispatchMode):
-    """Within a `with` block `steps` is added to by every call of an operator of ours that a backend was chosen for.
-    `elsewhere` are the choices that were made outside of operators: by graphs in a layout of their own."""
+class Profile(TorchDispatchMode):
+    """Records, in a `with` block, every call of a registered operator that a backend was chosen for, as `steps`.
+    `unregistered` are the choices made outside of registered operators, as for graphs in a layout."""
 
     def __init__(self) -> None:
         super().__init__()
         self.steps: list[Step] = []
-        self.elsewhere: list[Choice] = []
+        self.unregistered: list[Choice] = []
         self._watched = watched()
 
-    def __enter__(self) -> Watch:
-        self.elsewhere = self._watched.__enter__()
+    def __enter__(self) -> Profile:
+        self.unregistered = self._watched.__enter__()
         return super().__enter__()
 
     def __exit__(self, *fault: Any) -> None:
@@ -60,12 +60,12 @@ class Watch(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.namespace != "tgraph":
             return func(*args, **(kwargs or {}))
-        before = len(self.elsewhere)
+        before = len(self.unregistered)
         begin = _clock(args)
         results = func(*args, **(kwargs or {}))
         taken = _clock(args) - begin
-        made = self.elsewhere[before:]
-        del self.elsewhere[before:]
+        made = self.unregistered[before:]
+        del self.unregistered[before:]
         if made:
             given = dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | (kwargs or {})
             given_back = results if isinstance(results, tuple) else (results,)
@@ -81,26 +81,26 @@ def _step(operation: str, choice: Choice, nbytes: int, milliseconds: float) -> S
 
 
 def _clock(tensors: Sequence[Any]) -> float:
-    """The time in seconds, once the device of the tensors has finished what it was given."""
+    """The time in seconds, once the device of the tensors has finished its work."""
     if any(isinstance(tensor, Tensor) and tensor.device.type != "cpu" for tensor in tensors):
         torch.accelerator.synchronize()
     return time.perf_counter()
 
 
 def median(runs: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
-    """The steps of the same calls, made several times, each with the median of its times."""
+    """The steps of repeated runs, each with the median of its times."""
     return tuple(
         replace(same[0], milliseconds=statistics.median(step.milliseconds for step in same))
         for same in zip(*runs, strict=True)
     )
 
 
-# ---- calls that are no operators ------------------------------------------------------------------------------------
+# ---- calls outside of registered operators --------------------------------------------------------------------------
 
 
-def made_again(choices: Sequence[Choice]) -> tuple[list[Step], list[Step]]:
-    """(forward, backward) of aggregates that a backend served by itself, as graphs in a layout of their own do, made
-    once more. A layout computes the gradients of its sums too, by a sum over the transpose."""
+def replayed(choices: Sequence[Choice]) -> tuple[list[Step], list[Step]]:
+    """(forward, backward) steps of aggregates outside of registered operators, which are run once more to be timed. The
+    gradient of a sum in a layout is a sum over the transpose, in the layout too."""
     forward, backward = [], []
     for choice in choices:
         call = choice.call
@@ -123,11 +123,7 @@ def _timed(choice: Choice) -> Step:
     taken = _clock((call.data,)) - begin
     graph = call.sub.graph
     stored = graph.nbytes - (0 if graph.vertices is None else graph.vertices.nbytes)
-    nbytes = operations(graph) * row_bytes(call.data) + stored + call.data.nbytes
+    dag = getattr(graph.layout, "dag", None)  # of a compressed graph: each child of a row is gathered, and not each arc
+    gathered = graph.num_arcs if dag is None else len(dag.children)
+    nbytes = gathered * row_bytes(call.data) + stored + call.data.nbytes
     return _step("aggregate", choice, nbytes, 1e3 * taken)
-
-
-def operations(graph: Graph) -> int:
-    """How many rows a sum over all arcs of a graph gathers: one for each arc, or each child of a compressed row."""
-    dag = getattr(graph.layout, "dag", None)
-    return graph.num_arcs if dag is None else len(dag.children)

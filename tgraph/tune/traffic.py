@@ -1,4 +1,4 @@
-"""What an operator of ours reads and writes, in bytes."""
+"""The bytes that a registered operator reads and writes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-# What an operator reads once for each arc, and not once for each vertex.
+# Arguments of which an operator reads one row for each arc.
 GATHERED: dict[str, tuple[str, ...]] = {
     "pull": ("data",),
     "pull_won": ("data",),
@@ -17,19 +17,19 @@ GATHERED: dict[str, tuple[str, ...]] = {
     "attention_weights": ("source", "value"),
 }
 
-# What is there for another gradient, and is not read.
+# Arguments for the gradient alone, which the operator itself does not read.
 _OF_GRADIENTS = ("back_offset", "back_neighbors", "back_number", "back_weights", "permutation")
 
 
 def moved(operator: str, given: Mapping[str, Any], results: Sequence[Tensor]) -> int:
-    """Bytes that an operator moves, were there no cache.
+    """Bytes that an operator moves, without a cache.
 
-    operator : its name. given : its arguments by their names. results : what it gave.
+    operator : its name. given : its arguments by name. results : what it returned.
 
-    A tensor that is gathered counts a row for each arc, m * row bytes; every other, offsets, neighbors, weights and
-    results among them, counts once. Where arcs add to their end in place, a `push` or `give_won`, what they add to
-    counts twice for each, read and written. The gradient of attention is two such passes: over the arcs of targets,
-    which gather sources and values, and over those of sources, which gather targets and what came back to these.
+    A gathered tensor counts one row for each arc, m * row bytes; every other tensor (offsets, neighbors, weights,
+    results) counts once. For an operator that scatters, `push` or `give_won`, the row that an arc adds to counts twice:
+    it is read and written. The gradient of attention makes two passes: one by target, which gathers sources and values,
+    and one by source, which gathers targets and their gradients.
     """
     if operator == "attend_backward":
         return _both_passes(given) + _once(results)
@@ -45,7 +45,7 @@ def moved(operator: str, given: Mapping[str, Any], results: Sequence[Tensor]) ->
 
 
 def row_bytes(tensor: Tensor | None) -> int:
-    """Bytes of one row of a tensor [n, ...], 0 of none."""
+    """Bytes of one row of a tensor [n, ...], 0 for None."""
     return 0 if tensor is None else tensor.shape[1:].numel() * tensor.itemsize
 
 
@@ -54,7 +54,7 @@ def _once(tensors: Any) -> int:
 
 
 def _both_passes(given: Mapping[str, Any]) -> int:
-    """What the gradient of attention reads: grad and result for their products, then whatever each pass needs."""
+    """What the gradient of attention reads: grad and result for their inner products, then the inputs of each pass."""
     source, target, value, edge, vector = (given[name] for name in ("source", "target", "value", "edge", "vector"))
     grad, logsumexp, arcs = given["grad"], given["logsumexp"], len(given["neighbors"])
     to_source, to_target, to_value, to_edge, to_vector = given["wanted"]

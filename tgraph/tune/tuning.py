@@ -1,4 +1,4 @@
-"""`tune`: measure once which backend is the fastest for a graph, and remember it."""
+"""`tune`: measure once which backend is the fastest for a graph, and store the choice."""
 
 from __future__ import annotations
 
@@ -21,11 +21,15 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.model.operators import aggregate
 
-# A backend takes the place of the one that the rule prefers where it is so many times faster: less is noise.
+# A backend replaces the one that the rule prefers where it is faster by this factor; less is noise.
 MARGIN = 1.1
 
-# A backend is called for at least so long, and so often.
+# A backend is timed for at least this long, and this often.
 SECONDS, CALLS = 0.05, 3
+
+
+# Of a function without arguments gives the seconds that a call takes.
+Timer = Callable[[Callable[[], object]], float]
 
 
 @dataclass(frozen=True)
@@ -46,22 +50,23 @@ def tune(
     *,
     dtype: torch.dtype = torch.float32,
     again: bool = False,
-    timer: Callable[[Callable[[], object]], float] | None = None,
+    timer: Timer | None = None,
 ) -> Tuned:
     """Measure which backend sums, and which takes maxima, the fastest over a graph like this; backend="auto" follows.
 
-    Without it "auto" goes by a rule: compiled kernels where there are any for the device, and else torch's operators.
-    The choice holds for aggregates over all arcs (means and minima included), for graphs on the same device whose
-    numbers of vertices and arcs and largest degree are the same to within a factor of two, and for as many columns,
-    rounded up to a power of two. It is kept on disk, in `tuned.json` of the cache folder (TGRAPH_CACHE, or
-    ~/.cache/tgraph), for this device, driver, number of threads and version of torch, and not measured twice. Backends
-    that add in an order that changes from run to run are left out.
+    Without it "auto" follows a rule: compiled kernels where the device has any, otherwise torch's operators. The choice
+    holds for aggregates over all arcs (means and minima included), for graphs on the same device whose numbers of
+    vertices and arcs and largest degree agree to within a factor of two, and for the same number of columns, rounded up
+    to a power of two. It is stored in `tuned.json` of the cache folder (TGRAPH_CACHE, or ~/.cache/tgraph), for this
+    device, driver, number of threads and version of torch, and not measured twice. Backends that sum in an order that
+    changes from run to run are not considered.
 
     graph : the graph, on the device where it will be used.
-    columns : how many numbers a vertex has, for data [n] or [n, columns].
+    columns : of the vertex data, [n] or [n, columns].
     dtype : the dtype of the data.
-    again : measure although a choice is known.
-    timer : of a function without arguments gives the seconds that a call takes; by default the median of a few calls.
+    again : measure even if a choice is stored.
+    timer : a function that takes a function without arguments and returns the seconds that a call of it takes; the
+        median of a few calls by default.
 
     Raises ArgumentError for no columns, or a dtype that is not floating.
     """
@@ -74,7 +79,7 @@ def tune(
     keys = {reduce: tuned.key(graph, reduce, columns, dtype) for reduce in ("sum", "max")}
     wanted = [reduce for reduce, key in keys.items() if again or key not in tuned.stored()]
     if wanted:
-        timer = timer or (lambda step: median_seconds(step, graph.device))
+        timer = timer or timer_on(graph.device)
         _store({keys[reduce]: _measured(graph, data, reduce, timer) for reduce in wanted})
     found = {reduce: tuned.stored()[key] for reduce, key in keys.items()}
     return Tuned(
@@ -83,10 +88,9 @@ def tune(
     )
 
 
-def _measured(
-    graph: Graph, data: Tensor, reduce: str, timer: Callable[[Callable[[], object]], float]
-) -> tuned.Measured:
-    """Every backend that serves the call is measured; the one that the rule prefers keeps its place among equals."""
+def _measured(graph: Graph, data: Tensor, reduce: str, timer: Timer) -> tuned.Measured:
+    """Times of every backend that serves the call, and the choice: the backend that the rule prefers, unless another is
+    faster by MARGIN."""
     call = Call("aggregate", data, REDUCTIONS[reduce], sub=_subgraph(graph, "auto"))
     times = {}
     for name in _candidates(call):
@@ -98,7 +102,7 @@ def _measured(
 
 
 def _candidates(call: Call) -> list[str]:
-    """The backends that serve the call and give the same sums on every run."""
+    """The backends that serve the call with results that do not change from run to run."""
     return [name for name, backend in BACKENDS.items() if refusal(backend, call) is None and is_ordered(backend, call)]
 
 
@@ -111,14 +115,19 @@ def _store(measured: dict[str, tuned.Measured]) -> None:
         tuned.store(measured)
     except (OSError, RuntimeError) as fault:
         warnings.warn(
-            f"tune: what was measured holds for this process only, for it cannot be written: {fault}; "
+            f"tune: the choice holds for this process only, since it cannot be written: {fault}; "
             "let the environment variable TGRAPH_CACHE name a folder that can be written",
             stacklevel=3,
         )
 
 
+def timer_on(device: torch.device) -> Timer:
+    """The timer that takes the median of a few calls on a device."""
+    return lambda step: median_seconds(step, device)
+
+
 def median_seconds(step: Callable[[], object], device: torch.device) -> float:
-    """The seconds that a call takes: the median of some, after one that compiles and derives what is kept."""
+    """The seconds that a call takes: the median of a few, after one call that compiles kernels and fills caches."""
 
     def seconds() -> float:
         begin = time.perf_counter()

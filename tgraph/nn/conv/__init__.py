@@ -1,1 +1,1 @@
-"""The layers, and what they share."""
+"""The layers and their common base classes and functions."""

@@ -1,4 +1,4 @@
-"""`aggregate` over an adjacency: from sources to targets, which need not be the same vertices."""
+"""`aggregate` over an adjacency, from sources to targets, which may be different sets of vertices."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
 def aggregate(
     adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: ArcWeights | Scale | None = None
 ) -> Tensor:
-    """Reduce, for every target, what its sources send: their data, times the weight of the arc where there is one.
+    """Reduce, for every target, the data of its sources, times the weight of the arc if given.
 
     data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
-    Returns [num_targets, ...]. Differentiable in data and weights, as often as one likes; by the transpose, which is
-    made when a gradient is first recorded. A min or max passes its gradient to the first message that equals it.
+    Returns [num_targets, ...]. Differentiable in data and weights, any number of times; by the transpose, which is
+    built when a gradient is first recorded. The gradient of min and max goes to the first message that attains it.
     Raises ArgumentError for sparse data.
     """
     if data.layout != torch.strided:
@@ -46,7 +46,7 @@ def aggregate(
     messages = messages_of(data, reduction, edge, values)
     result = messages.data.dtype
     selects = reduction.name in ("min", "max")
-    if result in NARROW and selects:  # rounded at the end, not on the way
+    if result in NARROW and selects:  # rounded once, at the end
         messages.data = messages.data.float()
         messages.weights = None if messages.weights is None else messages.weights.float()
     sent = messages.data
@@ -60,7 +60,7 @@ def aggregate(
     if records(sent) and keeps_winners(messages, reduction, "auto"):
         received = pull_push.pull_won(sent, *arcs.held, reduction.name, "auto")[0][: adjacency.num_targets]
         if adjacency.unreached is not None:
-            with torch.no_grad():  # these have no winner, and pass no gradient
+            with torch.no_grad():  # no message attains these, and no gradient passes
                 received.masked_fill_(adjacency.unreached, 0)
     else:
         pull = pull_push.compute_pull if transformed() else pull_push.pull
@@ -73,8 +73,8 @@ def aggregate(
 
 
 def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights | None, own: float) -> Tensor | None:
-    """The sum, plus `own` times the data of each target, where sources and targets are the same: as one operation, or
-    None where there is none."""
+    """The sum plus `own` times the data of each target, for equal sources and targets, in one operation; None where no
+    kernel supports it."""
     if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
         return None
     return _at_once(adjacency, data, False, weights, own)
@@ -83,7 +83,7 @@ def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights |
 def _at_once(
     adjacency: Adjacency, data: Tensor, mean: bool, weights: ArcWeights | None, own: float = 0.0
 ) -> Tensor | None:
-    """The sum or mean by `kernels.autograd.eager`, None where that does not serve it."""
+    """The sum or mean by `kernels.autograd.eager`, or None where it does not support the call."""
     if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
         return None
     arcs, values = adjacency.arcs(of_edges=False), None if weights is None else weights.values
@@ -95,7 +95,7 @@ def _at_once(
 
 
 def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | None:
-    """The min or max by `kernels.autograd.eager`, where no gradient is recorded; None where that does not serve it."""
+    """The min or max by `kernels.autograd.eager`, without gradients; None where it does not support the call."""
     if torch.compiler.is_compiling() or records(data):
         return None
     if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
@@ -107,7 +107,7 @@ def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | N
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
-    """The sum by weights of rank one: scaled before and after a sum without weights."""
+    """The sum with rank-one weights: an unweighted sum, with the data scaled before and after it."""
     scale = column(weights.values, data)
     sent = data * scale
     received = aggregate(adjacency, sent)
@@ -115,7 +115,7 @@ def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
 
 
 def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> pull_push.Arcs:
-    """The rows, and their transpose where a gradient goes `back` by it; `permute` says that weights follow."""
+    """The rows; with their transpose if `back`, for the gradient; with its permutation if `permute`, for weights."""
     rows = adjacency.rows
     compiling = torch.compiler.is_compiling()
     if not compiling:

@@ -1,4 +1,4 @@
-"""What the attention layers share: the edges that they attend over, and the weights that they return."""
+"""The base class of the attention layers, the edges that they attend over, and the weights that they return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tgraph.primitives.attention import draw
 
 
 class AttentionLayer(MessagePassing):
-    """Base of the attention layers: messages are summed, and vertices are the first dimension of x."""
+    """Base class of the attention layers: messages are summed, and dimension 0 of x counts vertices."""
 
     heads: int
     out_channels: int
@@ -34,11 +34,11 @@ class AttentionLayer(MessagePassing):
         return x.view(-1, self.heads, self.out_channels)
 
     def _joined(self, out: Tensor) -> Tensor:
-        """The heads of [n, heads, out_channels] side by side, or their mean."""
+        """The heads of [n, heads, out_channels] concatenated, or averaged."""
         return out.flatten(1) if self.concat else out.mean(dim=1)
 
     def _dropped(self, x: Tensor) -> dict[str, Any]:
-        """The arguments that say which alphas are left out: the same of the sums and of the weights returned."""
+        """The dropout arguments: the same for the sums and for the returned weights."""
         drops = self.training and self.dropout > 0
         return {"dropout": self.dropout, "training": self.training, "seed": draw(x.device) if drops else None}
 
@@ -51,8 +51,8 @@ def edges_attended(
 ) -> tuple[Adjacency, Tensor | None]:
     """The adjacency to attend over, and the features [E', ...] of its edges.
 
-    add_self_loops : whether the user's self-loops are replaced by one for each vertex that is source and target, with
-        the features that `fill` says. flow : as of the layer.
+    add_self_loops : whether self-loops are replaced by one for each vertex that is both source and target, with
+        features by `fill`. flow : of the layer.
     """
     if edge_attr is None and adjacency.values is not None and adjacency.values.dim() > 1:
         edge_attr = adjacency.values
@@ -67,7 +67,7 @@ def edges_attended(
 
 
 def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
-    """The tensors in the dtype that they have in common: autocast leaves parameters in theirs."""
+    """The tensors in their common dtype: autocast does not convert parameters."""
     dtypes = [tensor.dtype for tensor in tensors if tensor is not None]
     common = dtypes[0]
     if dtypes.count(common) == len(dtypes):
@@ -78,10 +78,10 @@ def in_one_dtype(*tensors: Tensor | None) -> list[Any]:
 
 
 def edges_with_weights(edge_index: Any, over: Adjacency, alpha: Tensor, flow: str, same: bool) -> Any:
-    """What a user gets besides the result: (edge_index [2, E'], alpha [E', heads]), self-loops included.
+    """The attention weights that a layer returns: (edge_index [2, E'], alpha [E', heads]), self-loops included.
 
-    same : whether the edges attended over are those of `edge_index`, which then comes back itself. A sparse matrix
-    comes back as one with alpha for values, in the order of its rows.
+    same : whether the edges attended over are those of `edge_index`, which is then returned itself. For a sparse matrix
+    a sparse matrix with values alpha, in the order of its rows, is returned.
     """
     if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
         alpha = over.in_row_order(alpha)

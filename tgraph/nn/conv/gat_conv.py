@@ -18,7 +18,7 @@ from tgraph.nn.edge_index import Sizes
 from tgraph.nn.hugepage_ops import linear_map, plus
 from tgraph.primitives import attention
 
-FEW = 1 << 14  # numbers
+FEW = 1 << 14  # elements
 
 Namesake: Any = namesake("GATConv")
 
@@ -28,15 +28,15 @@ class GATConv(AttentionLayer, Namesake):
 
     alpha_ij is the softmax over j of leaky_relu(a_s W x_j + a_t W x_i + a_e W_e e_ij).
 
-    in_channels : columns of x, or (of sources, of targets), which then have a W each; -1 to take them from the first
+    in_channels : columns of x, or a pair (sources, targets), which then have a W each; -1 to infer them from the first
         input.
     out_channels : columns of x' for each head.
-    heads : how many. concat : whether they come side by side, or their mean.
-    negative_slope : of the leaky_relu. dropout : the probability that an alpha is left out in training.
+    heads : number of heads. concat : whether heads are concatenated, or averaged.
+    negative_slope : of the leaky_relu. dropout : probability of dropping an alpha in training.
     add_self_loops : whether self-loops are replaced by one for each vertex.
-    edge_dim : columns of the features of edges, or None. fill_value : those of self-loops: a number, a tensor, or how
-        the features of the edges that reach the vertex are reduced, "mean", "add", "min", "max" or "mul".
-    bias : whether there is one. residual : whether W_r x_i is added.
+    edge_dim : columns of edge_attr, or None. fill_value : features of self-loops: a number, a tensor, or the reduction
+        of the features of incoming edges, "mean", "add", "min", "max" or "mul".
+    bias : whether to add a bias. residual : whether to add W_r x_i.
     kwargs : those of `MessagePassing`.
 
     Parameters: `att_src`, `att_dst` [1, heads, out_channels], `bias`, `lin.weight`, or `lin_src.weight` and
@@ -101,15 +101,15 @@ class GATConv(AttentionLayer, Namesake):
         size: Sizes | None = None,
         return_attention_weights: bool | None = None,
     ) -> Any:
-        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] of their mean.
+        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
-        x : [n, in_channels], or a pair of those of sources and of targets, the latter perhaps None.
+        x : [n, in_channels], or a pair (of sources, of targets); the latter may be None.
         edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None.
-        size : (sources, targets), where x does not tell.
-        return_attention_weights : True gives (x', (edge_index, alpha [E', heads])), self-loops at the end; this takes
-            memory for every edge.
+        size : numbers of (sources, targets), where x does not determine them.
+        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last; this takes O(E)
+            memory.
 
-        Raises ArgumentError for arguments that do not fit.
+        Raises ArgumentError for arguments of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr, size, return_attention_weights)
@@ -145,8 +145,8 @@ class GATConv(AttentionLayer, Namesake):
         return self._by_head(self.lin_src(first)), None if second is None else self._by_head(self.lin_dst(second))
 
     def _scores(self, lin: torch.nn.Module | None, x: Tensor, transformed: Tensor, *att: Tensor) -> Sequence[Tensor]:
-        """a W x of each vertex, [n, heads], for each a: by one product with all of them; and with a W, if x has no more
-        columns than W x, which need not be read then. Where vertices are few, that takes longer."""
+        """a W x of each vertex, [n, heads], for each a of `att`, by one matrix product for all: (a W) x if x has no
+        more columns than W x, otherwise a (W x). For few vertices, by separate products, which are faster."""
         few = not torch.compiler.is_compiling() and transformed.numel() < FEW
         if few or torch.is_autocast_enabled(x.device.type):
             return [(transformed * each).sum(-1) for each in att]
@@ -159,8 +159,8 @@ class GATConv(AttentionLayer, Namesake):
         return scores.split(self.heads, 1)
 
     def _side_by_side(self, *att: Tensor) -> Tensor:
-        """The a, each [1, heads, out_channels], as columns that multiply W x: [heads * out_channels, heads] of each, 0
-        for the other heads."""
+        """The a of `att`, each [1, heads, out_channels], as a block-diagonal matrix to multiply W x with:
+        [heads * out_channels, heads] each, concatenated by columns."""
         own = torch.eye(self.heads, dtype=att[0].dtype, device=att[0].device)[:, None, None]
         held = torch.stack([each[0] for each in att], 2)[..., None]
         return (held * own).view(self.heads * self.out_channels, -1)
@@ -170,7 +170,7 @@ class GATConv(AttentionLayer, Namesake):
         return (att.transpose(0, 1) @ weight.view(self.heads, self.out_channels, -1)).squeeze(1)
 
     def _edge_score(self, edge_attr: Tensor | None) -> Tensor | None:
-        """a_e W_e e of each edge, [E, heads]: a_e W_e is small, W_e e would be heads * out_channels for every edge."""
+        """a_e W_e e of each edge, [E, heads], as (a_e W_e) e: W_e e would have heads * out_channels columns."""
         if edge_attr is None or self.lin_edge is None:
             return None
         if isinstance(self.lin_edge.weight, UninitializedParameter):

@@ -1,4 +1,4 @@
-"""Graph attention whose ranking of neighbours depends on who asks: Brody, Alon and Yahav, "How attentive are graph
+"""Graph attention whose ranking of neighbours depends on the target: Brody, Alon and Yahav, "How attentive are graph
 attention networks?", ICLR 2022."""
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class GATv2Conv(AttentionLayer, Namesake):
 
     alpha_ij is the softmax over j of a leaky_relu(W_l x_j + W_r x_i + W_e e_ij), W_l and W_r with a bias each.
 
-    in_channels : columns of x, or (of sources, of targets); -1 to take them from the first input.
+    in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
     out_channels : columns of x' for each head.
-    heads : how many. concat : whether they come side by side, or their mean.
-    negative_slope : of the leaky_relu. dropout : the probability that an alpha is left out in training.
+    heads : number of heads. concat : whether heads are concatenated, or averaged.
+    negative_slope : of the leaky_relu. dropout : probability of dropping an alpha in training.
     add_self_loops : whether self-loops are replaced by one for each vertex.
-    edge_dim : columns of the features of edges, or None. fill_value : those of self-loops: a number, a tensor, or how
-        the features of the edges that reach the vertex are reduced, "mean", "add", "min", "max" or "mul".
-    bias : whether there are any. share_weights : whether W_r is W_l. residual : whether W_s x_i is added.
+    edge_dim : columns of edge_attr, or None. fill_value : features of self-loops: a number, a tensor, or the reduction
+        of the features of incoming edges, "mean", "add", "min", "max" or "mul".
+    bias : whether maps and layer have one. share_weights : whether W_r is W_l. residual : whether to add W_s x_i.
     kwargs : those of `MessagePassing`.
 
     Parameters: `att` [1, heads, out_channels], `bias`, `lin_l.weight`, `lin_l.bias`, `lin_r.weight`, `lin_r.bias`, and
@@ -89,14 +89,14 @@ class GATv2Conv(AttentionLayer, Namesake):
         edge_attr: Tensor | None = None,
         return_attention_weights: bool | None = None,
     ) -> Any:
-        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] of their mean.
+        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
-        x : [n, in_channels], or a pair of those of sources and of targets.
+        x : [n, in_channels], or a pair (of sources, of targets).
         edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None.
-        return_attention_weights : True gives (x', (edge_index, alpha [E', heads])), self-loops at the end; this takes
-            memory for every edge.
+        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last; this takes O(E)
+            memory.
 
-        Raises ArgumentError for arguments that do not fit.
+        Raises ArgumentError for arguments of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr, return_attention_weights)

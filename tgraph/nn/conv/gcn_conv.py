@@ -32,17 +32,17 @@ Namesake: Any = namesake("GCNConv")
 class GCNConv(MessagePassing, Namesake):
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as PyTorch Geometric's GCNConv.
 
-    in_channels : columns of x, or -1 to take them from the first input. out_channels : columns of x'.
-    improved : whether a self-loop that is added to a weighted graph weighs 2 instead of 1.
-    cached : whether the adjacency of the first call serves all others, whatever edge_index they are given.
-    add_self_loops : whether a vertex without a self-loop gets one; by default where `normalize`.
-    normalize : whether to divide the weight of an edge by the roots of the degrees at its ends.
-    bias : whether there is a b.
+    in_channels : columns of x, or -1 to infer them from the first input. out_channels : columns of x'.
+    improved : whether self-loops that are added to a weighted graph weigh 2 instead of 1.
+    cached : whether the adjacency of the first call is used in all later ones, whatever their edge_index.
+    add_self_loops : whether to add a self-loop to each vertex without one; `normalize` by default.
+    normalize : whether to divide the weight of an edge by the square roots of the degrees of its endpoints.
+    bias : whether to add b.
     kwargs : those of `MessagePassing`; aggr is "add" by default.
 
-    Normalised weights are computed once for each edge_index and edge_weight, as long as neither changes; those of an
-    edge_weight that records a gradient, in each call. Features are aggregated before they are transformed where that
-    gathers fewer columns.
+    Normalised weights are cached for each edge_index and edge_weight until either changes; those of an edge_weight that
+    requires a gradient are computed in each call. Features are aggregated before they are transformed if that gathers
+    fewer columns.
 
     Parameters: `lin.weight` [out_channels, in_channels], `bias` [out_channels].
     """
@@ -90,7 +90,7 @@ class GCNConv(MessagePassing, Namesake):
         x : [..., n, in_channels]. edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_weight :
         [E], or None for the values of the matrix, the weights of the Graph, or 1.
 
-        Raises ArgumentError for features of sources and targets apart, and arguments that do not fit.
+        Raises ArgumentError for a pair of features, and for arguments of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_weight)
@@ -132,7 +132,7 @@ class GCNConv(MessagePassing, Namesake):
 
 
 def _loops(edge_index: Any) -> str:
-    """How PyTorch Geometric adds self-loops to what a user calls an edge_index."""
+    """How PyTorch Geometric adds self-loops to an edge_index of this type."""
     if isinstance(edge_index, Graph):
         return "remaining"
     if not isinstance(edge_index, Tensor):  # a torch_sparse.SparseTensor

@@ -22,8 +22,8 @@ Namesake: Any = namesake("GINConv")
 class GINConv(MessagePassing, Namesake):
     """x'_i = nn((1 + eps) x_i + the sum of x_j over the neighbours j of i), as PyTorch Geometric's GINConv.
 
-    nn : a module that maps [n, in_channels] to [n, out_channels]; it is reset when the layer is made.
-    eps : its first value. train_eps : whether it is a parameter, or a buffer.
+    nn : a module that maps [n, in_channels] to [n, out_channels]; its parameters are reset with the layer's.
+    eps : initial value. train_eps : whether eps is a parameter, or a buffer.
     kwargs : those of `MessagePassing`; aggr is "add" by default.
 
     State: `eps` [1], and that of `nn`.
@@ -48,13 +48,13 @@ class GINConv(MessagePassing, Namesake):
             self.eps.fill_(self.initial_eps)
 
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
-        """x' of every target, what `nn` makes of [..., n_targets, in_channels].
+        """x' of every target: `nn` applied to [..., n_targets, in_channels].
 
-        x : [..., n, in_channels], or a pair of those of sources and of targets, the latter perhaps None.
-        edge_index : integers [2, E], a sparse matrix adj_t, whose values weigh what is sent, or a tgraph.Graph.
-        size : (sources, targets), where x does not tell.
+        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None.
+        edge_index : integers [2, E], a sparse matrix adj_t, whose values weight the messages, or a tgraph.Graph.
+        size : numbers of (sources, targets), where x does not determine them.
 
-        Raises ArgumentError for arguments that do not fit.
+        Raises ArgumentError for arguments of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, size)
@@ -70,7 +70,7 @@ class GINConv(MessagePassing, Namesake):
         return self.nn(out if second is None else self._with_own(out, second))
 
     def _with_own(self, out: Tensor, x: Tensor) -> Tensor:
-        """out + (1 + eps) x, in one operation where eps is not trained."""
+        """out + (1 + eps) x, in one operation if eps is not trained."""
         if self.eps.requires_grad or out.dtype != x.dtype or not is_plain(out, x, self.eps):
             return out + (1 + self.eps) * x
         return torch.add(out, x, alpha=1 + self.eps.item())

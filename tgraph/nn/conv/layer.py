@@ -1,4 +1,4 @@
-"""What the layers share: the arguments of message passing, and the order in which to transform and aggregate."""
+"""The base class of the layers, and the order in which they transform and aggregate."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tgraph.nn.hugepage_ops import linear_map, plus
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
-# What layers of PyTorch Geometric are made of, and those derived from them change.
+# The steps of PyTorch Geometric's message passing, which derived classes override.
 MESSAGES = ("propagate", "message", "aggregate", "message_and_aggregate", "update", "edge_update", "edge_updater")
 
-# What it reduces messages by, and where it keeps the hooks on each step.
+# Its aggregation modules, and its attributes with the hooks on each step.
 AGGREGATIONS = {"sum": "SumAggregation", "mean": "MeanAggregation", "min": "MinAggregation", "max": "MaxAggregation"}
 HOOKS = tuple(
     f"_{step}_forward{kind}_hooks"
@@ -41,15 +41,15 @@ HAS_NAMESAKES = Namesake is not torch.nn.Module
 
 
 class MessagePassing(Namesake):
-    """Base of the layers; where PyTorch Geometric is installed, one of its layers, too.
+    """Base class of the layers; derives from PyTorch Geometric's MessagePassing where that is installed.
 
     aggr : how messages are reduced, "sum" or "add", "mean", "min" or "max".
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
     aggr_kwargs : None; these aggregations have no arguments.
     node_dim : the dimension of x that counts vertices.
-    decomposed_layers : has no effect: no message is ever stored, so that none need to be made piece by piece.
+    decomposed_layers : has no effect: messages are never materialised, so that there is no memory to save.
 
-    Raises ArgumentError for an unknown aggr or flow, and for a class derived that changes single messages.
+    Raises ArgumentError for an unknown aggr or flow, and for a derived class that overrides a step of message passing.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class MessagePassing(Namesake):
             raise ArgumentError(f"aggr_kwargs: aggr={aggr!r} takes none, got {sorted(aggr_kwargs)}")
         if flow not in FLOWS:
             raise ArgumentError(f"flow: {flow!r} is not one of {', '.join(map(repr, FLOWS))}")
-        if HAS_NAMESAKES:  # not that of the layer's own namesake, which would make all parameters
+        if HAS_NAMESAKES:  # not the base of the same name as the layer, which would create all parameters
             Namesake.__init__(self, aggr, flow=flow, node_dim=node_dim, decomposed_layers=decomposed_layers)
             return
         torch.nn.Module.__init__(self)
@@ -77,18 +77,18 @@ class MessagePassing(Namesake):
         super().__init_subclass__(**kwargs)
         if changed := [name for name in MESSAGES if name in vars(cls)]:
             raise ArgumentError(
-                f"{cls.__name__}: defines {', '.join(changed)}, which layers of ours would never call; derive it from "
-                "PyTorch Geometric's layer"
+                f"{cls.__name__}: defines {', '.join(changed)}, which the layers of tgraph.nn never call; derive it "
+                "from PyTorch Geometric's layer"
             )
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Initialise the parameters."""
 
     def _adjacency(self, edge_index: Any, x: Pair, size: Sizes | None = None) -> Adjacency:
-        """The adjacency from vertices with the first features to those with the second, whichever end of edge_index
-        they are; of edge_index[0] and edge_index[1] `size` says how many they are."""
-        if not HAS_NAMESAKES and torch.jit.is_tracing():  # else `_is_observed` has seen it
-            raise ArgumentError(f"edge_index: torch.jit.trace would keep that of the example; {_INSTEAD}")
+        """The adjacency from the vertices of the first features to those of the second. `size` : the numbers of
+        vertices that edge_index[0] and edge_index[1] refer to."""
+        if not HAS_NAMESAKES and torch.jit.is_tracing():  # otherwise `_is_observed` is true
+            raise ArgumentError(f"edge_index: torch.jit.trace would make that of the example a constant; {_INSTEAD}")
         first, second = x if self.flow == "source_to_target" else x[::-1]
         dim = self.node_dim
         known = None if first is None else first.shape[dim], None if second is None else second.shape[dim]
@@ -99,8 +99,8 @@ class MessagePassing(Namesake):
         return adjacency_of(edge_index, known, self.flow)
 
     def _is_observed(self) -> bool:
-        """True where the layer is to compute as PyTorch Geometric has it: somebody looks at its single messages, which
-        ours never writes out, or changed what is done with them, or traces it for TorchScript."""
+        """Whether to run PyTorch Geometric's implementation: an explainer or hook needs single messages, a step was
+        replaced by assignment, or torch.jit.trace is tracing."""
         if not HAS_NAMESAKES:
             return False
         state = self.__dict__
@@ -109,8 +109,8 @@ class MessagePassing(Namesake):
         return changed_step(self) is not None
 
     def _as_many_as(self, first: Tensor, received: Tensor) -> Tensor:
-        """What targets received, with rows of zeros up to the number of the sources where these are more, if messages
-        go from target to source: so PyTorch Geometric counts the results of a pair."""
+        """`received`; for flow "target_to_source" padded with rows of zeros to the number of vertices of `first`, if
+        that is larger, as PyTorch Geometric does for a pair."""
         missing = first.shape[self.node_dim] - received.shape[self.node_dim]
         if self.flow == "source_to_target" or missing <= 0:
             return received
@@ -119,13 +119,13 @@ class MessagePassing(Namesake):
         return torch.cat((received, received.new_zeros(shape)), self.node_dim)
 
     def _set_jittable_templates(self, raise_on_error: bool = False) -> None:
-        """PyTorch Geometric generates code for each class, which only its own need; ours have what these have."""
+        """Nothing: PyTorch Geometric generates code for each class here, and that of the base class suffices."""
 
     def __prepare_scriptable__(self) -> Any:
-        """What torch.jit.script takes in place of the layer: PyTorch Geometric's, of the same parameters."""
+        """The layer that torch.jit.script compiles instead: PyTorch Geometric's, with the same parameters."""
         namesakes = [base for base in type(self).__mro__ if base.__module__.startswith("torch_geometric.")]
         if not namesakes:
-            raise ArgumentError(f"{type(self).__name__}: torch.jit.script knows no operators of ours; {_INSTEAD}")
+            raise ArgumentError(f"{type(self).__name__}: torch.jit.script supports no operators of TGraph; {_INSTEAD}")
         twin = copy.copy(self)
         twin.__class__ = namesakes[0]
         twin._set_jittable_templates()
@@ -136,7 +136,7 @@ class MessagePassing(Namesake):
 
 
 def _agreed(known: Sizes, size: Sizes) -> Sizes:
-    """How many vertices are at either end: what x tells, else what `size` says."""
+    """The numbers of vertices at both ends: those of x, otherwise those of `size`."""
     for end, (count, claimed) in enumerate(zip(known, size, strict=True)):
         if count is not None and claimed is not None and count != claimed:
             raise ArgumentError(f"size: {claimed} at position {end}, but x has features of {count} vertices")
@@ -144,38 +144,38 @@ def _agreed(known: Sizes, size: Sizes) -> Sizes:
 
 
 def vertices_first(x: Tensor, node_dim: int) -> Tensor:
-    """x with the dimension that counts vertices first."""
+    """x with the vertex dimension moved to the front."""
     return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(node_dim, 0)
 
 
 def vertices_back(x: Tensor, node_dim: int) -> Tensor:
-    """The inverse."""
+    """The inverse of `vertices_first`."""
     return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(0, node_dim)
 
 
 def changed_step(layer: Any) -> str | None:
-    """Which step of PyTorch Geometric's message passing was replaced in a `layer` by assignment, None if none was."""
+    """The step of message passing that was replaced by assignment to a `layer`, or None."""
     state = layer.__dict__
     if any(map(state.__contains__, MESSAGES)):
         for name in MESSAGES:
-            if name in state and not is_theirs(state[name]):
+            if name in state and not is_from_pyg(state[name]):
                 return name
     reduction = state["_modules"].get("aggr_module")
     aggr = state["aggr"]
     expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
     kind = type(reduction)
-    if kind.__name__ != expected or not is_theirs(kind) or _is_hooked(reduction):
+    if kind.__name__ != expected or not is_from_pyg(kind) or _is_hooked(reduction):
         return "aggr_module"
     return None
 
 
-def is_theirs(definition: Any) -> bool:
-    """True of functions and classes of PyTorch Geometric: explainers assign its own `propagate` to a layer."""
+def is_from_pyg(definition: Any) -> bool:
+    """Whether a function or class is PyTorch Geometric's: its explainers assign its own `propagate` to layers."""
     return str(getattr(definition, "__module__", None)).startswith("torch_geometric.")
 
 
 def _is_hooked(module: Any) -> bool:
-    """True where hooks look at what goes through a module, or at its gradients."""
+    """Whether a module has forward or backward hooks, or global ones apply."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks
@@ -189,8 +189,8 @@ LINEAR = ("torch.nn.modules.linear", "torch_geometric.nn.dense.linear", "tgraph.
 
 
 def plain_weight(lin: Any) -> Tensor | None:
-    """The weight of a linear map that may be used without calling it; None where others look on, or it is no such map,
-    or has no weight yet. Others call their classes Linear, too, and do more."""
+    """The weight of a linear map, if using it is equivalent to calling the map. None if the map has hooks, or a class
+    other than those of LINEAR, or no weight yet."""
     kind: Any = type(lin)
     if not _is_linear(kind) or "forward" in lin.__dict__ or _is_hooked(lin):
         return None
@@ -204,13 +204,13 @@ def _is_linear(kind: Any) -> bool:
 
 
 def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
-    """lin(x), without calling it where it has a plain `weight`."""
+    """lin(x), by the `weight` without calling lin if there is one."""
     return lin(x) if weight is None else linear_map(x, weight, lin._parameters["bias"])
 
 
 def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:
-    """out + lin(x); in one operation where the map has a weight alone that may be used without calling it, `in_place`
-    of an `out` that nobody else has seen."""
+    """out + lin(x), in one operation for a plain weight without a bias. `in_place` : `out` is not referenced elsewhere
+    and may be overwritten."""
     weight = plain_weight(lin)
     if weight is None or lin._parameters["bias"] is not None or out.dim() != 2 or x.dim() != 2:
         return plus(out, lin(x))
@@ -222,18 +222,17 @@ def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:
 
 
 def may_be_overwritten(out: Tensor) -> bool:
-    """True of a result that torch lets be written into: no view, which autograd functions may have made, and nothing
-    that torch.compile traces, which makes its own of it."""
+    """Whether a result may be written into: not a view, which an autograd function may have returned, nor under
+    torch.compile, which chooses in-place operations itself."""
     return not torch.compiler.is_compiling() and not out._is_view()
 
 
 def transform_first(weight: Tensor | None, x: Tensor, reduce: str) -> bool | None:
-    """Whether it is cheaper to transform the vertices' features by a plain `weight`, and to aggregate what comes out,
-    than the other way around; None where the two would not be the same. Sparse features are transformed first where
-    they can be.
+    """Whether to transform features by a plain `weight` before aggregating them, which is cheaper if it gathers fewer
+    columns; None if the two do not commute. Sparse features are transformed first where possible.
 
-    Gathering columns is the cost. What is transformed first is gathered once forward and once more for the gradient of
-    the weights; what is not, a second time only where x needs a gradient.
+    The cost is the number of gathered columns. Transformed first, `narrow` columns are gathered forward, and again
+    backward for the gradient of the weight; aggregated first, `wide` columns are, backward only if x needs a gradient.
     """
     if weight is None or reduce in ("min", "max"):
         return None

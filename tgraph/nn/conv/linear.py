@@ -1,4 +1,5 @@
-"""The linear map of a layer, and how parameters begin, as in PyTorch Geometric: the same names, shapes and draws."""
+"""The linear map of a layer, and the initialisation of parameters: names, shapes and random draws as in PyTorch
+Geometric."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ INITIALIZERS = (None, "glorot", "uniform", "kaiming_uniform")
 class Linear(torch.nn.Module):
     """x' = x W^T + b.
 
-    in_channels : columns of x, or -1 to take them from the first input.
-    out_channels : columns of x'. bias : whether there is a b.
-    weight_initializer : "glorot" (Glorot and Bengio, AISTATS 2010), or None, "uniform" or "kaiming_uniform", which draw
-        from +- 1 / sqrt(in_channels) as torch.nn.Linear does.
-    bias_initializer : "zeros", or None to draw from the same range.
+    in_channels : columns of x, or -1 to infer them from the first input.
+    out_channels : columns of x'. bias : whether to add b.
+    weight_initializer : "glorot" (Glorot and Bengio, AISTATS 2010), or None, "uniform" or "kaiming_uniform", for the
+        uniform distribution on +- 1 / sqrt(in_channels) of torch.nn.Linear.
+    bias_initializer : "zeros", or None for the same distribution.
 
     Parameters: `weight` [out_channels, in_channels] and `bias` [out_channels].
     Raises ArgumentError for an unknown initializer.
@@ -53,7 +54,7 @@ class Linear(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew; those of unknown size are drawn once it is known."""
+        """Initialise the parameters; those of a lazy layer are initialised by the first input."""
         if self.in_channels <= 0:
             return
         if self.weight_initializer == "glorot":
@@ -80,7 +81,7 @@ class Linear(torch.nn.Module):
         weight.materialize((self.out_channels, in_channels))
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        if isinstance(self.weight, UninitializedParameter) and not keep_vars:  # it has no values to detach
+        if isinstance(self.weight, UninitializedParameter) and not keep_vars:  # has no values to detach
             destination[f"{prefix}weight"] = self.weight
             if self.bias is not None:
                 destination[f"{prefix}bias"] = self.bias.detach()
@@ -88,7 +89,7 @@ class Linear(torch.nn.Module):
             super()._save_to_state_dict(destination, prefix, keep_vars)
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *args: Any, **kwargs: Any) -> None:
-        """Sizes come with the state: of a layer that has seen no input too."""
+        """Adopt the sizes of the state, also those of an uninitialised weight."""
         weight = state_dict.get(f"{prefix}weight")
         if isinstance(weight, UninitializedParameter):
             self.in_channels, self.weight = -1, UninitializedParameter()
@@ -97,7 +98,7 @@ class Linear(torch.nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def __prepare_scriptable__(self) -> torch.nn.Module:
-        """What torch.jit.script takes in place of this: torch's, of the same parameters."""
+        """The module that torch.jit.script compiles instead: a torch.nn.Linear with the same parameters."""
         twin = torch.nn.Linear(self.in_channels, self.out_channels, bias=False, device="meta")
         twin._parameters.update(self._parameters)
         return twin.train(self.training)
@@ -108,7 +109,7 @@ class Linear(torch.nn.Module):
 
 @torch.no_grad()
 def glorot(parameter: Tensor | None) -> None:
-    """Draw from +- sqrt(6 / (rows + columns)), those of the last two dimensions."""
+    """Fill uniformly from +- sqrt(6 / (rows + columns)), the sizes of the last two dimensions."""
     if parameter is not None:
         bound = math.sqrt(6.0 / (parameter.shape[-2] + parameter.shape[-1]))
         parameter.uniform_(-bound, bound)
@@ -116,14 +117,14 @@ def glorot(parameter: Tensor | None) -> None:
 
 @torch.no_grad()
 def uniform(parameter: Tensor, fan: int) -> None:
-    """Draw from +- 1 / sqrt(fan)."""
+    """Fill uniformly from +- 1 / sqrt(fan)."""
     bound = 1.0 / math.sqrt(fan)
     parameter.uniform_(-bound, bound)
 
 
 @torch.no_grad()
 def kaiming_uniform(parameter: Tensor, fan: int) -> None:
-    """The same range as He et al. (ICCV 2015) have it, for leaky ReLUs of slope sqrt(5), rounded as they are."""
+    """The same range computed as by He et al. (ICCV 2015) for leaky ReLUs of slope sqrt(5), with the same rounding."""
     bound = math.sqrt(6 / ((1 + math.sqrt(5) ** 2) * fan))
     parameter.uniform_(-bound, bound)
 
@@ -136,7 +137,7 @@ def zeros(parameter: Tensor | None) -> None:
 
 
 def reset(module: Any) -> None:
-    """Have a module draw its parameters anew, or its children where it does not know how."""
+    """Reset the parameters of a module, or of its children if it has no reset_parameters."""
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()
     elif isinstance(module, torch.nn.Module):

@@ -1,9 +1,9 @@
-"""PyTorch Geometric's layers, which ours derive from where it is installed.
+"""The PyTorch Geometric layers of the same name, from which TGraph's layers derive where it is installed.
 
-What asks for its `MessagePassing`, such as `to_hetero`, its explainers, and hooks on messages, then takes ours as they
-are, and what wants to see single messages, which ours never make, is computed as PyTorch Geometric does it. The base is
-chosen when the modules of the layers are first imported: `import tgraph` does not, and so does not import PyTorch
-Geometric, which takes seconds. Classes are ordinary ones: they pickle, copy and compare as any.
+`to_hetero`, the explainers and message hooks require instances of its `MessagePassing`; TGraph's layers then are. What
+needs single messages, which TGraph's kernels never materialise, runs PyTorch Geometric's implementation. The base class
+is chosen when the module of a layer is first imported, which `import tgraph` does not do, since importing PyTorch
+Geometric takes seconds. The classes pickle, copy and compare as usual.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 
 
 def namesake(name: str) -> Any:
-    """PyTorch Geometric's layer of that name, or torch's Module where there is none, or none that fits this torch."""
+    """The PyTorch Geometric layer of that name; torch.nn.Module where it is missing or does not match this torch."""
     try:
         from torch_geometric.nn import conv
     except (ImportError, OSError):

@@ -31,11 +31,11 @@ Namesake: Any = namesake("SAGEConv")
 class SAGEConv(MessagePassing, Namesake):
     """x'_i = W_l aggr_j(x_j) + b + W_r x_i over the neighbours j of i, as PyTorch Geometric's SAGEConv.
 
-    in_channels : columns of x, or (of sources, of targets); -1 to take them from the first input.
+    in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
     out_channels : columns of x'.
     aggr : "mean", "sum" or "add", "min", "max"; a vertex without neighbours gets 0.
-    normalize : whether every x'_i is divided by its length. root_weight : whether there is a W_r.
-    project : whether neighbours send relu(W_p x_j + b_p) in place of x_j. bias : whether there is a b.
+    normalize : whether to divide every x'_i by its L2 norm. root_weight : whether to add W_r x_i.
+    project : whether to aggregate relu(W_p x_j + b_p) instead of x_j. bias : whether to add b.
     kwargs : those of `MessagePassing`.
 
     Parameters: `lin_l.weight`, `lin_l.bias`, `lin_r.weight`, and `lin.weight`, `lin.bias` where `project`.
@@ -79,11 +79,11 @@ class SAGEConv(MessagePassing, Namesake):
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' [..., n_targets, out_channels].
 
-        x : [..., n, in_channels], or a pair of those of sources and of targets, the latter perhaps None.
-        edge_index : integers [2, E], a sparse matrix adj_t, whose values weigh what is sent, or a tgraph.Graph.
-        size : (sources, targets), where x does not tell.
+        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None.
+        edge_index : integers [2, E], a sparse matrix adj_t, whose values weight the messages, or a tgraph.Graph.
+        size : numbers of (sources, targets), where x does not determine them.
 
-        Raises ArgumentError for arguments that do not fit.
+        Raises ArgumentError for arguments of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, size)

@@ -25,13 +25,13 @@ class TransformerConv(AttentionLayer, Namesake):
 
     alpha_ij is the softmax over j of W_q x_i (W_k x_j + W_e e_ij) / sqrt(out_channels).
 
-    in_channels : columns of x, or (of sources, of targets); -1 to take them from the first input.
+    in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
     out_channels : columns of x' for each head.
-    heads : how many. concat : whether they come side by side, or their mean.
-    beta : whether x' is beta W_s x_i + (1 - beta) of the sum, with a beta that is learned from both.
-    dropout : the probability that an alpha is left out in training.
-    edge_dim : columns of the features of edges, or None. bias : whether W_q, W_k, W_v and W_s have one.
-    root_weight : whether W_s x_i is added at all.
+    heads : number of heads. concat : whether heads are concatenated, or averaged.
+    beta : whether x' is beta W_s x_i + (1 - beta) times the sum, with a beta computed from both by a learned map.
+    dropout : probability of dropping an alpha in training.
+    edge_dim : columns of edge_attr, or None. bias : whether W_q, W_k, W_v and W_s have one.
+    root_weight : whether to add W_s x_i.
     kwargs : those of `MessagePassing`.
 
     Parameters: weight and bias of `lin_key`, `lin_query`, `lin_value`, `lin_skip`, and `lin_edge.weight`,
@@ -80,15 +80,15 @@ class TransformerConv(AttentionLayer, Namesake):
         edge_attr: Tensor | None = None,
         return_attention_weights: bool | None = None,
     ) -> Any:
-        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] of their mean.
+        """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
-        x : [n, in_channels], or a pair of those of sources and of targets.
-        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim]; needed where
-            there is an edge_dim.
-        return_attention_weights : True or False, but not None, gives (x', (edge_index, alpha [E, heads])), before
-            dropout; this takes memory for every edge.
+        x : [n, in_channels], or a pair (of sources, of targets).
+        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim]; required
+            with edge_dim.
+        return_attention_weights : True or False, but not None, returns (x', (edge_index, alpha [E, heads])), before
+            dropout; this takes O(E) memory.
 
-        Raises ArgumentError for arguments that do not fit.
+        Raises ArgumentError for arguments of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr, return_attention_weights)

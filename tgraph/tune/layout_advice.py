@@ -1,0 +1,153 @@
+"""What each layout of the arcs costs and gains, measured on a graph or a sample of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tgraph.core.build import as_count
+from tgraph.core.graph import Graph
+from tgraph.core.text import table
+from tgraph.errors import ArgumentError
+from tgraph.formats import LAYOUTS, FormattedGraph, known
+from tgraph.model.operators import aggregate
+from tgraph.tune.tuning import Timer, timer_on
+
+# Arcs that are measured, at most. A larger graph is sampled by this many ranges of consecutive vertices.
+SAMPLE, RANGES = 4_000_000, 4
+
+# Layouts slower than the fastest by more than this factor are not recommended; among the others the smallest is.
+LEVEL = 1.1
+
+# Compared for a model by default.
+DEFAULT_LAYOUTS = ("virtual", "cbm", "sell")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A layout of the graph, or of the sample of it.
+
+    layout : its name. bytes_per_edge : all bytes stored, per arc. fill : arcs over stored entries, below 1 for padded
+    rows. build_seconds : from CSR. milliseconds : of a sum over all arcs.
+    """
+
+    layout: str
+    bytes_per_edge: float
+    fill: float
+    build_seconds: float
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What `advise` found for a graph; str() gives a table and the recommendation.
+
+    measured : the layouts, CSR first. refused : {layout: why it was not measured}. recommended : the name of one of
+    those measured. why : the reason, in a sentence. arcs : how many were measured. features : columns of the sum.
+    """
+
+    measured: tuple[Measured, ...]
+    refused: dict[str, str]
+    recommended: str
+    why: str
+    arcs: int
+    features: int
+
+    def __str__(self) -> str:
+        heading = ("layout", "bytes/edge", "fill", "build s", f"sum of {self.features} ms")
+        rows = [heading] + [
+            (m.layout, f"{m.bytes_per_edge:.2f}", f"{m.fill:.2f}", f"{m.build_seconds:.3f}", f"{m.milliseconds:.3g}")
+            for m in self.measured
+        ]
+        refused = (f"{name}: not measured, {reason}" for name, reason in self.refused.items())
+        return "\n".join([table(rows, left=(0,)), *refused, f"recommended: {self.recommended}, {self.why}"])
+
+
+def advise_graph(
+    graph: Graph, features: int = 1, *, layouts: Sequence[str] = (), sample: int = SAMPLE, timer: Timer | None = None
+) -> Advice:
+    """`tgraph.advise` of a graph."""
+    if not isinstance(graph, Graph):
+        raise ArgumentError(f"graph: expected a tgraph.Graph or a torch.nn.Module, got {type(graph).__name__}")
+    if as_count(features, "features") < 1:
+        raise ArgumentError(f"features: expected at least one, got {features}")
+    names = tuple(layouts) or tuple(LAYOUTS)
+    for name in names:
+        known(name)
+    return measured_layouts(sampled(in_csr(graph), sample), features, torch.float32, names, timer)
+
+
+def measured_layouts(
+    graph: Graph,
+    features: int,
+    dtype: torch.dtype,
+    layouts: Sequence[str],
+    timer: Timer | None,
+    refuses: Callable[[Graph], str | None] = lambda held: None,
+) -> Advice:
+    """The advice on a graph in CSR, from sums of `features` columns.
+
+    refuses : of the graph in a layout gives the reason not to measure it, or None.
+    """
+    timer = timer or timer_on(graph.device)
+    data = torch.ones((graph.num_vertices, features), dtype=dtype, device=graph.device)
+    measured, refused = [_measured(graph, "csr", 0.0, data, timer)], {}
+    for name in layouts:
+        if name == "csr":
+            continue
+        begin = time.perf_counter()
+        try:
+            held = graph.to_format(name)
+        except ArgumentError as refusal:
+            refused[name] = str(refusal)
+            continue
+        seconds = time.perf_counter() - begin
+        if (reason := refuses(held)) is not None:
+            refused[name] = reason
+        else:
+            measured.append(_measured(held, name, seconds, data, timer))
+    best, why = _recommended(measured) if graph.num_arcs else (measured[0], "there is no arc to measure")
+    return Advice(tuple(measured), refused, best.layout, why, graph.num_arcs, features)
+
+
+def in_csr(graph: Graph) -> Graph:
+    """The graph decoded, where it is in another layout."""
+    return graph.to_csr() if isinstance(graph, FormattedGraph) else graph
+
+
+def sampled(graph: Graph, arcs: int) -> Graph:
+    """The graph; or of one with more than `arcs` arcs, the subgraph of a few ranges of consecutive vertices with about
+    that many. Ranges, because layouts exploit what neighbouring rows have in common."""
+    if graph.num_arcs <= arcs:
+        return graph
+    size = max(1, int(graph.num_vertices * arcs / graph.num_arcs) // RANGES)
+    starts = [(graph.num_vertices - size) * number // (RANGES - 1) for number in range(RANGES)]
+    return graph.subgraph(torch.cat([torch.arange(start, start + size) for start in starts]).unique())
+
+
+def _measured(graph: Graph, name: str, seconds: float, data: Tensor, timer: Timer) -> Measured:
+    stored = graph.nbytes - (0 if graph.vertices is None else graph.vertices.nbytes)
+    fill = 1.0 if graph.layout is None else getattr(graph.layout, "fill", 1.0)
+    with torch.no_grad():
+        taken = timer(lambda: aggregate(graph, data, "sum"))
+    return Measured(name, stored / max(graph.num_arcs, 1), fill, seconds, 1000 * taken)
+
+
+def _recommended(measured: Sequence[Measured]) -> tuple[Measured, str]:
+    """The smallest of the layouts that are about as fast as the fastest; CSR where it is as good, since every kernel
+    supports it."""
+    plain = measured[0]
+    fastest = min(m.milliseconds for m in measured)
+    level = [m for m in measured if m.milliseconds <= LEVEL * fastest]
+    best = min(level, key=lambda m: m.bytes_per_edge)
+    if best is plain or (plain in level and best.bytes_per_edge > 0.9 * plain.bytes_per_edge):
+        return plain, "no other is clearly faster or smaller, and every kernel reads it"
+    speed, size = plain.milliseconds / best.milliseconds, plain.bytes_per_edge / best.bytes_per_edge
+    why = f"{speed:.2f} times as fast as csr at 1/{size:.2f} of its bytes"
+    saved = (plain.milliseconds - best.milliseconds) / 1000
+    return best, why if saved <= 0 else f"{why}; sums that pay its build back: {math.ceil(best.build_seconds / saved)}"
