@@ -265,7 +265,7 @@ def test_a_failure_leaves_the_file_of_before(tmp_path):
     write_partitioned(graph, tmp_path / "graph.tg", 4)
     held = tg.open(tmp_path / "graph.tg", memory="100kB")
     with (tmp_path / "graph.tg").open("r+b") as file:
-        file.seek(held.layout.index[3].position)
+        file.seek(held.layout.section.index[3].position)
         file.write(b"\xff")
     with pytest.raises(FileFormatError, match="block 3"):
         tg.stream.aggregate(held, 2 * values, path)

@@ -161,7 +161,7 @@ class _Arcs:
         layout = graph.layout
         if isinstance(layout, Streamed):
             layout.pipeline.release()
-            other = "transpose" if layout.section == "rows" and layout.source.directed else "rows"
+            other = "transpose" if layout.section.name == "rows" and layout.source.directed else "rows"
             return cls(layout.source, other, layout.device, _resident(graph, layout.source))
         plain = graph.to("cpu")
         plain = plain.to_csr() if isinstance(plain, FormattedGraph) else plain
@@ -253,8 +253,8 @@ def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: Featur
 def _in_no_block(layout: Streamed) -> Iterator[slice]:
     """The rows before, between and behind those of the blocks, which have no arcs."""
     reached = 0
-    for number in layout.blocks:
-        extent = layout.index[number]
+    for number in layout.section.blocks:
+        extent = layout.section.index[number]
         if extent.first_row > reached:
             yield slice(reached, extent.first_row)
         reached = extent.end_row

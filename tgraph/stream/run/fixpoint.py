@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -28,11 +28,9 @@ from tgraph.core.rows import Scratch
 from tgraph.kernels.native.aggregation.arcs import number_of
 from tgraph.kernels.native.relaxation.relaxation import DTYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
-from tgraph.stream.file.blocks import Block
-from tgraph.stream.run.relax import block_pairs, push
-
-if TYPE_CHECKING:
-    from tgraph.stream.run.streamed import Streamed
+from tgraph.stream.file.block import Block
+from tgraph.stream.run.relax import push
+from tgraph.stream.run.section import Section
 
 ENDLESS = 2**62
 
@@ -58,7 +56,7 @@ class Fixpoint:
 
     def __init__(
         self,
-        layout: Streamed,
+        section: Section,
         graph: Graph,
         values: Tensor,
         active: Frontier,
@@ -66,11 +64,11 @@ class Fixpoint:
         edge: str,
         weights: Tensor | float | None,
     ):
-        self._layout, self._graph, self._values = layout, graph, values
+        self._section, self._graph, self._values = section, graph, values
         self._reduction, self._edge, self._weights = reduction, edge, weights
         self._scratch = Scratch(graph.num_vertices)
-        extents = [layout.index[block] for block in layout.blocks]
-        self._place = {block: place for place, block in enumerate(layout.blocks)}
+        extents = [section.index[block] for block in section.blocks]
+        self._place = {block: place for place, block in enumerate(section.blocks)}
         rows = [0]
         for extent in extents:
             rows.append(rows[-1] + extent.end_row - extent.first_row)
@@ -82,7 +80,7 @@ class Fixpoint:
         self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the rows that wait
         self._best = torch.full((blocks,), torch.inf, dtype=devices.widest_float(values), device=device)
         self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of those that wait with the best
-        self._local = _Compiled(self, layout) if _is_compiled(values) else None
+        self._local = _Compiled(self, section) if _is_compiled(values) else None
         self._done: list[Round] = []
         self._deadline = 0.0
         self._mark(active.ids)
@@ -92,7 +90,7 @@ class Fixpoint:
         were visited. The time and `limit` of an engine's rounds do not apply."""
         self._done = []
         self._deadline = time.perf_counter() + max(seconds, SLICE)
-        self._layout.pipeline.visit(self._choose, self._relax, self._value)
+        self._section.pipeline.visit(self._choose, self._relax, self._value)
         return not bool(self._work.any()), len(self._done)
 
     def rounds(self) -> list[Round]:
@@ -108,8 +106,8 @@ class Fixpoint:
     def frontier(self) -> Tensor:
         """Which vertices are active, bool [n]: those whose row is, in any of its blocks."""
         active = torch.zeros(len(self._values), dtype=torch.bool, device=self._values.device)
-        for block, start in zip(self._layout.blocks, self._start, strict=False):
-            first, end = self._layout.index[block][1:3]
+        for block, start in zip(self._section.blocks, self._start, strict=False):
+            first, end = self._section.index[block][1:3]
             active[first:end] |= self._active[start : start + end - first]
         return active
 
@@ -124,14 +122,14 @@ class Fixpoint:
         if not count:
             return None
         best = self._best.masked_fill(~waits, torch.inf)
-        near = waits & (best <= best.kthvalue(min(count, self._layout.pipeline.capacity)).values)
+        near = waits & (best <= best.kthvalue(min(count, self._section.pipeline.capacity)).values)
         here = torch.zeros_like(near)
         here[self._places(cached)] = True
         here &= near
         if bool(here.any()):
             near = here
         near &= best == best[near].min()
-        return self._layout.blocks[int(self._front.masked_fill(~near, -1).argmax())]
+        return self._section.blocks[int(self._front.masked_fill(~near, -1).argmax())]
 
     def _places(self, blocks: Collection[int]) -> list[int]:
         return [self._place[block] for block in blocks if block in self._place]
@@ -188,13 +186,13 @@ class Fixpoint:
     def _mark(self, vertices: Tensor, here: int = -1) -> Tensor:
         """Make the rows of vertices active in the blocks that hold them; those in the block `here`, from its first row
         on."""
-        row, place = block_pairs(self._layout, vertices)
+        row, place = self._section.locate(vertices)
         position, inside = row + self._shift.index_select(0, place), place == here
         self._raise(row, place, ~inside)
         fresh = ~self._active.index_select(0, position)
         row, place, position, inside = (part[fresh] for part in (row, place, position, inside))
         self._active[position] = True
-        self._work.index_add_(0, place, self._degree(row) * ~inside)
+        self._work.index_add_(0, place, self._section.degree(row) * ~inside)
         return position[inside] - (self._start[here] if here >= 0 else 0)
 
     def _raise(self, row: Tensor, place: Tensor, counts: Tensor) -> None:
@@ -207,11 +205,7 @@ class Fixpoint:
         self._best.scatter_reduce_(0, place, value, "amin")
         self._front.masked_fill_(self._best < before, 0)
         counts = counts & (value == self._best.index_select(0, place))
-        self._front.index_add_(0, place, self._degree(row) * counts)
-
-    def _degree(self, vertices: Tensor) -> Tensor:
-        offset = self._layout.row_offset()
-        return offset.index_select(0, vertices + 1) - offset.index_select(0, vertices)
+        self._front.index_add_(0, place, self._section.degree(row) * counts)
 
 
 def _is_compiled(values: Tensor) -> bool:
@@ -222,15 +216,15 @@ def _is_compiled(values: Tensor) -> bool:
 class _Compiled:
     """The compiled loop inside a block, with its working memory."""
 
-    def __init__(self, fixpoint: Fixpoint, layout: Streamed):
+    def __init__(self, fixpoint: Fixpoint, section: Section):
         self._values, self._reduction, self._edge, self._weights = fixpoint.problem
         weights = 0 if self._weights is None else self._weights
         self._weight = weights.item() if isinstance(weights, Tensor) else weights
-        self._splits = layout.splits
+        self._splits = section.splits
         n = len(self._values)
         self._marked = torch.zeros(n, dtype=torch.bool, device="cpu")
         longest = max(
-            (layout.index[block].end_arc - layout.index[block].first_arc for block in layout.blocks), default=0
+            (section.index[block].end_arc - section.index[block].first_arc for block in section.blocks), default=0
         )
         self._reached = torch.empty(min(n, longest), dtype=torch.int64, device="cpu")
 

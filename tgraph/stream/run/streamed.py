@@ -25,10 +25,12 @@ from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import give_back
-from tgraph.stream.run import relax
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
+from tgraph.stream.run.fixpoint import Fixpoint
+from tgraph.stream.run.relax import relax_rows
 from tgraph.stream.run.scheduler import Counts, Pipeline
-from tgraph.stream.run.splitting import RowsJoined
+from tgraph.stream.run.section import Section
+from tgraph.stream.run.split_rows import SplitRows
 from tgraph.stream.run.union_find import join_blocks
 
 # Vertices whose values are widened at a time.
@@ -58,31 +60,14 @@ class Streamed(Uncompressed):
         section: str = "rows",
         pipeline: Pipeline | None = None,
     ):
-        self.source, self.memory, self.section = source, memory, section
+        self.source, self.memory = source, memory
         self.num_vertices, self.num_arcs = source.num_vertices, source.num_arcs
         self._device = device
         if pipeline is None:
             pipeline = Pipeline(source, memory, device)
             pipeline.reserve(vertex_bytes(source), runtime_bytes(memory))
         self.pipeline = pipeline
-        self.index = source.index
-        self.blocks = [
-            block for block in source.blocks(section) if self.index[block].end_arc > self.index[block].first_arc
-        ]
-        self._offset = source.offset(section).to(device)
-        self.bounds, self.splits = self._bounds()
-        self.is_split = any(begins_before or goes_on for begins_before, goes_on in self.splits.values())
-
-    def _bounds(self) -> tuple[Tensor, dict[int, tuple[bool, bool]]]:
-        """(the first arc of each block that has arcs, int64 [blocks]; {block: whether its first row begins in a block
-        before, and its last row goes on in the next})"""
-        held = [self.index[block] for block in self.blocks]
-        ends = torch.tensor([extent[1:5] for extent in held], dtype=torch.int64, device=self.device).reshape(-1, 4)
-        first_row, end_row, first_arc, end_arc = ends.unbind(1)
-        before = self._offset.index_select(0, first_row) < first_arc
-        after = self._offset.index_select(0, end_row) > end_arc
-        marks = zip(before.tolist(), after.tolist(), strict=True)
-        return first_arc.contiguous(), dict(zip(self.blocks, marks, strict=True))
+        self.section = Section(source, section, device, pipeline)
 
     # ---- what a layout tells -----------------------------------------------------------------------------------------
 
@@ -114,7 +99,7 @@ class Streamed(Uncompressed):
     @property
     def nbytes(self) -> int:
         """Bytes of the resident offsets and of the buffers there may be."""
-        return self._offset.nbytes + self.pipeline.capacity * self.pipeline.size
+        return self.section.offset.nbytes + self.pipeline.capacity * self.pipeline.size
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
@@ -128,13 +113,13 @@ class Streamed(Uncompressed):
 
     def to(self, device: torch.device) -> Streamed:
         """The same arcs streamed to another device, in the same budget."""
-        return self if device == self.device else Streamed(self.source, self.memory, device, self.section)
+        return self if device == self.device else Streamed(self.source, self.memory, device, self.section.name)
 
     def transposed(self) -> Layout:
         """The other section of the file, through the same pipeline; itself for an undirected graph."""
         if not self.source.directed:
             return self
-        other = "transpose" if self.section == "rows" else "rows"
+        other = "transpose" if self.section.name == "rows" else "rows"
         if self.source.makes_blocks(other):
             self.pipeline.release()
             self.source.blocks(other)
@@ -144,11 +129,11 @@ class Streamed(Uncompressed):
 
     def row_offset(self) -> Tensor:
         """Where the arcs of each row begin, int64 [n + 1]: resident."""
-        return self._offset
+        return self.section.offset
 
     def out_degree(self) -> Tensor:
         """See `Layout.out_degree`; from the resident offsets."""
-        return self._offset.diff()
+        return self.section.offset.diff()
 
     def reserve(self, values: Any, in_place: bool) -> None:
         """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
@@ -172,7 +157,7 @@ class Streamed(Uncompressed):
 
     def visit(self, work: Callable[[Block], None]) -> None:
         """Call work(block) once for every block with arcs."""
-        self.pipeline.visit_all(self.blocks, work)
+        self.section.visit(work)
 
     def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
         """See `Layout.scan`: block by block."""
@@ -202,7 +187,7 @@ class Streamed(Uncompressed):
                 weights[arcs] = block.weights
 
         self.visit(copy)
-        return self._offset, neighbors, weights
+        return self.section.offset, neighbors, weights
 
     def _room(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
         neighbors = torch.empty(num_arcs, dtype=self.source.neighbor_dtype, device=self.device)
@@ -223,8 +208,7 @@ class Streamed(Uncompressed):
 
     def _rows(self, vertices: Tensor) -> Csr:
         """The blocks that hold them are read, no others. Raises MemoryBudgetError where the rows do not fit."""
-        first = self._offset.index_select(0, vertices)
-        degree = self._offset.index_select(0, vertices + 1) - first
+        first, degree = self.section.offset.index_select(0, vertices), self.section.degree(vertices)
         chosen = torch.zeros(len(vertices) + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(degree, 0, out=chosen[1:])
         num_arcs = int(chosen[-1])
@@ -245,7 +229,7 @@ class Streamed(Uncompressed):
             if weights is not None and block.weights is not None:
                 weights.index_copy_(0, place, block.weights.index_select(0, arcs))
 
-        self.pipeline.visit_all(relax.blocks_of(self, vertices[degree > 0]), copy)
+        self.section.visit_rows(vertices[degree > 0], copy)
         return chosen, neighbors, weights
 
     # ---- pull --------------------------------------------------------------------------------------------------------
@@ -261,7 +245,7 @@ class Streamed(Uncompressed):
     ) -> None:
         """A pull whose result is nowhere as a whole: write(received, rows) is handed what adjacent rows receive, block
         by block in any order, and the rows of no block never. Data as `_pull` takes it, `BlockFile.with_room`."""
-        joined = RowsJoined(self, reduction, sent.dtype, write)
+        joined = SplitRows(self.section, reduction, sent.dtype, write)
 
         def receive(block: Block) -> None:
             crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
@@ -289,7 +273,7 @@ class Streamed(Uncompressed):
             constant = bias[rows] if isinstance(bias, Tensor) else bias
             values[rows] = (alpha * received[:, 0] + beta * constant).to(values.dtype)
 
-        joined = RowsJoined(self, REDUCTIONS["sum"], devices.widest_float(heard), write)
+        joined = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(heard), write)
         fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
         sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
         sent = self.source.with_room(sent)
@@ -307,19 +291,17 @@ class Streamed(Uncompressed):
 
     def join(self, graph: Any, label: Tensor) -> bool:
         """See `tgraph.primitives.union_find.join`, over all arcs."""
-        return join_blocks(self, graph, label)
+        return join_blocks(self.section, graph, label)
 
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
         """A round of a relaxation along the rows of `sub`, with the values of before the round."""
-        return relax.relax_rows(self, sub, values, reduction, edge, weights)
+        return relax_rows(self.section, sub, values, reduction, edge, weights)
 
     def fixpoint(self, *arguments: Any) -> Any:
         """A relaxation at its start, which goes through the blocks in the order of the work ahead."""
-        from tgraph.stream.run.fixpoint import Fixpoint
-
-        return Fixpoint(self, *arguments)
+        return Fixpoint(self.section, *arguments)
 
 
 def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
