@@ -12,11 +12,11 @@ from tgraph.core.graph import Graph
 from tgraph.formats.graph import FormattedGraph
 from tgraph.io.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
-from tgraph.stream.file.plain import PlainFile
 from tgraph.stream.file.writing import balanced_bounds
 from tgraph.stream.memory import PAGE, parse_memory
 from tgraph.stream.run.budget import block_count
 from tgraph.stream.run.host import HostBlocks
+from tgraph.stream.run.plain import PlainFile
 from tgraph.stream.run.streamed import Streamed
 
 
