@@ -17,7 +17,7 @@ from streams import streamed
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
 from tgraph.stream.features import aggregation
-from tgraph.stream.features.matrix import FeatureFile, created
+from tgraph.stream.features.matrix import FeatureFile, create_features
 from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.run import budget
 
@@ -70,7 +70,7 @@ def test_files_are_read_and_written(tmp_path, suffix, dtype, shape, by_column):
     if suffix == ".npy" and dtype == torch.bfloat16:
         return
     values, path = features(*shape, dtype), tmp_path / f"x{suffix}"
-    with created(path, shape, dtype, by_column=by_column, piece=8) as writer:
+    with create_features(path, shape, dtype, by_column=by_column, piece=8) as writer:
         writer.write(values[:3], 0)
         writer.write(values[3:], 3)
     assert torch.equal(loaded(path), values)

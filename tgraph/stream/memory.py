@@ -66,7 +66,7 @@ def _mapped(nbytes: int) -> mmap.mmap:
     return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Have the allocator return to the system what was freed, which counts as used otherwise; where it can (glibc)."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

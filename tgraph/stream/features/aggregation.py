@@ -28,16 +28,16 @@ from tgraph.stream.features.column_slabs import even_width, pieces, read_columns
 from tgraph.stream.features.matrix import (
     FeatureFile,
     FeatureWriter,
-    HeldFeatures,
     Source,
+    TensorFeatures,
     check_target,
-    created,
-    opened_matrix,
+    create_features,
+    open_matrix,
 )
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent
 from tgraph.stream.file.writing import balanced_bounds
-from tgraph.stream.memory import give_back, parse_memory
+from tgraph.stream.memory import parse_memory, trim_heap
 from tgraph.stream.run.budget import budget_for, runtime_bytes
 from tgraph.stream.run.host import HostBlocks
 from tgraph.stream.run.scheduler import AHEAD, Pipeline
@@ -91,7 +91,7 @@ def aggregate(
     """
     check_choice(reduce, "reduce", REDUCES)
     check_choice(edge, "edge", EDGES)
-    features = opened_matrix(source)
+    features = open_matrix(source)
     if features.shape[0] != graph.num_vertices:
         raise ArgumentError(
             f"source: features of {features.shape[0]} vertices, the graph has {graph.num_vertices}; give a row to each"
@@ -110,10 +110,10 @@ def aggregate(
         layout = arcs.streamed(plan, budget)
         with (
             _by_column(features, path, plan, budget - arcs.resident) as turned,
-            created(path, shape, dtype, piece=plan.piece) as writer,
+            create_features(path, shape, dtype, piece=plan.piece) as writer,
             _bar(progress, shape[1]) as advance,
         ):
-            give_back()
+            trim_heap()
             rows = shape[0] + arcs.source.virtual_rows
             buffer = torch.empty(rows * plan.width, dtype=computed, device=layout.device)
             for columns in stretches(shape[1], plan.width):
@@ -194,7 +194,7 @@ class Plan:
     def of(
         cls,
         arcs: _Arcs,
-        features: FeatureFile | HeldFeatures,
+        features: FeatureFile | TensorFeatures,
         dtype: torch.dtype,
         weight: torch.dtype | None,
         budget: int,
@@ -264,11 +264,11 @@ def _in_no_block(layout: Streamed) -> Iterator[slice]:
 
 @contextmanager
 def _by_column(
-    features: FeatureFile | HeldFeatures, path: PathLike, plan: Plan, memory: int
-) -> Iterator[FeatureFile | HeldFeatures]:
+    features: FeatureFile | TensorFeatures, path: PathLike, plan: Plan, memory: int
+) -> Iterator[FeatureFile | TensorFeatures]:
     """The features as they are, or in a temporary file by columns, where they would be read through too often."""
     passes = -(-features.shape[1] // plan.width)
-    if isinstance(features, HeldFeatures) or features.by_column or passes <= _READ_THROUGH:
+    if isinstance(features, TensorFeatures) or features.by_column or passes <= _READ_THROUGH:
         yield features
         return
     path = Path(path)

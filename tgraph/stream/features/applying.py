@@ -11,8 +11,16 @@ from tgraph.core.build import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.files import PathLike
 from tgraph.stream.features.column_slabs import stretches
-from tgraph.stream.features.matrix import FLOATS, FeatureFile, HeldFeatures, Source, check_target, created, opened
-from tgraph.stream.memory import give_back, parse_memory
+from tgraph.stream.features.matrix import (
+    FLOATS,
+    FeatureFile,
+    Source,
+    TensorFeatures,
+    check_target,
+    create_features,
+    open_features,
+)
+from tgraph.stream.memory import parse_memory, trim_heap
 from tgraph.stream.run.budget import budget_for, runtime_bytes
 
 ORDERS = ("columns", "rows")
@@ -51,14 +59,17 @@ def apply(
     budget = parse_memory(memory)
     check_choice(order, "order", ORDERS)
     several = sources if isinstance(sources, (list, tuple)) else (sources,)
-    held = [opened(each, f"sources[{number}]" if several is sources else "sources") for number, each in _count(several)]
+    held = [
+        open_features(each, f"sources[{number}]" if several is sources else "sources")
+        for number, each in _count(several)
+    ]
     n = _length(held)
     with torch.no_grad():
         first = _checked(function(*_rows(held, slice(0, min(n, 1)))), min(n, 1), None)
         check_target(path, first.dtype)
-        give_back()
+        trim_heap()
         step = _rows_at_a_time(held, first, budget)
-        with created(path, (n, first.shape[1]), first.dtype, by_column=order == "columns") as writer:
+        with create_features(path, (n, first.shape[1]), first.dtype, by_column=order == "columns") as writer:
             for rows in stretches(n, step):
                 writer.write(_checked(function(*_rows(held, rows)), rows.stop - rows.start, first), rows.start)
     return FeatureFile(path)
@@ -70,7 +81,7 @@ def _count(sources: Sequence[Source]) -> Iterator[tuple[int, Source]]:
     return enumerate(sources)
 
 
-def _length(held: list[FeatureFile | HeldFeatures]) -> int:
+def _length(held: list[FeatureFile | TensorFeatures]) -> int:
     lengths = [each.shape[0] if each.shape else 0 for each in held]
     if len(set(lengths)) > 1 or not all(each.shape for each in held):
         got = ", ".join(str(list(each.shape)) for each in held)
@@ -78,11 +89,11 @@ def _length(held: list[FeatureFile | HeldFeatures]) -> int:
     return lengths[0]
 
 
-def _rows(held: list[FeatureFile | HeldFeatures], rows: slice) -> list[Tensor]:
+def _rows(held: list[FeatureFile | TensorFeatures], rows: slice) -> list[Tensor]:
     return [each.read(rows).contiguous() for each in held]
 
 
-def _rows_at_a_time(held: list[FeatureFile | HeldFeatures], first: Tensor, budget: int) -> int:
+def _rows_at_a_time(held: list[FeatureFile | TensorFeatures], first: Tensor, budget: int) -> int:
     """Rows are read, turned and worked on; results are made, worked on and turned."""
     read = sum(each.row_bytes(each.shape[1]) for each in held if isinstance(each, FeatureFile))
     per_row = max(1, 3 * (read + first.shape[1] * first.dtype.itemsize))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torch import Tensor
 
-from tgraph.stream.features.matrix import FeatureFile, HeldFeatures
+from tgraph.stream.features.matrix import FeatureFile, TensorFeatures
 from tgraph.stream.memory import PAGE
 
 # What is read or written at once, at least where the memory allows: in all, and of each column, so that a disk seeks
@@ -24,7 +24,7 @@ def stretches(count: int, step: int) -> Iterator[slice]:
         yield slice(begin, min(begin + step, count))
 
 
-def pieces(features: FeatureFile | HeldFeatures, budget: int) -> tuple[int, int]:
+def pieces(features: FeatureFile | TensorFeatures, budget: int) -> tuple[int, int]:
     """(how many bytes to copy at once between a file of such rows and a slab, how many at least)"""
     least = max(PAGE, 4 * features.shape[1] * features.dtype.itemsize)
     return max(min(max(_PIECE, features.shape[1] * _STRETCH), budget // 32), least), least
@@ -38,7 +38,7 @@ def even_width(total: int, most: int) -> int:
     return min(-(-even // _TOGETHER) * _TOGETHER, most)
 
 
-def read_columns(features: FeatureFile | HeldFeatures, columns: slice, data: Tensor, piece: int) -> Tensor:
+def read_columns(features: FeatureFile | TensorFeatures, columns: slice, data: Tensor, piece: int) -> Tensor:
     """Fill data [n, w] with some columns, by buffers of about `piece` bytes, and return it."""
     step = max(1, piece // max(1, features.row_bytes(data.shape[1])))
     for rows in stretches(len(data), step if isinstance(features, FeatureFile) else max(1, len(data))):

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.io.files import PathLike
-from tgraph.stream.file.blocks import forget
+from tgraph.stream.file.blocks import drop_pages
 from tgraph.stream.file.container import DTYPE_NAMES, DTYPES, as_bytes, read_fully
 from tgraph.stream.file.writing import whole_file
 from tgraph.stream.memory import aligned
@@ -158,10 +158,10 @@ class FeatureFile:
             raise OSError(fault.errno, fault.strerror, self.path) from fault
         if filled < len(data):
             raise FileFormatError(self.path, f"the file ends at byte {position + filled}", _FETCH)
-        forget(self._file, position, len(data))
+        drop_pages(self._file, position, len(data))
 
 
-class HeldFeatures:
+class TensorFeatures:
     """Features in memory, as a file has them. values : [n, ...] of any dtype."""
 
     by_column = False
@@ -181,20 +181,20 @@ class HeldFeatures:
 Source = PathLike | FeatureFile | Tensor
 
 
-def opened(source: Source, name: str = "source") -> FeatureFile | HeldFeatures:
+def open_features(source: Source, name: str = "source") -> FeatureFile | TensorFeatures:
     """What reads the features of a source. `name` is that of the argument in messages."""
     if isinstance(source, FeatureFile):
         return source
     if isinstance(source, Tensor):
-        return HeldFeatures(source)
+        return TensorFeatures(source)
     if isinstance(source, (str, os.PathLike)):
         return FeatureFile(source)
     raise ArgumentError(f"{name}: expected a path, a FeatureFile or a tensor, got {type(source).__name__}")
 
 
-def opened_matrix(source: Source) -> FeatureFile | HeldFeatures:
+def open_matrix(source: Source) -> FeatureFile | TensorFeatures:
     """The same of a matrix [n, F] of floating numbers. Raises ArgumentError for anything else."""
-    features = opened(source)
+    features = open_features(source)
     if len(features.shape) != 2 or features.dtype not in FLOATS:
         got = f"{features.dtype} {list(features.shape)}"
         raise ArgumentError(f"source: expected floating numbers [n, F], got {got}; reshape or convert them")
@@ -233,7 +233,7 @@ class FeatureWriter:
 
 
 @contextmanager
-def created(
+def create_features(
     path: PathLike, shape: tuple[int, int], dtype: torch.dtype, *, by_column: bool = True, piece: int = 1 << 23
 ) -> Iterator[FeatureWriter]:
     """A new file of features that takes the place of `path` once it is written and on the disk, or vanishes.

@@ -9,7 +9,7 @@ from tgraph.core import validate
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.files import PathLike
 from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, stretches
-from tgraph.stream.features.matrix import FeatureFile, Source, created, opened_matrix
+from tgraph.stream.features.matrix import FeatureFile, Source, create_features, open_matrix
 from tgraph.stream.memory import parse_memory
 from tgraph.stream.run.budget import budget_for, runtime_bytes
 
@@ -30,7 +30,7 @@ def permute(
     Raises ArgumentError for an order that does not have every row once, MemoryBudgetError where not one column fits;
     and what `aggregate` raises for the files.
     """
-    budget, features = parse_memory(memory), opened_matrix(source)
+    budget, features = parse_memory(memory), open_matrix(source)
     n, total = features.shape
     order = _checked(order, n)
     column = max(1, n * features.dtype.itemsize)
@@ -40,7 +40,7 @@ def permute(
     if (needed := 2 * piece + column) > room:
         raise MemoryBudgetError("one column of the features", budget_for(needed), budget, "give more")
     width = even_width(total, (room - 2 * piece) // column)
-    with created(path, (n, total), features.dtype, piece=piece) as writer:
+    with create_features(path, (n, total), features.dtype, piece=piece) as writer:
         buffer = torch.empty(n * width, dtype=features.dtype, device="cpu")
         step = max(1, piece // (width * features.dtype.itemsize))
         for columns in stretches(total, width):

@@ -35,7 +35,7 @@ class Block:
     weights: Tensor | None
 
     def reduce(self, data: Tensor, step: Step) -> Tensor:
-        """What the rows receive by `step` from the data that it knows, [n, F]; see `BlockFile.with_room`."""
+        """What the rows receive by `step` from the data that it knows, [n, F]; see `BlockFile.with_virtual_rows`."""
         return step(self.offset, self.neighbors)
 
 

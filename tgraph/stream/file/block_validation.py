@@ -12,13 +12,13 @@ from tgraph.core.validate import check_offset, check_range
 from tgraph.errors import ArgumentError
 
 
-def fault(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
+def entries_error(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
     """What is wrong with the rows of a block in the memory of the CPU, None where nothing is.
 
     first_row, end_row : which vertices' rows. offset : int64 [rows + 1]. neighbors : [arcs]. One pass over the entries,
     without the GIL.
     """
-    if why := stray_rows(first_row, end_row, num_vertices):
+    if why := row_range_error(first_row, end_row, num_vertices):
         return why
     kernels = native.load()
     if kernels is not None and cast(Any, kernels).is_sound(offset, neighbors, num_vertices):
@@ -33,7 +33,7 @@ def fault(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_v
     return None
 
 
-def stray_rows(first_row: int, end_row: int, num_vertices: int) -> str | None:
+def row_range_error(first_row: int, end_row: int, num_vertices: int) -> str | None:
     """What is wrong with the vertices whose rows a block says to have, None where nothing is."""
     if 0 <= first_row <= end_row <= num_vertices:
         return None

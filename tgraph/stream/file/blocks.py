@@ -17,7 +17,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.io import labels
 from tgraph.io.files import PathLike
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
-from tgraph.stream.file.block_validation import fault, stray_rows
+from tgraph.stream.file.block_validation import entries_error, row_range_error
 from tgraph.stream.file.container import (
     DTYPES,
     REMEDY,
@@ -30,7 +30,7 @@ from tgraph.stream.file.container import (
     read_fully,
     unpack_header,
 )
-from tgraph.stream.file.folding import Folded, misfit
+from tgraph.stream.file.folding import Folded, folded_error
 from tgraph.stream.file.weights import read_note
 from tgraph.stream.memory import PAGE, page_aligned
 
@@ -63,7 +63,7 @@ class BlockFile:
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
         self._resident: dict[str, Tensor] = {}
-        self._sound: set[int] = set()
+        self._checked_blocks: set[int] = set()
         self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         self._direct_file = -1
         try:
@@ -174,7 +174,7 @@ class BlockFile:
             raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
         if checksum(data) != self._sums[name]:
             raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
-        forget(self._file, position, len(data))
+        drop_pages(self._file, position, len(data))
         return tensor
 
     # ---- blocks ----------------------------------------------------------------------------------------------------
@@ -222,22 +222,22 @@ class BlockFile:
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
-        self._look_through(block, memory)
+        self._check_entries(block, memory)
 
-    def _look_through(self, block: int, memory: Tensor) -> None:
+    def _check_entries(self, block: int, memory: Tensor) -> None:
         """Whether the entries of a block whose bytes are verified are arcs; once for each block."""
         extent = self.index[block]
-        if block in self._sound:  # the same bytes were looked through before
+        if block in self._checked_blocks:  # the same bytes were looked through before
             return
         if self.layout is not None:
-            why = stray_rows(extent.first_row, extent.end_row, self.num_vertices)
-            why = why or misfit(self._folded(block, memory), self.num_vertices)
+            why = row_range_error(extent.first_row, extent.end_row, self.num_vertices)
+            why = why or folded_error(self._folded(block, memory), self.num_vertices)
         else:
             offset, neighbors = self._rows_in(block, memory)
-            why = fault(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
+            why = entries_error(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
         if why:
             raise self._damaged(block, why)
-        self._sound.add(block)
+        self._checked_blocks.add(block)
 
     def check_all(self) -> None:
         """Read and verify everything. Raises FileFormatError, naming tensor or block, where it is damaged."""
@@ -289,7 +289,7 @@ class BlockFile:
         """The most virtual rows that a block has; 0 where blocks are not compressed."""
         return 0 if self.layout is None else max((shape[-1] for shape in self._shapes), default=0)
 
-    def with_room(self, data: Tensor) -> Tensor:
+    def with_virtual_rows(self, data: Tensor) -> Tensor:
         """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
         blocks are compressed, 16-bit floating numbers as float32, for sums of sums not to be rounded between."""
         if self.layout is None:
@@ -306,7 +306,7 @@ class BlockFile:
             filled = read_fully(self._file, target, position)
         except OSError as fault:
             raise OSError(fault.errno, fault.strerror, self.path) from fault
-        forget(self._file, position, len(target))
+        drop_pages(self._file, position, len(target))
         return filled
 
     def _damaged(self, block: int, what: str) -> FileFormatError:
@@ -355,7 +355,7 @@ def _open_direct(path: str) -> int:
     return file
 
 
-def forget(file: int, position: int, nbytes: int) -> None:
+def drop_pages(file: int, position: int, nbytes: int) -> None:
     """Give back the pages of the cache, so that what passes through once displaces nothing."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)

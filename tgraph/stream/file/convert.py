@@ -40,7 +40,7 @@ from tgraph.stream.file.external_sort import Buckets, Edges, Runs
 from tgraph.stream.file.numbering import CompactIds, KeptIds, Labels, Numbering, narrowed
 from tgraph.stream.file.writing import (
     BlockWriter,
-    Facts,
+    GraphInfo,
     balanced_bounds,
     check_layout,
     cut,
@@ -92,12 +92,12 @@ def convert(
     parts = None if parts is None else as_count(parts, "parts")
     needed = f"about {4 * os.path.getsize(path_in)}"
     with (
-        folder_beside(path_out) as folder,
+        temporary_folder(path_out) as folder,
         room_for(path_out, needed),
-        Reading(plan, folder / "runs", budget) as reading,
+        EdgeReader(plan, folder / "runs", budget) as reading,
     ):
         reading.read(path_in, progress)
-        Sorting(reading, folder, budget, parts, progress, layout).write(path_out)
+        BlockSorter(reading, folder, budget, parts, progress, layout).write(path_out)
 
 
 def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
@@ -113,7 +113,7 @@ def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
 
 
 @contextmanager
-def folder_beside(path: PathLike) -> Iterator[Path]:
+def temporary_folder(path: PathLike) -> Iterator[Path]:
     """A folder for temporary files that is gone in the end; what a killed process left of one goes first."""
     path = Path(path).absolute()
     remove_leftovers(path, "converting")
@@ -145,7 +145,7 @@ class ArcSource(Protocol):
         """The arcs of a section by row and neighbour, parallel ones in their order."""
 
 
-class Reading:
+class EdgeReader:
     """The first two steps: the edges of a file as runs, numbered, and the arcs of each vertex. Used in `with`."""
 
     def __init__(self, plan: Plan, path: Path, memory: int):
@@ -156,7 +156,7 @@ class Reading:
         self.mirror: Mirror | None = None
         self.runs = Runs(path, self._batch)
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> EdgeReader:
         return self
 
     def __exit__(self, *fault: object) -> None:
@@ -307,7 +307,7 @@ def _planned(offset: Tensor, parts: int, capacity: int) -> _Section:
     return _Section(offset, bounds, torch.tensor([*firsts, parts], dtype=torch.int64, device="cpu"))
 
 
-class Sorting:
+class BlockSorter:
     """The last two steps: the arcs of each section to buckets, and those sorted into blocks."""
 
     def __init__(
@@ -318,7 +318,7 @@ class Sorting:
         offsets = [_offset(degree) for degree in reading.degrees]
         reading.degrees.clear()
         check_layout(layout, weight)
-        self._facts = Facts(n, int(offsets[0][-1]), reading.rules.directed, sorting.index_dtype(n), weight, layout)
+        self._facts = GraphInfo(n, int(offsets[0][-1]), reading.rules.directed, sorting.index_dtype(n), weight, layout)
         per_arc, tables = _PER_ARC[weight is not None], _tables(n, len(offsets))
         per_arc += 0 if layout is None else _FOR_COMPRESSING
         capacity = max((memory - tables) // 2 // per_arc, 1)
@@ -350,9 +350,11 @@ class Sorting:
         merge = self._reading.rules.multi != "keep"
         offset = torch.zeros_like(section.offset) if merge else section.offset
         with Buckets(self._folder / "buckets", section.sizes, facts.neighbor_dtype, facts.weight_dtype) as buckets:
-            for src, dst, weights in self._shown(self._reading.arcs(number), f"scatter {SECTIONS[number]}", runs):
+            for src, dst, weights in self._with_progress(
+                self._reading.arcs(number), f"scatter {SECTIONS[number]}", runs
+            ):
                 buckets.scatter(torch.searchsorted(rows[1:-1], src, right=True), (src, dst, weights))
-            for bucket in self._shown(range(len(rows) - 1), f"sort {SECTIONS[number]}", len(rows) - 1):
+            for bucket in self._with_progress(range(len(rows) - 1), f"sort {SECTIONS[number]}", len(rows) - 1):
                 first, end = rows[bucket : bucket + 2].tolist()
                 neighbors, weights = self._sorted(buckets.read(bucket), offset[first : end + 1], first)
                 bounds = section.merged_bounds(bucket, first, offset[first : end + 1])
@@ -384,7 +386,7 @@ class Sorting:
             named = stretch._replace(first_row=first + stretch.first_row, end_row=first + stretch.end_row)
             writer.block(number, named, local_offset(offset, stretch), neighbors[arcs], held)
 
-    def _shown(self, items: Iterable[Any], name: str, total: int) -> Iterable[Any]:
+    def _with_progress(self, items: Iterable[Any], name: str, total: int) -> Iterable[Any]:
         if not self._progress:
             return items
         from tqdm import tqdm

@@ -77,7 +77,7 @@ def stages(levels: tuple[int, ...]) -> list[tuple[int, int]]:
     return [(low, high) for low, high in pairwise(levels) if low < high]
 
 
-def misfit(folded: Folded, num_vertices: int) -> str | None:
+def folded_error(folded: Folded, num_vertices: int) -> str | None:
     """What is wrong with compressed rows that were stored; None where all entries are in range, so that reductions may
     follow them. A few passes over the entries."""
     offset, entries, levels = folded

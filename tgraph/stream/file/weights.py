@@ -30,13 +30,13 @@ class WeightStatistics:
         self.total += float(weights.sum(dtype=devices.widest_float(weights)))
         self.count += len(weights)
 
-    def told(self) -> tuple[float, float, float]:
+    def summary(self) -> tuple[float, float, float]:
         """(smallest, largest, mean), for at least one weight."""
         return self.smallest, self.largest, self.total / self.count
 
     def note(self) -> str:
         """The same as text, for the metadata of a file."""
-        return json.dumps(self.told())
+        return json.dumps(self.summary())
 
 
 def read_note(note: str | None) -> tuple[float, float, float] | None:

@@ -76,7 +76,9 @@ def write_partitioned(
         validate.check_entries(section.offset, section.neighbors)
     plans = [cut(section.offset, bounds) for section, bounds in sections]
     resident = resident_tensors([section.offset for section, _ in sections], graph.order, graph.vertices)
-    facts = Facts(graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype, layout)
+    facts = GraphInfo(
+        graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype, layout
+    )
     with whole_file(path, file_size(plans, resident, facts)) as file:
         writer = BlockWriter(file, facts)
         for number, ((section, _), plan) in enumerate(zip(sections, plans, strict=True)):
@@ -119,7 +121,7 @@ def balanced_bounds(offset: Tensor, count: int) -> Tensor:
     return round_to_rows(offset, equal_shares(arcs, count), -(-arcs // count) // 2)
 
 
-class Stretch(NamedTuple):
+class ArcRange(NamedTuple):
     """A run of consecutive arcs of a section, and the rows that they lie in."""
 
     first_row: int
@@ -128,22 +130,22 @@ class Stretch(NamedTuple):
     end_arc: int
 
 
-def cut(offset: Tensor, bounds: Tensor) -> list[Stretch]:
+def cut(offset: Tensor, bounds: Tensor) -> list[ArcRange]:
     """The stretches between the bounds. Rows without arcs at their ends belong to none; an empty one has no rows."""
     first_arc, end_arc = bounds[:-1].cpu(), bounds[1:].cpu()
     first_row = torch.searchsorted(offset, first_arc, right=True) - 1
     end_row = torch.where(end_arc > first_arc, torch.searchsorted(offset, end_arc), first_row)
     columns = (first_row, end_row, first_arc, end_arc)
-    return [Stretch(*entry) for entry in torch.stack(columns, 1).tolist()]
+    return [ArcRange(*entry) for entry in torch.stack(columns, 1).tolist()]
 
 
-def local_offset(offset: Tensor, stretch: Stretch) -> Tensor:
+def local_offset(offset: Tensor, stretch: ArcRange) -> Tensor:
     """Where the arcs of the rows of a stretch begin in it, int64 [rows + 1] from 0."""
     rows = offset[stretch.first_row : stretch.end_row + 1]
     return rows.clamp(stretch.first_arc, stretch.end_arc) - stretch.first_arc
 
 
-class Facts(NamedTuple):
+class GraphInfo(NamedTuple):
     """What the header says of the graph, and the layout that its blocks are compressed by, None where they are not."""
 
     num_vertices: int
@@ -167,7 +169,7 @@ def resident_tensors(offsets: list[Tensor], order: Tensor | None, vertices: Any)
     return {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
 
 
-def file_size(plans: list[list[Stretch]], resident: dict[str, Tensor], facts: Facts) -> int:
+def file_size(plans: list[list[ArcRange]], resident: dict[str, Tensor], facts: GraphInfo) -> int:
     """The bytes of a file of such blocks and tensors; hardly ever fewer than it takes where they are compressed."""
     stretches = [stretch for plan in plans for stretch in plan]
     blocks = sum(block_size(stretch, facts) for stretch in stretches)
@@ -175,7 +177,7 @@ def file_size(plans: list[list[Stretch]], resident: dict[str, Tensor], facts: Fa
     return PAGE + blocks + index + sum(tensor.nbytes for tensor in resident.values())
 
 
-def block_size(stretch: Stretch, facts: Facts) -> int:
+def block_size(stretch: ArcRange, facts: GraphInfo) -> int:
     """The bytes of the block of a stretch, in whole pages."""
     rows, arcs = stretch.end_row - stretch.first_row, stretch.end_arc - stretch.first_arc
     return places(rows, arcs, facts.neighbor_dtype, facts.weight_dtype).nbytes
@@ -187,13 +189,13 @@ class BlockWriter:
     Call `block` for every block of section 0, then of section 1, in the order of their arcs, then `finish`.
     """
 
-    def __init__(self, file: Any, facts: Facts):
+    def __init__(self, file: Any, facts: GraphInfo):
         self._file, self._facts, self._index, self._position = file, facts, list[Extent](), PAGE
         self._shapes: list[Tensor] = []
         self._weights = WeightStatistics()
         file.seek(PAGE)
 
-    def block(self, section: int, stretch: Stretch, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+    def block(self, section: int, stretch: ArcRange, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         """Write a block; the tensors are those of `blocks.Block`, and fit each other."""
         if self._facts.layout is not None:
             folded = fold(offset, neighbors, self._facts.num_vertices)

@@ -11,7 +11,7 @@ from tgraph.core.subgraph import whole
 from tgraph.engine.run import run
 from tgraph.model.program import Relaxation
 from tgraph.primitives import union_find
-from tgraph.stream.partition.capacity import admitted
+from tgraph.stream.partition.capacity import select_within_capacity
 
 # Each round leaves but a part of the vertices without a block, thinner and thinner shells between those that are.
 ROUNDS = 4
@@ -73,7 +73,7 @@ def within_cap(nearest: Tensor, size: Tensor, count: int, cap: int) -> Tensor:
     room = torch.full((count,), cap, device=size.device)
     room[nearest[source]] -= size[source]
     owner = nearest[rest] % count
-    return torch.cat((source, rest[admitted(owner, -nearest[rest], size[rest], room)]))
+    return torch.cat((source, rest[select_within_capacity(owner, -nearest[rest], size[rest], room)]))
 
 
 def components(graph: Graph) -> Tensor:

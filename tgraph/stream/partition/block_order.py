@@ -16,13 +16,13 @@ from torch import Tensor
 from tgraph.core import devices, sorting
 from tgraph.core.graph import Graph
 from tgraph.stream.partition.bfs_grow import numbered_by_first
-from tgraph.stream.partition.capacity import admitted, best_of_each
+from tgraph.stream.partition.capacity import best_of_each, select_within_capacity
 
 # The cap doubles, too, after a round that has left more than this share of the groups.
 SLOW = 15 / 16
 
 
-def arrange(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor:
+def order_blocks(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor:
     """The position of each block, int64 [b], in such an order.
 
     graph : the blocks with the arcs between them as weights, both ways. size : int64 [b]. cap : how large groups grow
@@ -60,7 +60,7 @@ def merge(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tens
     heads = (torch.rand(graph.num_vertices, generator=random) < 0.5).to(size.device)
     joins = best[~heads[src[best]] & heads[dst[best]]]
     src, dst = src[joins], dst[joins]
-    taken = admitted(dst, rating[joins], size[src], cap - size)
+    taken = select_within_capacity(dst, rating[joins], size[src], cap - size)
     parent = torch.arange(graph.num_vertices, device=size.device)
     parent[src[taken]] = dst[taken]
     return numbered_by_first(parent)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-def admitted(group: Tensor, merit: Tensor, size: Tensor, room: Tensor) -> Tensor:
+def select_within_capacity(group: Tensor, merit: Tensor, size: Tensor, room: Tensor) -> Tensor:
     """The positions among the candidates [k] of those that join: in each group by falling merit, equals in their order,
     up to the first that no longer fits.
 

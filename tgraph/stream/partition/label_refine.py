@@ -13,7 +13,7 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
-from tgraph.stream.partition.capacity import admitted
+from tgraph.stream.partition.capacity import select_within_capacity
 
 # Rounds, of which the first few gain most; they end once two have gained less than this share of the cut.
 ROUNDS = 16
@@ -48,7 +48,7 @@ def refine(graph: Graph, label: Tensor, size: Tensor, limit: Tensor, fixed: Tens
         wanted = upwards & (gain > 0)
         rows, target, gain = rows[wanted], target[wanted], gain[wanted]
         load = torch.zeros_like(limit).index_add_(0, label, size)
-        room = admitted(target, gain, size[rows], limit - load)
+        room = select_within_capacity(target, gain, size[rows], limit - load)
         label = label.clone()
         label[rows[room]] = target[room]
     return best

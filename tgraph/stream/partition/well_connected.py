@@ -17,7 +17,7 @@ from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.stream.partition.bfs_grow import grow
-from tgraph.stream.partition.block_order import arrange, contract
+from tgraph.stream.partition.block_order import contract, order_blocks
 from tgraph.stream.partition.label_refine import refine
 from tgraph.stream.partition.parts import Parts, both_ways, equal_shares, part_bounds, round_to_rows, unless_identity
 
@@ -76,7 +76,7 @@ def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor
     block, level = grow(plain, size, cap, random)
     blocks = contract(plain, block)
     arcs = torch.zeros(blocks.num_vertices, dtype=torch.int64, device=size.device).index_add_(0, block, size)
-    position = arrange(blocks, arcs, 2 * cap, random)
+    position = order_blocks(blocks, arcs, 2 * cap, random)
     order = level.argsort(stable=True)
     return order[position[block[order]].argsort(stable=True)]
 

@@ -188,14 +188,14 @@ class Fixpoint:
         on."""
         row, place = self._section.locate(vertices)
         position, inside = row + self._shift.index_select(0, place), place == here
-        self._raise(row, place, ~inside)
+        self._update_best(row, place, ~inside)
         fresh = ~self._active.index_select(0, position)
         row, place, position, inside = (part[fresh] for part in (row, place, position, inside))
         self._active[position] = True
         self._work.index_add_(0, place, self._section.degree(row) * ~inside)
         return position[inside] - (self._start[here] if here >= 0 else 0)
 
-    def _raise(self, row: Tensor, place: Tensor, counts: Tensor) -> None:
+    def _update_best(self, row: Tensor, place: Tensor, counts: Tensor) -> None:
         """Keep the best value that waits in each block, given rows [k] and their blocks, where they count."""
         value = self._values.index_select(0, row).to(self._best.dtype) * self._sign
         if value.dim() > 1:

@@ -9,7 +9,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import SECTIONS, Extent
-from tgraph.stream.file.writing import Facts, Stretch, balanced_bounds, block_size, cut, local_offset
+from tgraph.stream.file.writing import ArcRange, GraphInfo, balanced_bounds, block_size, cut, local_offset
 
 
 class HostBlocks(BlockFile):
@@ -29,7 +29,7 @@ class HostBlocks(BlockFile):
         self.neighbor_dtype, self.weight_dtype = graph.neighbors.dtype, graph.weight_dtype
         if transpose_bounds is None:
             transpose_bounds = balanced_bounds(self._graphs[-1].offset, len(bounds) - 1)
-        facts = Facts(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
+        facts = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
         self.index = []
         for section, (held, ends) in enumerate(zip(self._graphs, (bounds, transpose_bounds), strict=False)):
             held.out_degree  # noqa: B018  checks the offsets
@@ -69,7 +69,7 @@ class HostBlocks(BlockFile):
         """Copy a block into `memory`, uint8 [at least `index[block].nbytes`]."""
         views, extent = self.views(block, memory), self.index[block]
         graph = self._graphs[extent.section]
-        views.offset.copy_(local_offset(graph.offset, Stretch(*extent[1:5])))
+        views.offset.copy_(local_offset(graph.offset, ArcRange(*extent[1:5])))
         views.neighbors.copy_(graph.neighbors[extent.first_arc : extent.end_arc])
         if views.weights is not None and graph.weights is not None:
             views.weights.copy_(graph.weights.detach()[extent.first_arc : extent.end_arc])

@@ -19,11 +19,11 @@ from tgraph.io.atomic_write import room_for
 from tgraph.io.checksummed import Contents, contents
 from tgraph.io.edges import Rules
 from tgraph.io.files import PathLike
-from tgraph.stream.file.blocks import BlockFile, forget
+from tgraph.stream.file.blocks import BlockFile, drop_pages
 from tgraph.stream.file.container import Extent, as_bytes, read_fully
-from tgraph.stream.file.convert import Sorting, folder_beside
+from tgraph.stream.file.convert import BlockSorter, temporary_folder
 from tgraph.stream.file.external_sort import Edges
-from tgraph.stream.file.writing import Facts, Stretch, block_size, cut, local_offset
+from tgraph.stream.file.writing import ArcRange, GraphInfo, block_size, cut, local_offset
 from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import block_count, vertex_bytes
 
@@ -45,7 +45,7 @@ class PlainFile(BlockFile):
         self.path, self.direct, self._memory = os.fspath(path), False, memory
         self._file = self._direct_file = -1
         self._reverse: BlockFile | None = None
-        self._sound = set()
+        self._checked_blocks = set()
         self._contents = held = contents(path, _REMEDY)
         self._notes, self._tensors = held.notes, held.entries
         _check(held)
@@ -61,7 +61,7 @@ class PlainFile(BlockFile):
             raise
         except (LookupError, TypeError, ValueError, RuntimeError) as fault:
             raise FileFormatError(self.path, f"the tensors are no graph ({fault})", _REMEDY) from fault
-        sizes = Facts(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
+        sizes = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
         stretches = cut(self.offset(), self._planned())
         self.index = [Extent(0, *each, 0, block_size(each, sizes), 0) for each in stretches]
         self._own = len(self.index)
@@ -113,14 +113,14 @@ class PlainFile(BlockFile):
             self._reverse.fetch(block - self._own, memory)
             return
         views, extent = self.views(block, memory), self.index[block]
-        views.offset.copy_(local_offset(self.offset(), Stretch(*extent[1:5])))
+        views.offset.copy_(local_offset(self.offset(), ArcRange(*extent[1:5])))
         for name, part in (("neighbors", views.neighbors), ("weights", views.weights)):
             if part is not None:
                 position = self._contents.position(name) + extent.first_arc * part.element_size()
                 data = as_bytes(part)
                 if read_fully(self._file, data, position) < len(data):
                     raise self._damaged(block, f"is truncated: the file ends within its {name}")
-                forget(self._file, position, len(data))
+                drop_pages(self._file, position, len(data))
 
     def verify(self, block: int, memory: Tensor) -> None:
         """See `BlockFile.verify`."""
@@ -131,7 +131,7 @@ class PlainFile(BlockFile):
         self._contents.check("neighbors", as_bytes(views.neighbors), first * self.neighbor_dtype.itemsize)
         if views.weights is not None:
             self._contents.check("weights", as_bytes(views.weights), first * views.weights.element_size())
-        self._look_through(block, memory)
+        self._check_entries(block, memory)
 
     # ---- in-arcs ---------------------------------------------------------------------------------------------------
 
@@ -139,9 +139,9 @@ class PlainFile(BlockFile):
         """The in-arcs, sorted at the first call."""
         if self._reverse is None:
             needed = f"about {4 * self.num_arcs * (self.neighbor_dtype.itemsize + 4)}"
-            with folder_beside(self.path) as folder, room_for(self.path, needed):
+            with temporary_folder(self.path) as folder, room_for(self.path, needed):
                 memory = max(self._memory - vertex_bytes(self), 1)
-                Sorting(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
+                BlockSorter(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
                 self._reverse = BlockFile(folder / "transpose.tg")
             self._reverse.path = f"{self.path} (its in-arcs)"
             self.index.extend(extent._replace(section=1) for extent in self._reverse.index)

@@ -104,7 +104,7 @@ class Pipeline:
         self.measure()
         self._loader = Loader()
         self._loaded_until = 0.0
-        self._watchers: list[list[Visit]] = []
+        self._recorders: list[list[Visit]] = []
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
 
     def measure(self) -> None:
@@ -137,11 +137,11 @@ class Pipeline:
     def recording(self) -> Iterator[list[Visit]]:
         """A list that every visit is added to while the `with` block lasts."""
         visits: list[Visit] = []
-        self._watchers.append(visits)
+        self._recorders.append(visits)
         try:
             yield visits
         finally:
-            self._watchers = [each for each in self._watchers if each is not visits]
+            self._recorders = [each for each in self._recorders if each is not visits]
 
     def release(self) -> None:
         """Give the memory of all buffers back, until the next visit."""
@@ -264,7 +264,7 @@ class Pipeline:
             counts.nbytes += nbytes
             counts.loading += max(loading[1] - max(loading[0], self._loaded_until), 0.0)
             self._loaded_until = max(loading[1], self._loaded_until)
-        for visits in self._watchers:
+        for visits in self._recorders:
             visits.append(Visit(block, nbytes, loading, computing))
 
     # ---- the loader's side, in its threads --------------------------------------------------------------------------

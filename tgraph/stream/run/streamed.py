@@ -24,7 +24,7 @@ from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.weights import WeightStatistics
-from tgraph.stream.memory import give_back
+from tgraph.stream.memory import trim_heap
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
 from tgraph.stream.run.fixpoint import Fixpoint
 from tgraph.stream.run.relax import relax_rows
@@ -138,7 +138,7 @@ class Streamed(Uncompressed):
     def reserve(self, values: Any, in_place: bool) -> None:
         """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
         copies = COPIES_IN_PLACE if in_place else COPIES
-        give_back()  # what `init` made on the way
+        trim_heap()  # what `init` made on the way
         taken = vertex_bytes(self.source, copies * nbytes(values))
         self.pipeline.reserve(taken, runtime_bytes(self.memory))
 
@@ -167,7 +167,7 @@ class Streamed(Uncompressed):
         """See `Layout.in_degree`; from the resident offsets of the other section."""
         return self.transposed().out_degree()
 
-    def check_room(self, num_arcs: int) -> None:
+    def check_fits(self, num_arcs: int) -> None:
         """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""
         width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
         needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
@@ -177,7 +177,7 @@ class Streamed(Uncompressed):
 
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`. Raises MemoryBudgetError where the arcs do not fit the budget."""
-        self.check_room(self.num_arcs)
+        self.check_fits(self.num_arcs)
         neighbors, weights = self._room(self.num_arcs)
 
         def copy(block: Block) -> None:
@@ -204,7 +204,7 @@ class Streamed(Uncompressed):
             return known
         found = WeightStatistics()
         self.visit(lambda block: found.add(cast(Tensor, block.weights)))
-        return found.told()
+        return found.summary()
 
     def _rows(self, vertices: Tensor) -> Csr:
         """The blocks that hold them are read, no others. Raises MemoryBudgetError where the rows do not fit."""
@@ -212,7 +212,7 @@ class Streamed(Uncompressed):
         chosen = torch.zeros(len(vertices) + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(degree, 0, out=chosen[1:])
         num_arcs = int(chosen[-1])
-        self.check_room(num_arcs)
+        self.check_fits(num_arcs)
         neighbors, weights = self._room(num_arcs)
         ascending = torch.argsort(vertices)
         rows = vertices.index_select(0, ascending)
@@ -236,7 +236,7 @@ class Streamed(Uncompressed):
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         result = torch.full_like(data, reduction.identity(data.dtype))
-        sent = self.source.with_room(data)
+        sent = self.source.with_virtual_rows(data)
         self.pull_rows(sent, reduction, edge, lambda received, rows: result[rows].copy_(received))
         return result
 
@@ -244,7 +244,8 @@ class Streamed(Uncompressed):
         self, sent: Tensor, reduction: Reduction, edge: str, write: Callable[[Tensor, slice], object]
     ) -> None:
         """A pull whose result is nowhere as a whole: write(received, rows) is handed what adjacent rows receive, block
-        by block in any order, and the rows of no block never. Data as `_pull` takes it, `BlockFile.with_room`."""
+        by block in any order, and the rows of no block never. Data as `_pull` takes it, see
+        `BlockFile.with_virtual_rows`."""
         joined = SplitRows(self.section, reduction, sent.dtype, write)
 
         def receive(block: Block) -> None:
@@ -276,7 +277,7 @@ class Streamed(Uncompressed):
         joined = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(heard), write)
         fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
         sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
-        sent = self.source.with_room(sent)
+        sent = self.source.with_virtual_rows(sent)
 
         def receive(block: Block) -> None:
             crossing = block.weights if coefficients.weighted else None
@@ -285,7 +286,7 @@ class Streamed(Uncompressed):
         with torch.no_grad():
             self.visit(receive)
             joined.finish()
-            return _told(coefficients, values, scaled(values, scale), before, wanted)
+            return _as_result(coefficients, values, scaled(values, scale), before, wanted)
 
     # ---- operations that go through blocks in an order of their own ------------------------------------------------
 
@@ -325,7 +326,9 @@ def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool
     return lambda offset, neighbors: pull(Rows(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64)
 
 
-def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:
+def _as_result(
+    coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]
+) -> Stepped:
     """The step, its numbers added up so many vertices at a time: float64 copies of all would take room for blocks."""
     wide = devices.widest_float(values)
     change, total, unsent = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
