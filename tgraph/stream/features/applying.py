@@ -1,4 +1,4 @@
-"""Functions of rows of features, from files to a file: dense layers, activations, sums of two."""
+"""Row-wise functions of features, from files to a file: dense layers, activations, sums of two matrices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tgraph.stream.run.budget import budget_for, runtime_bytes
 
 ORDERS = ("columns", "rows")
 
-# Rows at a time, or else bytes of all: more makes nothing faster.
+# The most rows at a time, or bytes if these are more rows: larger steps are not faster.
 _ROWS = 1 << 14
 _ENOUGH = 24 << 20
 
@@ -38,22 +38,24 @@ def apply(
     memory: str | int = "500MB",
     order: str = "columns",
 ) -> FeatureFile:
-    """Write function(features) of all vertices to a file, so many rows at a time, and open it.
+    """Write function(features) of all vertices to a file, some rows at a time, and open it.
 
     Parameters
     ----------
     sources : a .npy or .safetensors file, a `FeatureFile` or a tensor, [n, ...]; or several of these, which are the
-        arguments of the function. Tensors in memory, such as one number for each vertex, are not counted.
-    function : from rows [r, F] of each source to floating numbers [r, G], row by row: it is called on some rows after
-        others, and once on the first row alone before. A torch module in evaluation is one. No gradient is recorded.
+        arguments of the function. Tensors in memory, such as one number for each vertex, do not count against the
+        budget.
+    function : from rows [r, F] of each source to floating-point rows [r, G], independently of each other, such as a
+        torch module in evaluation mode. It is first called on the first row alone, to find G and the dtype, and then on
+        all rows, some at a time. No gradient is recorded.
     path : the file that is written, .npy or .safetensors; it may be one of the sources.
-    memory : what may be used for rows, such as "500MB", or bytes as an int: those read, those written, and what the
-        function makes on the way, which is taken to be as much again.
-    order : "columns", as `aggregate` reads fastest, or "rows", for who looks single rows up.
+    memory : the memory budget, such as "500MB", or bytes as an int: for rows that are read and written, and for the
+        temporaries of the function, which are assumed to take as much again.
+    order : "columns" (column-major), which `aggregate` reads fastest, or "rows" (row-major), for access to single rows.
 
-    The file takes the place of `path` once it is whole. `apply(source, lambda x: x, path, order=...)` converts.
-    Raises ArgumentError for sources of different lengths, for a function that gives anything else than a row for a row,
-    and for a path that cannot hold its dtype; MemoryBudgetError where a row does not fit; FileFormatError for a damaged
+    The file replaces `path` once it is complete. `apply(source, lambda x: x, path, order=...)` converts the order.
+    Raises ArgumentError for sources of different lengths, for a function that does not return one row for each row, and
+    for a path that cannot hold its dtype; MemoryBudgetError where a row does not fit; FileFormatError for a damaged
     file; OSError, with the bytes needed, where the disk is full.
     """
     budget = parse_memory(memory)
@@ -94,7 +96,7 @@ def _rows(held: list[FeatureFile | TensorFeatures], rows: slice) -> list[Tensor]
 
 
 def _rows_at_a_time(held: list[FeatureFile | TensorFeatures], first: Tensor, budget: int) -> int:
-    """Rows are read, turned and worked on; results are made, worked on and turned."""
+    """How many rows fit the budget. Each is counted three times: input and result, each transposed, and temporaries."""
     read = sum(each.row_bytes(each.shape[1]) for each in held if isinstance(each, FeatureFile))
     per_row = max(1, 3 * (read + first.shape[1] * first.dtype.itemsize))
     room = budget - runtime_bytes(budget)
@@ -104,7 +106,7 @@ def _rows_at_a_time(held: list[FeatureFile | TensorFeatures], first: Tensor, bud
 
 
 def _checked(result: Tensor, rows: int, first: Tensor | None) -> Tensor:
-    """What the function gave for some rows, where `first` is what it gave for the first one."""
+    """The result of the function for some rows, checked; `first` is its result for the first row."""
     wanted = "floating numbers [r, G]" if first is None else f"{first.dtype} [r, {first.shape[1]}] as for the first"
     if not isinstance(result, Tensor) or result.dim() != 2 or len(result) != rows or result.dtype not in FLOATS:
         got = f"{result.dtype} {list(result.shape)}" if isinstance(result, Tensor) else type(result).__name__

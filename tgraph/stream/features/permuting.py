@@ -1,4 +1,4 @@
-"""Features of a graph that was renumbered: in its numbering, and back."""
+"""Permutation of features to the numbering of a renumbered graph, and back."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tgraph.stream.run.budget import budget_for, runtime_bytes
 def permute(
     source: Source, order: Tensor, path: PathLike, *, memory: str | int = "500MB", inverse: bool = False
 ) -> FeatureFile:
-    """Write the rows of features in another order to a file, by columns, and open it.
+    """Write the rows of features in another order to a column-major file, and open it.
 
-    source : the features [n, F] of floating numbers, as `aggregate` takes them.
-    order : int64 [n], every row once; row i of the result is row order[i] of the source. With `graph.order` features
-        of the graph that was partitioned become those of the streamed one.
+    source : floating-point features [n, F], as for `aggregate`.
+    order : int64 [n], a permutation; row i of the result is row order[i] of the source. `graph.order` turns features of
+        the original graph into those of the partitioned one.
     path : the file that is written, .npy or .safetensors.
-    memory : what may be used beside the order, such as "500MB", or bytes as an int: some columns of all rows.
-    inverse : True makes row order[i] of the result from row i of the source: results go back to the numbering of
-        before, as `Graph.restore` does.
+    memory : the memory budget beside the order, such as "500MB", or bytes as an int: for some columns of all rows.
+    inverse : True writes row i of the source to row order[i] of the result: back to the original numbering, as
+        `Graph.restore` does.
 
-    Raises ArgumentError for an order that does not have every row once, MemoryBudgetError where not one column fits;
-    and what `aggregate` raises for the files.
+    Raises ArgumentError for an order that is no permutation, MemoryBudgetError where not one column fits; and the
+    errors of `aggregate` for the files.
     """
     budget, features = parse_memory(memory), open_matrix(source)
     n, total = features.shape
@@ -62,7 +62,7 @@ def _checked(order: Tensor, n: int) -> Tensor:
         raise ArgumentError(f"order: expected int64 [{n}], a number for each row of the source, got {got}")
     order = order.to("cpu")
     validate.check_range(order, n, "order")
-    named = torch.zeros(n, dtype=torch.bool, device="cpu").index_fill_(0, order, True)
-    if not bool(named.all()):
-        raise ArgumentError(f"order: does not name row {int(named.int().argmin())}; give every row once")
+    occurs = torch.zeros(n, dtype=torch.bool, device="cpu").index_fill_(0, order, True)
+    if not bool(occurs.all()):
+        raise ArgumentError(f"order: does not name row {int(occurs.int().argmin())}; give every row once")
     return order

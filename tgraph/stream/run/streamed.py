@@ -1,4 +1,4 @@
-"""The layout of a graph whose arcs stay outside of memory and are read block by block."""
+"""The layout of a graph whose arcs stay out of memory and are read block by block."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from tgraph.stream.run.section import Section
 from tgraph.stream.run.split_rows import SplitRows
 from tgraph.stream.run.union_find import join_blocks
 
-# Vertices whose values are widened at a time.
+# Vertices whose values are converted to float64 at a time.
 CHUNK = 2**16
 
 
 class Streamed(Uncompressed):
     """The arcs of a section of a partitioned file, read block by block through a pipeline.
 
-    Resident are the offsets of the rows; what a run takes is reserved (see `tgraph.stream.run.budget`), and the rest
-    of the budget holds blocks.
+    The offsets of the rows are resident; vertex data of a run is reserved (see `tgraph.stream.run.budget`), and the
+    rest of the budget holds blocks.
 
-    source : the file, or what is read as one. memory : the budget in bytes. device : where blocks are computed on.
-    section : "rows" or "transpose". pipeline : that of the other section, which both share.
-    Raises MemoryBudgetError where a block does not fit the budget beside the data of the vertices.
+    source : the file, or a graph in memory with the same interface. memory : the budget in bytes. device : where blocks
+    are computed on. section : "rows" or "transpose". pipeline : that of the other section, to be shared.
+    Raises MemoryBudgetError where a block does not fit the budget beside the vertex data.
     """
 
     name = "streamed"
@@ -69,7 +69,7 @@ class Streamed(Uncompressed):
         self.pipeline = pipeline
         self.section = Section(source, section, device, pipeline)
 
-    # ---- what a layout tells -----------------------------------------------------------------------------------------
+    # ---- the interface of a layout -----------------------------------------------------------------------------------
 
     @classmethod
     def from_graph(cls, graph: Any, **options: Any) -> Streamed:
@@ -82,14 +82,14 @@ class Streamed(Uncompressed):
         raise ArgumentError("layout: 'streamed' is no layout of stored tensors; open the partitioned file")
 
     def tensors(self) -> dict[str, Tensor]:
-        """Raises ArgumentError: its arcs are stored already."""
+        """Raises ArgumentError: the arcs are already in a file."""
         raise ArgumentError(
             f"layout: the arcs of a streamed graph are those of {self.source.path}; copy the file, or write "
             "graph.to_csr() where it fits"
         )
 
     def options(self) -> dict[str, Any]:
-        """Nothing: see `tensors`."""
+        """None; see `tensors`."""
         return {}
 
     def identity(self) -> list[Tensor]:
@@ -98,12 +98,12 @@ class Streamed(Uncompressed):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the resident offsets and of the buffers there may be."""
+        """Bytes of the resident offsets and of all buffers."""
         return self.section.offset.nbytes + self.pipeline.capacity * self.pipeline.size
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
-        """The dtype of the weights, None without."""
+        """The dtype of the weights; None without weights."""
         return self.source.weight_dtype
 
     @property
@@ -136,9 +136,9 @@ class Streamed(Uncompressed):
         return self.section.offset.diff()
 
     def reserve(self, values: Any, in_place: bool) -> None:
-        """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
+        """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds no block."""
         copies = COPIES_IN_PLACE if in_place else COPIES
-        trim_heap()  # what `init` made on the way
+        trim_heap()  # temporaries of `init`
         taken = vertex_bytes(self.source, copies * nbytes(values))
         self.pipeline.reserve(taken, runtime_bytes(self.memory))
 
@@ -150,7 +150,7 @@ class Streamed(Uncompressed):
 
     @property
     def counts(self) -> Counts:
-        """What has been visited and loaded so far, in both directions; a copy."""
+        """Visits and loads so far, of both sections; a copy."""
         return self.pipeline.counts.copy()
 
     # ---- all arcs ----------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Streamed(Uncompressed):
         return self.transposed().out_degree()
 
     def check_fits(self, num_arcs: int) -> None:
-        """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""
+        """Raise MemoryBudgetError unless so many arcs fit the budget beside the reserved memory and a buffer."""
         width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
         needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
         if needed > self.memory:
@@ -178,7 +178,7 @@ class Streamed(Uncompressed):
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`. Raises MemoryBudgetError where the arcs do not fit the budget."""
         self.check_fits(self.num_arcs)
-        neighbors, weights = self._room(self.num_arcs)
+        neighbors, weights = self._empty_arcs(self.num_arcs)
 
         def copy(block: Block) -> None:
             arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
@@ -189,14 +189,14 @@ class Streamed(Uncompressed):
         self.visit(copy)
         return self.section.offset, neighbors, weights
 
-    def _room(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
+    def _empty_arcs(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
         neighbors = torch.empty(num_arcs, dtype=self.source.neighbor_dtype, device=self.device)
         if self.weight_dtype is None:
             return neighbors, None
         return neighbors, torch.empty(num_arcs, dtype=self.weight_dtype, device=self.device)
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """See `Layout.weight_statistics`: what the file says, or one pass over all blocks."""
+        """See `Layout.weight_statistics`: from the metadata of the file, or else one pass over all blocks."""
         if self.weight_dtype is None or not self.num_arcs:
             return None
         known = self.source.weight_statistics
@@ -207,13 +207,13 @@ class Streamed(Uncompressed):
         return found.summary()
 
     def _rows(self, vertices: Tensor) -> Csr:
-        """The blocks that hold them are read, no others. Raises MemoryBudgetError where the rows do not fit."""
+        """Reads only the blocks that hold the rows. Raises MemoryBudgetError where the rows do not fit."""
         first, degree = self.section.offset.index_select(0, vertices), self.section.degree(vertices)
         chosen = torch.zeros(len(vertices) + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(degree, 0, out=chosen[1:])
         num_arcs = int(chosen[-1])
         self.check_fits(num_arcs)
-        neighbors, weights = self._room(num_arcs)
+        neighbors, weights = self._empty_arcs(num_arcs)
         ascending = torch.argsort(vertices)
         rows = vertices.index_select(0, ascending)
 
@@ -243,17 +243,17 @@ class Streamed(Uncompressed):
     def pull_rows(
         self, sent: Tensor, reduction: Reduction, edge: str, write: Callable[[Tensor, slice], object]
     ) -> None:
-        """A pull whose result is nowhere as a whole: write(received, rows) is handed what adjacent rows receive, block
-        by block in any order, and the rows of no block never. Data as `_pull` takes it, see
+        """A pull whose result is never materialised: write(received, rows) is called with what adjacent rows receive,
+        block by block in any order, but not for rows that are in no block. `sent` comes from
         `BlockFile.with_virtual_rows`."""
-        joined = SplitRows(self.section, reduction, sent.dtype, write)
+        results = SplitRows(self.section, reduction, sent.dtype, write)
 
         def receive(block: Block) -> None:
-            crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
-            joined.add(block, block.reduce(sent, _step(block, sent, reduction, edge, crossing)))
+            weights = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
+            results.add(block, block.reduce(sent, _step(block, sent, reduction, edge, weights)))
 
         self.visit(receive)
-        joined.finish()
+        results.finish()
 
     def affine_step(
         self,
@@ -265,7 +265,7 @@ class Streamed(Uncompressed):
         spare: tuple[Tensor | None, Tensor | None],
         wanted: Collection[str],
     ) -> Stepped:
-        """See `Layout.affine_step`: block by block into the new values, in float64 within a block alone."""
+        """See `Layout.affine_step`: block by block into the new values; float64 only within a block."""
         bias, scale = coefficients.bias, coefficients.scale
         values = torch.empty_like(before) if spare[0] is None or spare[0] is before else spare[0]
         values.copy_(torch.as_tensor(beta * bias))
@@ -274,21 +274,21 @@ class Streamed(Uncompressed):
             constant = bias[rows] if isinstance(bias, Tensor) else bias
             values[rows] = (alpha * received[:, 0] + beta * constant).to(values.dtype)
 
-        joined = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(heard), write)
-        fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
+        results = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(heard), write)
+        fused = _accumulates_in_float64(heard, coefficients.weighted, self.weight_dtype)
         sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
         sent = self.source.with_virtual_rows(sent)
 
         def receive(block: Block) -> None:
-            crossing = block.weights if coefficients.weighted else None
-            joined.add(block, block.reduce(sent, _linear_step(block, sent, crossing, fused)))
+            weights = block.weights if coefficients.weighted else None
+            results.add(block, block.reduce(sent, _linear_step(block, sent, weights, fused)))
 
         with torch.no_grad():
             self.visit(receive)
-            joined.finish()
+            results.finish()
             return _as_result(coefficients, values, scaled(values, scale), before, wanted)
 
-    # ---- operations that go through blocks in an order of their own ------------------------------------------------
+    # ---- operations that visit blocks in an order of their own -----------------------------------------------------
 
     def join(self, graph: Any, label: Tensor) -> bool:
         """See `tgraph.primitives.union_find.join`, over all arcs."""
@@ -297,28 +297,28 @@ class Streamed(Uncompressed):
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
-        """A round of a relaxation along the rows of `sub`, with the values of before the round."""
+        """One round of a relaxation along the rows of `sub`, with the values of before the round."""
         return relax_rows(self.section, sub, values, reduction, edge, weights)
 
     def fixpoint(self, *arguments: Any) -> Any:
-        """A relaxation at its start, which goes through the blocks in the order of the work ahead."""
+        """The start of an asynchronous relaxation; the arguments are those of `Fixpoint` after the section."""
         return Fixpoint(self.section, *arguments)
 
 
-def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
-    """True where the kernels add float32 in float64."""
-    compiled = devices.kind(heard) == "cpu" and native.load() is not None
-    return compiled and heard.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
+def _accumulates_in_float64(x: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
+    """Whether the kernels sum float32 data in float64."""
+    compiled = devices.kind(x) == "cpu" and native.load() is not None
+    return compiled and x.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
 
 
 def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
-    """What rows of a block receive, from their offsets and neighbours."""
+    """The function from offsets and neighbours of rows of a block to what these receive."""
     inside = isinstance(block, CompressedBlock)
     return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
 
 
 def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Step:
-    """What rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
+    """The same for a linear step, [rows, 1] in float64 where the device has it."""
     edge = "copy" if weights is None else "mul"
     if not fused:
         return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
@@ -329,7 +329,8 @@ def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool
 def _as_result(
     coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]
 ) -> Stepped:
-    """The step, its numbers added up so many vertices at a time: float64 copies of all would take room for blocks."""
+    """The result of a step. Its sums are computed CHUNK vertices at a time: float64 copies of all values would take
+    memory from the blocks."""
     wide = devices.widest_float(values)
     change, total, unsent = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
     for begin in range(0, len(values), CHUNK):
