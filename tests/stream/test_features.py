@@ -179,7 +179,7 @@ def test_graphs_without_arcs(tmp_path, vertices):
 @pytest.mark.parametrize("directed", [False, True])
 def test_graphs_opened_transposed_and_in_memory(tmp_path, directed):
     graph = random_graph(80, 500, directed=directed, dtype=torch.float64)
-    write_partitioned(graph, tmp_path / "graph.tg", tg.stream.partition.cuts(graph, 6, method="wcp"))
+    write_partitioned(graph, tmp_path / "graph.tg", tg.stream.partition(graph, 6, method="wcp"))
     held = tg.open(tmp_path / "graph.tg", memory="60kB")
     values, path = features(80, 9), tmp_path / "y.npy"
     moved = tg.stream.permute(values, held.order, tmp_path / "moved.npy")

@@ -24,7 +24,7 @@ from tgraph.formats.graph import FormattedGraph
 from tgraph.io.files import PathLike
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.stream.features.applying import apply
-from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, stretches
+from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices
 from tgraph.stream.features.matrix import (
     FeatureFile,
     FeatureWriter,
@@ -116,7 +116,7 @@ def aggregate(
             trim_heap()
             rows = shape[0] + arcs.source.virtual_rows
             buffer = torch.empty(rows * plan.width, dtype=computed, device=layout.device)
-            for columns in stretches(shape[1], plan.width):
+            for columns in slices(shape[1], plan.width):
                 width = columns.stop - columns.start
                 data = buffer[: rows * width].view(rows, width)
                 read_columns(columnwise, columns, data[: shape[0]], plan.piece)
@@ -169,7 +169,7 @@ class _Arcs:
         return cls(blocks, blocks.sections[-1], graph.device, _resident(graph, blocks))
 
     @property
-    def held(self) -> list[Extent]:
+    def extents(self) -> list[Extent]:
         """The blocks that have arcs."""
         blocks = [self.source.index[number] for number in self.source.blocks(self.section)]
         return [extent for extent in blocks if extent.end_arc > extent.first_arc]
@@ -202,20 +202,20 @@ class Plan:
         """As many columns as fit beside enough buffers to overlap compute and I/O, or else beside fewer; the rest is
         for more buffers. Raises MemoryBudgetError where not one column fits."""
         source, total = arcs.source, features.shape[1]
-        size, held = block_size(source), arcs.held
-        rows = max((extent.end_row - extent.first_row for extent in held), default=0)
-        most = max((extent.end_arc - extent.first_arc for extent in held), default=0)
+        size, extents = block_size(source), arcs.extents
+        rows = max((extent.end_row - extent.first_row for extent in extents), default=0)
+        most = max((extent.end_arc - extent.first_arc for extent in extents), default=0)
         fixed = arcs.resident + source.working_bytes + 24 * rows
         if weight not in (None, dtype):  # the weights are converted to a copy
             fixed += most * dtype.itemsize
         column = max(1, source.num_vertices + rows + 2 * source.virtual_rows) * dtype.itemsize
         if arcs.device.type != "cpu" or native.load() is None:  # messages are materialised
             column += 3 * most * dtype.itemsize
-        counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
+        counts = range(min(len(extents), AHEAD + 1), min(len(extents), 1) - 1, -1)
         for piece, buffers in itertools.product(pieces(features, budget), counts):
-            if (room := budget - runtime_bytes(budget) - fixed - 2 * piece - buffers * size) >= column:
-                width = even_width(total, room // column)
-                spare = room + buffers * size - width * column
+            if (available := budget - runtime_bytes(budget) - fixed - 2 * piece - buffers * size) >= column:
+                width = even_width(total, available // column)
+                spare = available + buffers * size - width * column
                 return cls(width, min(len(source.index), spare // size) if size else 0, piece)
         needed = budget_for(fixed + 2 * piece + buffers * size + column)
         remedy = "give more, or partition the graph into more blocks"
@@ -228,8 +228,8 @@ def block_size(source: BlockFile) -> int:
 
 
 def _resident(graph: Graph, source: BlockFile) -> int:
-    held = sum(each.nbytes for each in (graph.order, graph.vertices) if each is not None)
-    return 8 * (source.num_vertices + 1) * len(source.sections) + held
+    order_and_ids = sum(each.nbytes for each in (graph.order, graph.vertices) if each is not None)
+    return 8 * (source.num_vertices + 1) * len(source.sections) + order_and_ids
 
 
 def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: FeatureWriter, column: int) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.build import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.files import PathLike
-from tgraph.stream.features.column_slabs import stretches
+from tgraph.stream.features.column_slabs import slices
 from tgraph.stream.features.matrix import (
     FLOATS,
     FeatureFile,
@@ -61,19 +61,19 @@ def apply(
     budget = parse_memory(memory)
     check_choice(order, "order", ORDERS)
     several = sources if isinstance(sources, (list, tuple)) else (sources,)
-    held = [
+    readers = [
         open_features(each, f"sources[{number}]" if several is sources else "sources")
         for number, each in _count(several)
     ]
-    n = _length(held)
+    n = _length(readers)
     with torch.no_grad():
-        first = _checked(function(*_rows(held, slice(0, min(n, 1)))), min(n, 1), None)
+        first = _checked(function(*_rows(readers, slice(0, min(n, 1)))), min(n, 1), None)
         check_target(path, first.dtype)
         trim_heap()
-        step = _rows_at_a_time(held, first, budget)
+        step = _rows_at_a_time(readers, first, budget)
         with create_features(path, (n, first.shape[1]), first.dtype, by_column=order == "columns") as writer:
-            for rows in stretches(n, step):
-                writer.write(_checked(function(*_rows(held, rows)), rows.stop - rows.start, first), rows.start)
+            for rows in slices(n, step):
+                writer.write(_checked(function(*_rows(readers, rows)), rows.stop - rows.start, first), rows.start)
     return FeatureFile(path)
 
 
@@ -83,26 +83,26 @@ def _count(sources: Sequence[Source]) -> Iterator[tuple[int, Source]]:
     return enumerate(sources)
 
 
-def _length(held: list[FeatureFile | TensorFeatures]) -> int:
-    lengths = [each.shape[0] if each.shape else 0 for each in held]
-    if len(set(lengths)) > 1 or not all(each.shape for each in held):
-        got = ", ".join(str(list(each.shape)) for each in held)
+def _length(readers: list[FeatureFile | TensorFeatures]) -> int:
+    lengths = [each.shape[0] if each.shape else 0 for each in readers]
+    if len(set(lengths)) > 1 or not all(each.shape for each in readers):
+        got = ", ".join(str(list(each.shape)) for each in readers)
         raise ArgumentError(f"sources: expected a row for each vertex in all of them, got shapes {got}")
     return lengths[0]
 
 
-def _rows(held: list[FeatureFile | TensorFeatures], rows: slice) -> list[Tensor]:
-    return [each.read(rows).contiguous() for each in held]
+def _rows(readers: list[FeatureFile | TensorFeatures], rows: slice) -> list[Tensor]:
+    return [each.read(rows).contiguous() for each in readers]
 
 
-def _rows_at_a_time(held: list[FeatureFile | TensorFeatures], first: Tensor, budget: int) -> int:
+def _rows_at_a_time(readers: list[FeatureFile | TensorFeatures], first: Tensor, budget: int) -> int:
     """How many rows fit the budget. Each is counted three times: input and result, each transposed, and temporaries."""
-    read = sum(each.row_bytes(each.shape[1]) for each in held if isinstance(each, FeatureFile))
+    read = sum(each.row_bytes(each.shape[1]) for each in readers if isinstance(each, FeatureFile))
     per_row = max(1, 3 * (read + first.shape[1] * first.dtype.itemsize))
-    room = budget - runtime_bytes(budget)
-    if per_row > room:
+    available = budget - runtime_bytes(budget)
+    if per_row > available:
         raise MemoryBudgetError("a row of the sources and of the result", budget_for(per_row), budget, "give more")
-    return min(room // per_row, max(_ENOUGH // per_row, _ROWS))
+    return min(available // per_row, max(_ENOUGH // per_row, _ROWS))
 
 
 def _checked(result: Tensor, rows: int, first: Tensor | None) -> Tensor:

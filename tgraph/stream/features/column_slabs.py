@@ -18,7 +18,7 @@ _COLUMN_PIECE = 1 << 16
 _TOGETHER = 8
 
 
-def stretches(count: int, step: int) -> Iterator[slice]:
+def slices(count: int, step: int) -> Iterator[slice]:
     """The range 0..count in slices of at most `step`."""
     for begin in range(0, count, step):
         yield slice(begin, min(begin + step, count))
@@ -41,6 +41,6 @@ def even_width(total: int, most: int) -> int:
 def read_columns(features: FeatureFile | TensorFeatures, columns: slice, data: Tensor, piece: int) -> Tensor:
     """Fill data [n, w] with some columns, about `piece` bytes at a time, and return it."""
     step = max(1, piece // max(1, features.row_bytes(data.shape[1])))
-    for rows in stretches(len(data), step if isinstance(features, FeatureFile) else max(1, len(data))):
+    for rows in slices(len(data), step if isinstance(features, FeatureFile) else max(1, len(data))):
         data[rows].copy_(features.read(rows, columns))
     return data

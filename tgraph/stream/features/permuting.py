@@ -8,7 +8,7 @@ from torch import Tensor
 from tgraph.core import validate
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.io.files import PathLike
-from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, stretches
+from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices
 from tgraph.stream.features.matrix import FeatureFile, Source, create_features, open_matrix
 from tgraph.stream.memory import parse_memory
 from tgraph.stream.run.budget import budget_for, runtime_bytes
@@ -35,23 +35,23 @@ def permute(
     order = _checked(order, n)
     column = max(1, n * features.dtype.itemsize)
     wanted, least = pieces(features, budget)
-    room = budget - runtime_bytes(budget)
-    piece = wanted if 2 * wanted + column <= room else least
-    if (needed := 2 * piece + column) > room:
+    available = budget - runtime_bytes(budget)
+    piece = wanted if 2 * wanted + column <= available else least
+    if (needed := 2 * piece + column) > available:
         raise MemoryBudgetError("one column of the features", budget_for(needed), budget, "give more")
-    width = even_width(total, (room - 2 * piece) // column)
+    width = even_width(total, (available - 2 * piece) // column)
     with create_features(path, (n, total), features.dtype, piece=piece) as writer:
         buffer = torch.empty(n * width, dtype=features.dtype, device="cpu")
         step = max(1, piece // (width * features.dtype.itemsize))
-        for columns in stretches(total, width):
+        for columns in slices(total, width):
             data = buffer[: n * (columns.stop - columns.start)].view(n, columns.stop - columns.start)
             if inverse:
-                for rows in stretches(n, step):
+                for rows in slices(n, step):
                     data.index_copy_(0, order[rows], features.read(rows, columns).contiguous())
                 writer.write(data, 0, columns.start)
                 continue
             read_columns(features, columns, data, piece)
-            for rows in stretches(n, step):
+            for rows in slices(n, step):
                 writer.write(data.index_select(0, order[rows]), rows.start, columns.start)
     return FeatureFile(path)
 
