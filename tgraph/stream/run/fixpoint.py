@@ -80,10 +80,8 @@ class Fixpoint:
         self._active = torch.zeros(rows[-1], dtype=torch.bool, device=device)
         self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the active rows
         self._best = torch.full((blocks,), torch.inf, dtype=devices.widest_float(values), device=device)
-        self._front = torch.zeros(
-            blocks, dtype=torch.int64, device=device
-        )  # arcs of the active rows with the best value
-        self._compiled = _Compiled(self, section) if _is_compiled(values) else None
+        self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # those of the rows with the best value
+        self._compiled = _Compiled(section, values, reduction, edge, weights) if _is_compiled(values) else None
         self._done: list[Round] = []
         self._deadline = 0.0
         self._mark(active.ids)
@@ -107,7 +105,7 @@ class Fixpoint:
 
     @property
     def frontier(self) -> Tensor:
-        """Which vertices are active, bool [n]: those whose row is, in any of its blocks."""
+        """The mask of the active vertices, bool [n]: those whose row is active in any of its blocks."""
         active = torch.zeros(len(self._values), dtype=torch.bool, device=self._values.device)
         for block, start in zip(self._section.blocks, self._start, strict=False):
             first, end = self._section.index[block][1:3]
@@ -181,11 +179,6 @@ class Fixpoint:
         """The factor by which the best value becomes the smallest one."""
         return 1 if self._reduction.name == "min" else -1
 
-    @property
-    def problem(self) -> tuple[Tensor, Reduction, str, Tensor | float | None]:
-        """(values, reduction, edge, weights), as given."""
-        return self._values, self._reduction, self._edge, self._weights
-
     def _mark(self, vertices: Tensor, here: int = -1) -> Tensor:
         """Activate the rows of vertices in all blocks that hold them. Returns the newly active rows of the block at
         place `here`, numbered from its first row."""
@@ -219,10 +212,11 @@ def _is_compiled(values: Tensor) -> bool:
 class _Compiled:
     """The compiled loop inside a block, with its workspace."""
 
-    def __init__(self, fixpoint: Fixpoint, section: Section):
-        self._values, self._reduction, self._edge, self._weights = fixpoint.problem
-        weights = 0 if self._weights is None else self._weights
-        self._weight = weights.item() if isinstance(weights, Tensor) else weights
+    def __init__(
+        self, section: Section, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+    ):
+        self._values, self._reduction, self._edge = values, reduction, edge
+        self._weight = weights.item() if isinstance(weights, Tensor) else weights  # None: those of the blocks
         self._splits = section.splits
         n = len(self._values)
         self._marked = torch.zeros(n, dtype=torch.bool, device="cpu")
@@ -235,12 +229,12 @@ class _Compiled:
         """Relax until none of the rows is active, bool [rows], or those that are can be postponed: (the improved
         vertices that have arcs in other blocks, how often values improved, the arcs of the rows that are still active,
         the best value of these)."""
-        per_arc = self._edge != "copy" and self._weights is None and block.weights is not None
+        per_arc = self._edge != "copy" and self._weight is None and block.weights is not None
         count, improved, left, best = cast(Any, native.load()).relax_block(
             block.offset,
             block.neighbors,
             block.weights.to(self._values.dtype) if per_arc else None,  # type: ignore[union-attr]
-            number_of(self._weight, self._values.dtype),
+            number_of(0 if self._weight is None else self._weight, self._values.dtype),
             block.first_row,
             self._splits[block.number],
             self._reduction.name == "min",
