@@ -197,7 +197,9 @@ def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
     check(what, found.double().numpy(), folder)
     read = {}
     for kind, buffer in {"plain": ordinary, "fastest": page_aligned}.items():
-        read[kind] = statistics.median(plain_read(folder / "graph.tg", graph.layout.blocks, buffer) for _ in range(3))
+        read[kind] = statistics.median(
+            plain_read(folder / "graph.tg", graph.layout.section.blocks, buffer) for _ in range(3)
+        )
     return {
         "seconds": seconds,
         "visiting": counts.elapsed,

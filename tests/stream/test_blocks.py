@@ -22,7 +22,7 @@ from tgraph.io import atomic_write
 from tgraph.stream.file import writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent
-from tgraph.stream.file.writing import BlockWriter, Facts, cut, local_offset, resident_tensors, write_partitioned
+from tgraph.stream.file.writing import BlockWriter, GraphInfo, cut, local_offset, resident_tensors, write_partitioned
 from tgraph.stream.memory import PAGE, page_aligned
 from tgraph.stream.partition.parts import Parts
 
@@ -97,7 +97,7 @@ def test_round_trip(tmp_path_factory, data):
 def test_wide_neighbors(tmp_path):
     """int64 neighbours, as 2**31 vertices would need them."""
     offset, neighbors = torch.tensor([0, 2, 3]), torch.tensor([0, 1, 1])
-    facts = Facts(2, 3, False, torch.int64, None)
+    facts = GraphInfo(2, 3, False, torch.int64, None)
     plan = cut(offset, torch.tensor([0, 1, 3]))
     resident = resident_tensors([offset], None, None)
     path = tmp_path / "wide.tg"

@@ -20,7 +20,7 @@ from tgraph.kernels.portable import unfolding as portable
 from tgraph.stream.file import container, folding, writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.convert import convert
-from tgraph.stream.file.folding import Folded, fold, misfit, unfold
+from tgraph.stream.file.folding import Folded, fold, folded_error, unfold
 from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.memory import PAGE
 from tgraph.stream.partition.parts import Parts
@@ -310,7 +310,7 @@ def test_unfolding_undoes_folding(data):
     dtype = data.draw(st.sampled_from([torch.int32, torch.int64]))
     neighbors = torch.tensor(list(itertools.chain(*rows)), dtype=dtype)
     folded = fold(offset, neighbors, 31)
-    assert misfit(folded, 31) is None and len(folded.levels) <= folding.MAX_DEPTH + 1
+    assert folded_error(folded, 31) is None and len(folded.levels) <= folding.MAX_DEPTH + 1
     assert len(folded.entries) + folded.levels[-1] <= len(neighbors)
     for backend in (portable, compiled) if native.load() is not None else (portable,):
         found = backend.unfold(folded.offset.long(), folded.entries, 31, folded.levels[-1], len(neighbors))

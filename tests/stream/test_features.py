@@ -17,7 +17,7 @@ from streams import streamed
 import tgraph as tg
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
 from tgraph.stream.features import aggregation
-from tgraph.stream.features.matrix import FeatureFile, created
+from tgraph.stream.features.matrix import FeatureFile, create_features
 from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.run import budget
 
@@ -70,7 +70,7 @@ def test_files_are_read_and_written(tmp_path, suffix, dtype, shape, by_column):
     if suffix == ".npy" and dtype == torch.bfloat16:
         return
     values, path = features(*shape, dtype), tmp_path / f"x{suffix}"
-    with created(path, shape, dtype, by_column=by_column, piece=8) as writer:
+    with create_features(path, shape, dtype, by_column=by_column, piece=8) as writer:
         writer.write(values[:3], 0)
         writer.write(values[3:], 3)
     assert torch.equal(loaded(path), values)
@@ -265,7 +265,7 @@ def test_a_failure_leaves_the_file_of_before(tmp_path):
     write_partitioned(graph, tmp_path / "graph.tg", 4)
     held = tg.open(tmp_path / "graph.tg", memory="100kB")
     with (tmp_path / "graph.tg").open("r+b") as file:
-        file.seek(held.layout.index[3].position)
+        file.seek(held.layout.section.index[3].position)
         file.write(b"\xff")
     with pytest.raises(FileFormatError, match="block 3"):
         tg.stream.aggregate(held, 2 * values, path)

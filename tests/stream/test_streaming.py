@@ -334,7 +334,7 @@ def test_progress_tells_what_was_read(capsys):
     al.pagerank(held, tol=None, max_iterations=3, progress=True)
     active, blocks, loaded, megabytes = re.findall(SHOWN, capsys.readouterr().err)[-1]
     assert (active, blocks, loaded) == ("8,100", "8", "6")  # two are still there from the iteration before
-    assert float(megabytes) == pytest.approx(6 * held.layout.index[0].nbytes / 1e6, abs=0.06)
+    assert float(megabytes) == pytest.approx(6 * held.layout.section.index[0].nbytes / 1e6, abs=0.06)
     before = held.layout.counts
     al.bfs(held, 0, progress=True)
     counts = held.layout.counts.since(before)

@@ -1,4 +1,4 @@
-"""Graphs that are larger than the memory: parts of their arcs, read one after the other."""
+"""Out-of-core graphs and features: blocks of arcs are read from files one after the other."""
 
 from tgraph.stream.features.aggregation import aggregate
 from tgraph.stream.features.applying import apply

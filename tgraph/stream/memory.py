@@ -1,4 +1,4 @@
-"""Amounts of memory as people write them, and buffers that begin at a page."""
+"""Parsing of memory amounts such as "500MB", and page-aligned buffers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
 
 def parse_memory(memory: str | int, name: str = "memory") -> int:
-    """Bytes of an amount such as "500MB" or "1.5GiB" (kB, MB, GB, TB by thousands, KiB and so on by 1024), or of an
-    int. `name` is that of the argument in the message.
+    """The bytes of an amount such as "500MB" or "1.5GiB" (kB, MB, GB, TB by thousands, KiB and so on by 1024), or of an
+    int. `name` is the argument that error messages name.
 
     Raises ArgumentError for anything else, and for less than one byte.
     """
@@ -45,28 +45,28 @@ def aligned(nbytes: int, step: int = PAGE) -> int:
 
 
 def page_aligned(nbytes: int) -> Tensor:
-    """A buffer, uint8 [nbytes] of undefined content, that begins at a page, as direct reads demand. Where the system
-    has huge pages and it is large enough, at one of these: the disk then writes it faster.
+    """An uninitialised buffer, uint8 [nbytes], that begins at a page, as direct reads require. A large one begins at a
+    huge page where the system has these, which makes direct reads faster.
 
-    A mapping of its own, which is the system's again with the last view of it.
+    It is a mapping of its own, unmapped with the last view of it.
     """
-    room, step = _mapped(nbytes + HUGE_PAGE), HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
-    buffer = torch.frombuffer(room, dtype=torch.uint8)
+    mapping, step = _mapped(nbytes + HUGE_PAGE), HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
+    buffer = torch.frombuffer(mapping, dtype=torch.uint8)
     skip = -buffer.data_ptr() % step
     if nbytes >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # kernels may be built without
-            room.madvise(mmap.MADV_HUGEPAGE, skip, nbytes // HUGE_PAGE * HUGE_PAGE)
+            mapping.madvise(mmap.MADV_HUGEPAGE, skip, nbytes // HUGE_PAGE * HUGE_PAGE)
     return buffer[skip : skip + nbytes]
 
 
 def _mapped(nbytes: int) -> mmap.mmap:
-    """Memory of this process that is backed by nothing, and taken page by page as it is written."""
+    """An anonymous private mapping, committed page by page at the first write."""
     if not hasattr(mmap, "MAP_PRIVATE"):  # Windows
         return mmap.mmap(-1, nbytes)
     return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
-def give_back() -> None:
-    """Have the allocator return to the system what was freed, which counts as used otherwise; where it can (glibc)."""
+def trim_heap() -> None:
+    """Have the allocator return freed memory to the system, where it can (glibc); otherwise it counts as used."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

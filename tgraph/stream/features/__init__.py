@@ -1,1 +1,1 @@
-"""Features of vertices in files, and aggregation of them."""
+"""Vertex features in files: aggregation, row-wise functions and permutation within a memory budget."""

@@ -1,7 +1,7 @@
-"""Aggregation of features that no memory holds: some columns of all vertices at a time, over all blocks of the graph.
+"""Out-of-core aggregation of features: a slab of columns of all vertices at a time, over all blocks of the graph.
 
-A pass over the graph has in memory what the vertices send, [n, w], and what the rows of one block receive; the results
-go to the file block by block. Columns do not depend on each other, so that F of them take F / w passes.
+A pass over the graph keeps in memory a slab of the input, [n, w], and what the rows of one block receive; results are
+written to the file block by block. Columns are independent of each other, so that F of them take F / w passes.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from tgraph.formats.graph import FormattedGraph
 from tgraph.io.files import PathLike
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.stream.features.applying import apply
-from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, stretches
+from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices
 from tgraph.stream.features.matrix import (
     FeatureFile,
     FeatureWriter,
-    HeldFeatures,
     Source,
+    TensorFeatures,
     check_target,
-    created,
-    opened_matrix,
+    create_features,
+    open_matrix,
 )
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent
 from tgraph.stream.file.writing import balanced_bounds
-from tgraph.stream.memory import give_back, parse_memory
+from tgraph.stream.memory import parse_memory, trim_heap
 from tgraph.stream.run.budget import budget_for, runtime_bytes
 from tgraph.stream.run.host import HostBlocks
 from tgraph.stream.run.scheduler import AHEAD, Pipeline
@@ -47,11 +47,11 @@ REDUCES = ("sum", "mean", "min", "max")
 EDGES = ("copy", "mul")
 NARROW = (torch.float16, torch.bfloat16)
 
-# A graph in memory is cut into so many blocks at least.
+# The least number of blocks that a graph in memory is cut into.
 _BLOCKS = 16
 
-# So often a file by rows is read through for some of its columns, before it pays to turn it once.
-_READ_THROUGH = 3
+# The number of passes over a row-major file from which on it pays to convert it to column-major once.
+_ROW_MAJOR_PASSES = 3
 
 
 def aggregate(
@@ -64,34 +64,34 @@ def aggregate(
     memory: str | int | None = None,
     progress: bool = False,
 ) -> FeatureFile:
-    """Write what `tgraph.aggregate(graph, features, reduce, edge=edge)` gives to a file, and open it.
+    """Write the result of `tgraph.aggregate(graph, features, reduce, edge=edge)` to a file, and open it.
 
-    Neither the arcs nor the features need fit into memory, nor does a matrix [n, F] of either side: as many columns as
-    do are aggregated in each pass over the arcs, without gradients.
+    Neither the arcs nor the features nor the result need fit into memory: each pass over the arcs aggregates as many
+    columns as do, without gradients.
 
     Parameters
     ----------
-    graph : one that `tgraph.open` has opened; or one in memory, which is not counted then.
+    graph : one opened by `tgraph.open`; or one in memory, which does not count against the budget.
     source : the features [n, F], float16, bfloat16, float32 or float64, in a .npy or .safetensors file, a
-        `FeatureFile`, or a tensor, which is not counted. Row v is that of vertex v as the graph numbers it; for a graph
-        that was renumbered (`graph.order`) see `permute`.
+        `FeatureFile`, or a tensor, which does not count against the budget. Row v belongs to vertex v in the numbering
+        of the graph; for a graph that was renumbered (`graph.order`) see `permute`.
     path : the file that is written, .npy or .safetensors, by columns; it may be the source.
     reduce : "sum", "mean", "min" or "max". A vertex without messages gets 0, and for "min" and "max" infinities.
     edge : "copy", or "mul" by the weights of the graph.
-    memory : what may be used for all of it, such as "500MB", or bytes as an int: the offsets of the graph, a block or
-        more, and [n, w] numbers. By default what the graph was opened with.
-    progress : True shows a bar of columns.
+    memory : the memory budget, such as "500MB", or bytes as an int: for the offsets of the graph, at least one block,
+        and [n, w] numbers. By default that of the opened graph.
+    progress : True shows a progress bar of columns.
 
-    16-bit features are added in float32; results have the dtype that `tgraph.aggregate` gives. A file by rows of which
-    few columns fit is copied by columns first, to a folder beside `path` that is gone in the end. The result takes the
-    place of `path` once it is whole.
+    16-bit features are added in float32; results have the dtype that `tgraph.aggregate` gives. A row-major
+    file of which few columns fit is first converted to column-major in a temporary folder beside `path`. The result
+    replaces `path` once it is complete.
     Raises MemoryBudgetError where not even one column fits; ArgumentError for unknown names, for features of another
     graph or dtype, weights that are missing, and for a path that cannot hold the result; FileFormatError for a damaged
     file; OSError, with the bytes needed, where the disk is full.
     """
     check_choice(reduce, "reduce", REDUCES)
     check_choice(edge, "edge", EDGES)
-    features = opened_matrix(source)
+    features = open_matrix(source)
     if features.shape[0] != graph.num_vertices:
         raise ArgumentError(
             f"source: features of {features.shape[0]} vertices, the graph has {graph.num_vertices}; give a row to each"
@@ -109,17 +109,17 @@ def aggregate(
         plan = Plan.of(arcs, features, computed, weight, budget)
         layout = arcs.streamed(plan, budget)
         with (
-            _by_column(features, path, plan, budget - arcs.resident) as turned,
-            created(path, shape, dtype, piece=plan.piece) as writer,
+            _by_column(features, path, plan, budget - arcs.resident) as columnwise,
+            create_features(path, shape, dtype, piece=plan.piece) as writer,
             _bar(progress, shape[1]) as advance,
         ):
-            give_back()
+            trim_heap()
             rows = shape[0] + arcs.source.virtual_rows
             buffer = torch.empty(rows * plan.width, dtype=computed, device=layout.device)
-            for columns in stretches(shape[1], plan.width):
+            for columns in slices(shape[1], plan.width):
                 width = columns.stop - columns.start
                 data = buffer[: rows * width].view(rows, width)
-                read_columns(turned, columns, data[: shape[0]], plan.piece)
+                read_columns(columnwise, columns, data[: shape[0]], plan.piece)
                 _pull(layout, data, reduce, edge, writer, columns.start)
                 advance(width)
     return FeatureFile(path)
@@ -147,8 +147,8 @@ def _budget(graph: Graph, memory: str | int | None) -> int:
 
 @dataclass(frozen=True)
 class _Arcs:
-    """The in-arcs of all vertices: the section of a source that holds them, and where its blocks are computed on.
-    `resident` are the bytes that the graph keeps: the offsets of its sections, its order and ids."""
+    """The in-arcs of all vertices: the section of a source that holds them, and the device that computes on its blocks.
+    `resident` are the bytes of the resident data of the graph: the offsets of its sections, its order and ids."""
 
     source: BlockFile
     section: str
@@ -157,11 +157,11 @@ class _Arcs:
 
     @classmethod
     def of(cls, graph: Graph) -> _Arcs:
-        """Those of a graph, whose own buffers are given back."""
+        """The in-arcs of a graph, whose own buffers are freed."""
         layout = graph.layout
         if isinstance(layout, Streamed):
             layout.pipeline.release()
-            other = "transpose" if layout.section == "rows" and layout.source.directed else "rows"
+            other = "transpose" if layout.section.name == "rows" and layout.source.directed else "rows"
             return cls(layout.source, other, layout.device, _resident(graph, layout.source))
         plain = graph.to("cpu")
         plain = plain.to_csr() if isinstance(plain, FormattedGraph) else plain
@@ -169,13 +169,13 @@ class _Arcs:
         return cls(blocks, blocks.sections[-1], graph.device, _resident(graph, blocks))
 
     @property
-    def held(self) -> list[Extent]:
+    def extents(self) -> list[Extent]:
         """The blocks that have arcs."""
         blocks = [self.source.index[number] for number in self.source.blocks(self.section)]
         return [extent for extent in blocks if extent.end_arc > extent.first_arc]
 
     def streamed(self, plan: Plan, budget: int) -> Streamed:
-        """The arcs through buffers of their own."""
+        """The arcs, read through a pipeline of their own."""
         pipeline = Pipeline(self.source, plan.buffers * block_size(self.source), self.device)
         pipeline.reserve(0)
         return Streamed(self.source, budget, self.device, self.section, pipeline)
@@ -183,8 +183,8 @@ class _Arcs:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a budget is divided: so many columns of the features at a time, `width`, so many `buffers` for blocks, and
-    so many bytes that are copied between a matrix and a file at once, a `piece`."""
+    """The division of a budget: the `width` of a slab in columns, the number of `buffers` for blocks, and the bytes of
+    a `piece`, which is copied between a matrix and a file at once."""
 
     width: int
     buffers: int
@@ -194,28 +194,28 @@ class Plan:
     def of(
         cls,
         arcs: _Arcs,
-        features: FeatureFile | HeldFeatures,
+        features: FeatureFile | TensorFeatures,
         dtype: torch.dtype,
         weight: torch.dtype | None,
         budget: int,
     ) -> Plan:
-        """As many columns as fit beside the buffers that overlap loading with computing, or else beside fewer; with
-        the rest more buffers. Raises MemoryBudgetError where not one column fits."""
+        """As many columns as fit beside enough buffers to overlap compute and I/O, or else beside fewer; the rest is
+        for more buffers. Raises MemoryBudgetError where not one column fits."""
         source, total = arcs.source, features.shape[1]
-        size, held = block_size(source), arcs.held
-        rows = max((extent.end_row - extent.first_row for extent in held), default=0)
-        most = max((extent.end_arc - extent.first_arc for extent in held), default=0)
+        size, extents = block_size(source), arcs.extents
+        rows = max((extent.end_row - extent.first_row for extent in extents), default=0)
+        most = max((extent.end_arc - extent.first_arc for extent in extents), default=0)
         fixed = arcs.resident + source.working_bytes + 24 * rows
-        if weight not in (None, dtype):  # a copy of them is converted
+        if weight not in (None, dtype):  # the weights are converted to a copy
             fixed += most * dtype.itemsize
         column = max(1, source.num_vertices + rows + 2 * source.virtual_rows) * dtype.itemsize
-        if arcs.device.type != "cpu" or native.load() is None:  # messages are written out
+        if arcs.device.type != "cpu" or native.load() is None:  # messages are materialised
             column += 3 * most * dtype.itemsize
-        counts = range(min(len(held), AHEAD + 1), min(len(held), 1) - 1, -1)
+        counts = range(min(len(extents), AHEAD + 1), min(len(extents), 1) - 1, -1)
         for piece, buffers in itertools.product(pieces(features, budget), counts):
-            if (room := budget - runtime_bytes(budget) - fixed - 2 * piece - buffers * size) >= column:
-                width = even_width(total, room // column)
-                spare = room + buffers * size - width * column
+            if (available := budget - runtime_bytes(budget) - fixed - 2 * piece - buffers * size) >= column:
+                width = even_width(total, available // column)
+                spare = available + buffers * size - width * column
                 return cls(width, min(len(source.index), spare // size) if size else 0, piece)
         needed = budget_for(fixed + 2 * piece + buffers * size + column)
         remedy = "give more, or partition the graph into more blocks"
@@ -223,18 +223,18 @@ class Plan:
 
 
 def block_size(source: BlockFile) -> int:
-    """Bytes of the largest block with arcs, which a buffer takes."""
+    """Bytes of a buffer: those of the largest block with arcs."""
     return max((extent.nbytes for extent in source.index if extent.end_arc > extent.first_arc), default=0)
 
 
 def _resident(graph: Graph, source: BlockFile) -> int:
-    held = sum(each.nbytes for each in (graph.order, graph.vertices) if each is not None)
-    return 8 * (source.num_vertices + 1) * len(source.sections) + held
+    order_and_ids = sum(each.nbytes for each in (graph.order, graph.vertices) if each is not None)
+    return 8 * (source.num_vertices + 1) * len(source.sections) + order_and_ids
 
 
 def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: FeatureWriter, column: int) -> None:
-    """Write what all vertices receive in some columns, from one of the result on. data : as `Streamed.pull_rows`
-    takes it."""
+    """Write what all vertices receive in a slab of columns, from column `column` of the result on. data : as
+    `Streamed.pull_rows` takes it."""
     offset = layout.row_offset()
     reduction = REDUCTIONS["sum" if reduce == "mean" else reduce]
 
@@ -245,16 +245,16 @@ def _pull(layout: Streamed, data: Tensor, reduce: str, edge: str, writer: Featur
         writer.write(received, rows.start, column)
 
     layout.pull_rows(data, reduction, edge, write)
-    nothing = torch.full((1, 1), reduction.identity(data.dtype), dtype=data.dtype, device="cpu")
+    identity = torch.full((1, 1), reduction.identity(data.dtype), dtype=data.dtype, device="cpu")
     for rows in _in_no_block(layout):
-        writer.write(nothing.expand(rows.stop - rows.start, data.shape[1]), rows.start, column)
+        writer.write(identity.expand(rows.stop - rows.start, data.shape[1]), rows.start, column)
 
 
 def _in_no_block(layout: Streamed) -> Iterator[slice]:
-    """The rows before, between and behind those of the blocks, which have no arcs."""
+    """The rows that are in no block, which have no arcs."""
     reached = 0
-    for number in layout.blocks:
-        extent = layout.index[number]
+    for number in layout.section.blocks:
+        extent = layout.section.index[number]
         if extent.first_row > reached:
             yield slice(reached, extent.first_row)
         reached = extent.end_row
@@ -264,13 +264,13 @@ def _in_no_block(layout: Streamed) -> Iterator[slice]:
 
 @contextmanager
 def _by_column(
-    features: FeatureFile | HeldFeatures, path: PathLike, plan: Plan, memory: int
-) -> Iterator[FeatureFile | HeldFeatures]:
-    """The features as they are, or in a temporary file by columns, where they would be read through too often."""
+    features: FeatureFile | TensorFeatures, path: PathLike, plan: Plan, memory: int
+) -> Iterator[FeatureFile | TensorFeatures]:
+    """The features as they are, or in a temporary column-major file where a row-major one would be read too often."""
     passes = -(-features.shape[1] // plan.width)
-    if isinstance(features, HeldFeatures) or features.by_column or passes <= _READ_THROUGH:
+    if isinstance(features, TensorFeatures) or features.by_column or passes <= _ROW_MAJOR_PASSES:
         yield features
         return
     path = Path(path)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".columns", dir=path.parent) as folder:
-        yield apply(features, lambda rows: rows, Path(folder) / "turned.safetensors", memory=memory)
+        yield apply(features, lambda rows: rows, Path(folder) / "columns.safetensors", memory=memory)

@@ -1,11 +1,11 @@
-"""Features of vertices in files: a matrix [n, F], of which a few columns of a few rows are read or written at a time.
+"""Vertex features in files: a matrix [n, F], of which a range of rows and columns is read or written at a time.
 
-    .npy           of numpy: float16, float32 or float64, by rows (C order) or by columns (Fortran order)
-    .safetensors   these and bfloat16; by rows a tensor [n, F], by columns a tensor [F, n] that is named "columns"
+    .npy           of numpy: float16, float32 or float64, row-major (C order) or column-major (Fortran order)
+    .safetensors   these and bfloat16; row-major as a tensor [n, F], column-major as a tensor [F, n] named "columns"
 
-By rows is how most matrices come. By columns is what `tgraph.stream` writes: some columns of all rows, and all columns
-of many rows, are both a few long stretches of the file then. Files are read and written, never mapped: pages of a map
-count as memory of the process.
+Most matrices are row-major. `tgraph.stream` writes column-major files: some columns of all rows, and all columns of
+many rows, are both a few long contiguous ranges then. Files are read and written, never mapped: mapped pages count as
+memory of the process.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.io.atomic_write import whole_file
 from tgraph.io.files import PathLike
-from tgraph.stream.file.blocks import forget
+from tgraph.stream.file.blocks import drop_pages
 from tgraph.stream.file.container import DTYPE_NAMES, DTYPES, as_bytes, read_fully
-from tgraph.stream.file.writing import whole_file
 from tgraph.stream.memory import aligned
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-BY_COLUMN, BY_ROW = "columns", "features"  # names of tensors in what is written
+BY_COLUMN, BY_ROW = "columns", "features"  # names of tensors in written files
 _NPY = b"\x93NUMPY"
 _OF_NUMPY = {"<f2": torch.float16, "<f4": torch.float32, "<f8": torch.float64}
 _NUMPY_NAMES = {dtype: name for name, dtype in _OF_NUMPY.items()}
@@ -44,13 +44,13 @@ _CONVERT = "save a matrix [n, F] of float16, float32 or float64 with numpy.save"
 class FeatureFile:
     """Features in a file that is open for reading.
 
-    path : a .npy or .safetensors file; what it is is told by its first bytes. tensor : which one of a safetensors file,
-        by default the only one.
+    path : a .npy or .safetensors file, recognised by its first bytes. tensor : the name of the tensor in a safetensors
+        file, by default the only one.
 
-    `shape` is (n, F), `dtype` that of torch, `by_column` says in which order the file keeps them. Close it, or use it
-    in `with`, or leave that to the collector.
+    `shape` is (n, F), `dtype` that of torch; `by_column` is True for a column-major file. Close it, use it in `with`,
+    or leave that to the garbage collector.
     Raises FileFormatError for a file that is damaged, truncated or of another format, ArgumentError for a `tensor` that
-    is not there and for one that is no matrix of floating numbers.
+    does not exist or is not a floating-point matrix.
     """
 
     shape: tuple[int, int]
@@ -131,11 +131,11 @@ class FeatureFile:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def row_bytes(self, columns: int) -> int:
-        """Bytes that `read` takes for each row, when it is asked for so many columns."""
+        """Bytes that `read` allocates for each row when it reads so many columns."""
         return (columns if self.by_column else self.shape[1]) * self.dtype.itemsize
 
     def read(self, rows: slice, columns: slice | None = None) -> Tensor:
-        """Some rows, of some columns or all: [r, c], a view of a new buffer. Both slices have a start and a stop.
+        """Read some rows, of some columns or all: [r, c], a view of a new buffer. Both slices have a start and a stop.
 
         Raises FileFormatError where the file has become shorter, OSError where the disk fails.
         """
@@ -158,11 +158,11 @@ class FeatureFile:
             raise OSError(fault.errno, fault.strerror, self.path) from fault
         if filled < len(data):
             raise FileFormatError(self.path, f"the file ends at byte {position + filled}", _FETCH)
-        forget(self._file, position, len(data))
+        drop_pages(self._file, position, len(data))
 
 
-class HeldFeatures:
-    """Features in memory, as a file has them. values : [n, ...] of any dtype."""
+class TensorFeatures:
+    """Features in memory with the interface of a `FeatureFile`. values : [n, ...] of any dtype."""
 
     by_column = False
 
@@ -170,7 +170,7 @@ class HeldFeatures:
         self.values, self.shape, self.dtype = values.detach(), tuple(values.shape), values.dtype
 
     def row_bytes(self, columns: int) -> int:
-        """Nothing: no buffer is made."""
+        """0: no buffer is allocated."""
         return 0
 
     def read(self, rows: slice, columns: slice | None = None) -> Tensor:
@@ -181,20 +181,20 @@ class HeldFeatures:
 Source = PathLike | FeatureFile | Tensor
 
 
-def opened(source: Source, name: str = "source") -> FeatureFile | HeldFeatures:
-    """What reads the features of a source. `name` is that of the argument in messages."""
+def open_features(source: Source, name: str = "source") -> FeatureFile | TensorFeatures:
+    """A reader of the features of a source. `name` is the argument that error messages name."""
     if isinstance(source, FeatureFile):
         return source
     if isinstance(source, Tensor):
-        return HeldFeatures(source)
+        return TensorFeatures(source)
     if isinstance(source, (str, os.PathLike)):
         return FeatureFile(source)
     raise ArgumentError(f"{name}: expected a path, a FeatureFile or a tensor, got {type(source).__name__}")
 
 
-def opened_matrix(source: Source) -> FeatureFile | HeldFeatures:
-    """The same of a matrix [n, F] of floating numbers. Raises ArgumentError for anything else."""
-    features = opened(source)
+def open_matrix(source: Source) -> FeatureFile | TensorFeatures:
+    """The same for a floating-point matrix [n, F]. Raises ArgumentError for anything else."""
+    features = open_features(source)
     if len(features.shape) != 2 or features.dtype not in FLOATS:
         got = f"{features.dtype} {list(features.shape)}"
         raise ArgumentError(f"source: expected floating numbers [n, F], got {got}; reshape or convert them")
@@ -209,8 +209,8 @@ class FeatureWriter:
         self.shape, self.dtype, self.by_column = shape, dtype, by_column
 
     def write(self, values: Tensor, row: int, column: int = 0) -> None:
-        """Write values [r, c] of any dtype from a row and a column on; whole rows only into a file by rows. What is
-        copied on the way takes `piece` bytes at most, or what a row takes."""
+        """Write values [r, c] of any dtype from a row and a column on; into a row-major file whole rows only. Temporary
+        copies take at most `piece` bytes, or those of one row."""
         step = max(1, self._piece // max(1, values.shape[1] * self.dtype.itemsize))
         for begin in range(0, len(values), step):
             part = values[begin : begin + step].to("cpu")
@@ -222,8 +222,8 @@ class FeatureWriter:
             stored = values.to(self.dtype).contiguous()
             self._put(stored.view(-1), self._begin + row * width * size)
             return
-        turned = torch.empty((values.shape[1], len(values)), dtype=self.dtype, device="cpu").copy_(values.t())
-        for number, each in enumerate(turned, column):
+        transposed = torch.empty((values.shape[1], len(values)), dtype=self.dtype, device="cpu").copy_(values.t())
+        for number, each in enumerate(transposed, column):
             self._put(each, self._begin + (number * n + row) * size)
 
     def _put(self, values: Tensor, position: int) -> None:
@@ -233,10 +233,10 @@ class FeatureWriter:
 
 
 @contextmanager
-def created(
+def create_features(
     path: PathLike, shape: tuple[int, int], dtype: torch.dtype, *, by_column: bool = True, piece: int = 1 << 23
 ) -> Iterator[FeatureWriter]:
-    """A new file of features that takes the place of `path` once it is written and on the disk, or vanishes.
+    """Create a file of features, which replaces `path` once it is complete and on disk, or is removed on an error.
 
     Raises ArgumentError for a path that ends with neither .npy nor .safetensors, or cannot hold the dtype; OSError,
     with the bytes needed, where the disk is full.
@@ -249,7 +249,7 @@ def created(
 
 
 def check_target(path: PathLike, dtype: torch.dtype) -> None:
-    """Raise ArgumentError unless a file of that name can hold the dtype."""
+    """Raise ArgumentError unless a file of this name can hold the dtype."""
     _header(path, (0, 0), dtype, True)
 
 

@@ -1,4 +1,4 @@
-"""A block of arcs as it was read, plain or compressed."""
+"""A block of arcs in memory, plain or compressed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tgraph.errors import FileFormatError
 from tgraph.stream.file.container import REMEDY, SECTIONS, Extent
 from tgraph.stream.file.folding import Folded, stages, unfold
 
-# step(offset, neighbors): what rows receive, [rows, F]; the offsets need not begin with 0.
+# step(offset, neighbors): what the rows of a CSR receive, [rows, F]; the offsets need not begin with 0.
 Step = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -20,10 +20,10 @@ Step = Callable[[Tensor, Tensor], Tensor]
 class Block:
     """Consecutive arcs of one section, as views of the buffer that they were read into.
 
-    `number` is that of the block in its file. The arcs are those from `first_arc` on, of the rows from `first_row` to
-    before `end_row`: row `first_row + i` has the neighbours `neighbors[offset[i]:offset[i + 1]]`. Only the first and
-    the last row may have more of them in other blocks. `offset` is int64 [rows + 1] from 0, `neighbors` int32 or int64
-    [e], `weights` [e] or None.
+    `number` is that of the block in its file. The arcs begin with arc `first_arc` of the section and lie in the rows
+    `first_row` to `end_row - 1`: row `first_row + i` has the neighbours `neighbors[offset[i]:offset[i + 1]]`. Only the
+    first and the last row may have more neighbours, in other blocks. `offset` is int64 [rows + 1] from 0, `neighbors`
+    int32 or int64 [e], `weights` [e] or None.
     """
 
     number: int
@@ -35,15 +35,14 @@ class Block:
     weights: Tensor | None
 
     def reduce(self, data: Tensor, step: Step) -> Tensor:
-        """What the rows receive by `step` from the data that it knows, [n, F]; see `BlockFile.with_room`."""
+        """What the rows receive by `step`, which reads `data`; see `BlockFile.with_virtual_rows`."""
         return step(self.offset, self.neighbors)
 
 
 class CompressedBlock(Block):
-    """A block whose rows are compressed. `offset` and `neighbors` are written out when they are asked for first, and
-    kept as long as this object.
+    """A block whose rows are compressed. `offset` and `neighbors` are decoded at their first use, and cached.
 
-    extent : what the index says of it. folded : its rows. num_vertices : those of the graph. path : the file.
+    extent : its entry in the index. folded : its compressed rows. num_vertices : of the graph. path : the file.
     """
 
     _extent: Extent
@@ -66,17 +65,17 @@ class CompressedBlock(Block):
 
     @property
     def offset(self) -> Tensor:
-        """As that of a `Block`."""
+        """See `Block`."""
         return self._rows[0]
 
     @property
     def neighbors(self) -> Tensor:
-        """As those of a `Block`, in the order in which they were."""
+        """See `Block`; in the order of the graph that was compressed."""
         return self._rows[1]
 
     def reduce(self, data: Tensor, step: Step) -> Tensor:
-        """As that of a `Block`. What the virtual rows receive comes first, by their depth, and is written behind the
-        data of the vertices, where entries look for it."""
+        """See `Block.reduce`. The virtual rows are reduced first, by depth, into `data` behind the rows of the
+        vertices, which is where entries refer to them."""
         offset, entries, levels = self._folded
         offset, n = offset.long(), self._num_vertices
         for first, end in stages(levels):
@@ -85,5 +84,5 @@ class CompressedBlock(Block):
 
 
 def damaged(path: str, block: int, extent: Extent, what: str) -> FileFormatError:
-    """What there is to say of a block that is not what it was."""
+    """The error for a damaged block: `what` continues the sentence that names it."""
     return FileFormatError(path, f"block {block} (section {SECTIONS[extent.section]!r}) {what}", REMEDY)

@@ -1,5 +1,5 @@
-"""Whether the entries of a block are those of a graph. A checksum tells what was damaged since it was written, not what
-was wrong then; kernels that follow such an entry would read and write memory that is not theirs."""
+"""Validation of the entries of a block. A checksum detects damage since a block was written, not entries that were
+invalid then, which kernels would follow out of bounds."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tgraph.core.validate import check_offset, check_range
 from tgraph.errors import ArgumentError
 
 
-def fault(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
-    """What is wrong with the rows of a block in the memory of the CPU, None where nothing is.
+def entries_error(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
+    """What is wrong with the rows of a block in CPU memory; None for a valid block.
 
-    first_row, end_row : which vertices' rows. offset : int64 [rows + 1]. neighbors : [arcs]. One pass over the entries,
+    first_row, end_row : the range of rows. offset : int64 [rows + 1]. neighbors : [arcs]. One pass over the entries,
     without the GIL.
     """
-    if why := stray_rows(first_row, end_row, num_vertices):
+    if why := row_range_error(first_row, end_row, num_vertices):
         return why
     kernels = native.load()
     if kernels is not None and cast(Any, kernels).is_sound(offset, neighbors, num_vertices):
@@ -33,8 +33,8 @@ def fault(first_row: int, end_row: int, offset: Tensor, neighbors: Tensor, num_v
     return None
 
 
-def stray_rows(first_row: int, end_row: int, num_vertices: int) -> str | None:
-    """What is wrong with the vertices whose rows a block says to have, None where nothing is."""
+def row_range_error(first_row: int, end_row: int, num_vertices: int) -> str | None:
+    """What is wrong with the range of rows of a block; None for a valid range."""
     if 0 <= first_row <= end_row <= num_vertices:
         return None
     return f"has the rows {first_row} to {end_row - 1} of {num_vertices} vertices"

@@ -1,4 +1,4 @@
-"""Reading a partitioned .tg file, one aligned stretch per block, and never computing on a damaged one."""
+"""Reading a partitioned .tg file: one sequential, page-aligned read per block, verified before it is used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.io import labels
 from tgraph.io.files import PathLike
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
-from tgraph.stream.file.block_validation import fault, stray_rows
+from tgraph.stream.file.block_validation import entries_error, row_range_error
 from tgraph.stream.file.container import (
     DTYPES,
     REMEDY,
@@ -30,7 +30,7 @@ from tgraph.stream.file.container import (
     read_fully,
     unpack_header,
 )
-from tgraph.stream.file.folding import Folded, misfit
+from tgraph.stream.file.folding import Folded, folded_error
 from tgraph.stream.file.weights import read_note
 from tgraph.stream.memory import PAGE, page_aligned
 
@@ -38,13 +38,13 @@ __all__ = ["Block", "BlockFile", "CompressedBlock"]
 
 
 class BlockFile:
-    """A partitioned .tg file that is open: its header and index, and its blocks when they are asked for.
+    """An open partitioned .tg file: its header and index, and its blocks on request.
 
     Parameters
     ----------
     path : the file.
-    direct : True reads past the page cache (O_DIRECT), False through it, dropping pages once they are read. None
-        reads past it where the file system allows that, which is found out by trying.
+    direct : True bypasses the page cache (O_DIRECT), False reads through it and drops pages once they are read. None
+        bypasses it where the file system supports that, which is determined by trying.
 
     Close it, or use it in `with`. Blocks are numbered 0..num_blocks-1 over all sections. `read` may be called from
     several threads at once.
@@ -58,12 +58,12 @@ class BlockFile:
     weight_dtype: torch.dtype | None
     direct: bool
     index: list[Extent]
-    layout: str | None = None  # what the blocks are compressed by
+    layout: str | None = None  # how the blocks are compressed
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
         self._resident: dict[str, Tensor] = {}
-        self._sound: set[int] = set()
+        self._checked_blocks: set[int] = set()
         self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         self._direct_file = -1
         try:
@@ -95,17 +95,17 @@ class BlockFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file; blocks that were read stay whole."""
+        """Close the file; blocks that were read stay valid."""
         for file in (self._file, self._direct_file):
             if file >= 0:
                 os.close(file)
         self._file = self._direct_file = -1
 
-    # ---- what is resident ------------------------------------------------------------------------------------------
+    # ---- resident tensors ------------------------------------------------------------------------------------------
 
     @property
     def num_blocks(self) -> int:
-        """How many blocks there are in all sections."""
+        """The number of blocks of all sections."""
         return len(self.index)
 
     @property
@@ -115,11 +115,11 @@ class BlockFile:
 
     def blocks(self, section: str = "rows") -> range:
         """The numbers of the blocks of a section, in the order of their arcs."""
-        held = [number for number, extent in enumerate(self.index) if extent.section == self._section(section)]
-        return range(held[0], held[-1] + 1)
+        numbers = [number for number, extent in enumerate(self.index) if extent.section == self._section(section)]
+        return range(numbers[0], numbers[-1] + 1)
 
     def makes_blocks(self, section: str) -> bool:
-        """Whether `blocks` of that section has to make them first."""
+        """Whether `blocks(section)` has to construct the section first; never in a partitioned file."""
         return False
 
     def bounds(self, section: str = "rows") -> Tensor:
@@ -134,12 +134,13 @@ class BlockFile:
 
     @property
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """(smallest, largest, mean) weight, both ends NaN where one is; None without weights, or unsaid."""
+        """(smallest, largest, mean) weight, the first two NaN where any weight is; None without weights, or in files of
+        earlier versions."""
         return read_note(self._notes.get("weights"))
 
     @property
     def order(self) -> Tensor | None:
-        """int64 [n], which vertex of the graph that was partitioned each vertex is; None where all are the same."""
+        """int64 [n], the vertex of the original graph that each vertex is; None for the identity."""
         return self._kept("order") if "order" in self._tensors else None
 
     @property
@@ -151,7 +152,7 @@ class BlockFile:
         return labels.unpack(text.numpy(), offset.numpy())
 
     def identity(self) -> list[Tensor]:
-        """Tensors that differ where the arcs of two files do: the index, which holds the checksums of the blocks."""
+        """Tensors that differ if the arcs of two files do: the index, with the checksums of the blocks, and offsets."""
         return [torch.tensor(self.index, dtype=torch.int64, device="cpu"), self.offset()]
 
     def _section(self, name: str) -> int:
@@ -166,7 +167,7 @@ class BlockFile:
         return self._resident[name]
 
     def _tensor(self, name: str) -> Tensor:
-        """A tensor other than the blocks, checked; through the page cache, as it need not begin at a page."""
+        """A resident tensor, verified; read through the page cache, as it need not begin at a page."""
         entry = self._tensors[name]
         tensor = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]], device="cpu")
         position, data = PAGE + entry["data_offsets"][0], as_bytes(tensor.view(-1))
@@ -174,18 +175,18 @@ class BlockFile:
             raise FileFormatError(self.path, f"the file ends within the tensor {name!r}", REMEDY)
         if checksum(data) != self._sums[name]:
             raise FileFormatError(self.path, f"the checksum of the tensor {name!r} differs", REMEDY)
-        forget(self._file, position, len(data))
+        drop_pages(self._file, position, len(data))
         return tensor
 
     # ---- blocks ----------------------------------------------------------------------------------------------------
 
     def places(self, block: int) -> Places:
-        """Where the parts of a block stand in its bytes."""
+        """The positions of the parts of a block in its bytes."""
         rows, entries, offset_dtype = self._stored(block)
         return places(rows, entries, self.neighbor_dtype, self.weight_dtype, offset_dtype)
 
     def _stored(self, block: int) -> tuple[int, int, torch.dtype]:
-        """(rows, virtual ones among them; entries of these; the dtype of their offsets)"""
+        """(number of stored rows, virtual ones included; number of their entries; dtype of their offsets)"""
         extent = self.index[block]
         rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
         if self.layout is None:
@@ -194,50 +195,49 @@ class BlockFile:
         return rows + levels[-1], entries, sorting.index_dtype(entries)
 
     def read(self, block: int, memory: Tensor) -> Block:
-        """Read a block by one sequential read into `memory`, verify its checksum, and give views of it.
+        """Read a block by one sequential read into `memory`, verify it, and return views of it.
 
         `memory` is a buffer, uint8 [at least `index[block].nbytes`], that begins at a page (see `page_aligned`); it
-        must stay as it is for as long as the block is in use. Without the GIL for all but a few microseconds.
+        must not change while the block is in use. Holds the GIL for a few microseconds only.
         Raises FileFormatError, naming file, section and block, for one that is damaged or truncated; ArgumentError
-        for a number that is no block and a buffer that cannot take it; OSError where the disk fails.
+        for an invalid block number or buffer; OSError where the disk fails.
         """
         self.fetch(block, memory)
         self.verify(block, memory)
         return self.views(block, memory)
 
     def fetch(self, block: int, memory: Tensor) -> None:
-        """The first half of `read`: the bytes as the disk has them. Nothing is to be computed on them yet."""
+        """The first half of `read`: the bytes, not yet verified."""
         if not 0 <= block < self.num_blocks:
             raise ArgumentError(f"block: {block} is none of the {self.num_blocks} blocks of {self.path}")
         extent = self.index[block]
         _check_memory(memory, extent.nbytes)
         target = as_bytes(memory[: extent.nbytes])
-        filled = self._read_stretch(target, extent.position)
+        filled = self._read_range(target, extent.position)
         if filled < extent.nbytes:
             raise self._damaged(block, f"is truncated: {filled} of its {extent.nbytes} bytes are there")
 
     def verify(self, block: int, memory: Tensor) -> None:
-        """The second half of `read`, which takes no disk: whether the bytes are those that were written, and what was
-        written are arcs."""
+        """The second half of `read`, without I/O: verify the checksum of the block, and that its entries are valid."""
         extent = self.index[block]
         if checksum(as_bytes(memory[: extent.nbytes])) != extent.checksum:
             raise self._damaged(block, "is damaged: its checksum differs from that in the index")
-        self._look_through(block, memory)
+        self._check_entries(block, memory)
 
-    def _look_through(self, block: int, memory: Tensor) -> None:
-        """Whether the entries of a block whose bytes are verified are arcs; once for each block."""
+    def _check_entries(self, block: int, memory: Tensor) -> None:
+        """Validate the entries of a block whose checksum is verified; once for each block."""
         extent = self.index[block]
-        if block in self._sound:  # the same bytes were looked through before
+        if block in self._checked_blocks:  # the same bytes were validated before
             return
         if self.layout is not None:
-            why = stray_rows(extent.first_row, extent.end_row, self.num_vertices)
-            why = why or misfit(self._folded(block, memory), self.num_vertices)
+            why = row_range_error(extent.first_row, extent.end_row, self.num_vertices)
+            why = why or folded_error(self._folded(block, memory), self.num_vertices)
         else:
             offset, neighbors = self._rows_in(block, memory)
-            why = fault(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
+            why = entries_error(extent.first_row, extent.end_row, offset, neighbors, self.num_vertices)
         if why:
             raise self._damaged(block, why)
-        self._sound.add(block)
+        self._checked_blocks.add(block)
 
     def check_all(self) -> None:
         """Read and verify everything. Raises FileFormatError, naming tensor or block, where it is damaged."""
@@ -249,8 +249,8 @@ class BlockFile:
             self.read(block, memory)
 
     def views(self, block: int, memory: Tensor) -> Block:
-        """The block whose bytes a buffer holds already, from its first on: those of an earlier `read`, or a copy, on
-        any device. Nothing is checked."""
+        """The block whose bytes `memory` begins with: those of an earlier `read`, or a copy, on any device. Nothing is
+        verified."""
         extent = self.index[block]
         if self.layout is not None:
             return CompressedBlock(block, extent, self._folded(block, memory), self.num_vertices, self.path)
@@ -262,7 +262,7 @@ class BlockFile:
         return Block(block, extent.first_row, extent.end_row, extent.first_arc, offset, neighbors, weights)
 
     def _rows_in(self, block: int, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """(offset, neighbors or entries) as they are stored."""
+        """(offset, neighbors or entries) as stored."""
         (rows, entries, dtype), first = self._stored(block), self.places(block).neighbors
         offset = memory[: dtype.itemsize * (rows + 1)].view(dtype)
         return offset, memory[first : first + entries * self.neighbor_dtype.itemsize].view(self.neighbor_dtype)
@@ -272,48 +272,48 @@ class BlockFile:
 
     @computed_once
     def working_bytes(self) -> int:
-        """What the visit to a compressed block takes beside it, at most: its rows written out, or the data of one
-        column with what its virtual rows receive; 0 where blocks are not compressed."""
+        """The largest workspace of a compressed block, in bytes: its decoded rows, or one column of vertex data with
+        the virtual rows; 0 where blocks are not compressed."""
         if self.layout is None:
             return 0
         most, column = 0, 8 * (self.num_vertices + self.virtual_rows)
         for block, extent in enumerate(self.index):
             rows, arcs = extent.end_row - extent.first_row, extent.end_arc - extent.first_arc
-            written_out = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
+            decoded = 8 * (rows + 1) + arcs * self.neighbor_dtype.itemsize
             offset = 8 * (self._stored(block)[0] + 1)  # in int64
-            most = max(most, offset + max(written_out, column))
+            most = max(most, offset + max(decoded, column))
         return most
 
     @computed_once
     def virtual_rows(self) -> int:
-        """The most virtual rows that a block has; 0 where blocks are not compressed."""
+        """The largest number of virtual rows of a block; 0 where blocks are not compressed."""
         return 0 if self.layout is None else max((shape[-1] for shape in self._shapes), default=0)
 
-    def with_room(self, data: Tensor) -> Tensor:
-        """The data of the vertices [n, F] for `Block.reduce`: a copy with room for what virtual rows receive, where
-        blocks are compressed, 16-bit floating numbers as float32, for sums of sums not to be rounded between."""
+    def with_virtual_rows(self, data: Tensor) -> Tensor:
+        """Vertex data [n, F] for `Block.reduce`: where blocks are compressed, a copy with rows for `virtual_rows`
+        appended, and 16-bit floats as float32, so that partial sums are not rounded."""
         if self.layout is None:
             return data
         dtype = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
-        room = data.new_empty((len(data) + self.virtual_rows, *data.shape[1:]), dtype=dtype)
-        room[: len(data)] = data
-        return room
+        extended = data.new_empty((len(data) + self.virtual_rows, *data.shape[1:]), dtype=dtype)
+        extended[: len(data)] = data
+        return extended
 
-    def _read_stretch(self, target: memoryview, position: int) -> int:
+    def _read_range(self, target: memoryview, position: int) -> int:
         try:
             if self.direct:
                 return read_fully(self._direct_file, target, position)
             filled = read_fully(self._file, target, position)
         except OSError as fault:
             raise OSError(fault.errno, fault.strerror, self.path) from fault
-        forget(self._file, position, len(target))
+        drop_pages(self._file, position, len(target))
         return filled
 
     def _damaged(self, block: int, what: str) -> FileFormatError:
         return damaged(self.path, block, self.index[block], what)
 
     def graph(self, *, weights: bool = True) -> Graph:
-        """The whole graph in memory, from the blocks of section "rows"; `weights=False` leaves those out."""
+        """The whole graph in memory, from the blocks of section "rows"; without weights if `weights=False`."""
         blocks = self.blocks()
         memory = page_aligned(max(self.index[block].nbytes for block in blocks))
         neighbors = torch.empty(self.num_arcs, dtype=self.neighbor_dtype, device="cpu")
@@ -341,7 +341,7 @@ def _check_memory(memory: Tensor, nbytes: int) -> None:
 
 
 def _open_direct(path: str) -> int:
-    """The file opened for direct reads, or -1 where the system or the file system has none."""
+    """The file opened for direct reads, or -1 where the system or the file system does not support them."""
     if not hasattr(os, "O_DIRECT"):
         return -1
     file = -1
@@ -355,7 +355,7 @@ def _open_direct(path: str) -> int:
     return file
 
 
-def forget(file: int, position: int, nbytes: int) -> None:
-    """Give back the pages of the cache, so that what passes through once displaces nothing."""
+def drop_pages(file: int, position: int, nbytes: int) -> None:
+    """Drop a range of a file from the page cache, so that data that is read once evicts nothing."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)

@@ -1,6 +1,6 @@
-"""The partitioned .tg file: blocks of arcs at page boundaries, an index of them, what is resident, and checksums.
+"""The partitioned .tg file format: blocks of arcs at page boundaries, their index, resident tensors, and checksums.
 
-It is a safetensors file, so any reader of those can map it. Its header fills the first page. Then come
+It is a safetensors file, so any reader of that format can map it. The header fills the first page. It is followed by
 
     blocks    uint8, the blocks one after the other, each a whole number of pages
     index     int64 [blocks, 8], an `Extent` for each
@@ -10,14 +10,14 @@ It is a safetensors file, so any reader of those can map it. Its header fills th
 
 A block is a run of consecutive arcs of the CSR of its section, which may begin and end within a row: its local offsets
 int64 [rows + 1] from 0, its neighbours, and its weights, each at a multiple of 64 bytes. "rows" holds the out-arcs;
-a directed graph has the section "transpose", of in-arcs, besides.
+a directed graph also has the section "transpose", of in-arcs.
 
-Where the metadata have a "layout", which is "virtual", each block is compressed (`folding.Folded`): the offsets of its
-virtual rows and its rows, int32 [R + rows + 1] (int64 from 2**31 entries on), then the entries, of the dtype of the
-neighbours. There are no weights.
+Where the metadata contain layout="virtual", each block is compressed (`folding.Folded`): the offsets of its virtual
+rows and its rows, int32 [R + rows + 1] (int64 from 2**31 entries on), then the entries, of the dtype of the neighbours.
+There are no weights.
 
-Every byte is under a checksum (XXH3, 64 bits): the index keeps those of the blocks, the metadata those of the other
-tensors and of the header itself.
+Every byte is covered by a checksum (XXH3, 64 bits): those of the blocks are in the index, those of the other tensors
+and of the header itself in the metadata.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from typing import Any, NamedTuple
 import torch
 
 from tgraph.errors import FileFormatError
-from tgraph.io.checksummed import as_bytes as as_bytes  # for those who import the container
+from tgraph.io.checksummed import as_bytes as as_bytes  # re-exported
 from tgraph.io.checksummed import checksum as checksum
 from tgraph.io.checksummed import seal, unseal
 from tgraph.io.checksummed import signed as signed
 from tgraph.io.files import PathLike
 from tgraph.stream.memory import PAGE, aligned
 
-# Of the .tg container, without and with compressed blocks: what reads older ones only says so.
+# Format versions without and with compressed blocks; readers of older versions report a newer one as such.
 VERSION, COMPRESSED_VERSION = 3, 4
 SECTIONS = ("rows", "transpose")
 DTYPES = {
@@ -49,7 +49,7 @@ _ALIGNMENT = 64
 
 
 class Extent(NamedTuple):
-    """What the index says of one block. `section` is a position in SECTIONS; rows and arcs are those of the section;
+    """The index entry of one block. `section` is a position in SECTIONS; rows and arcs are those of the section;
     `position` is the byte in the file where the block begins, `nbytes` its size in whole pages."""
 
     section: int
@@ -63,8 +63,7 @@ class Extent(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the parts of a block stand: the byte of the first neighbour, or entry, of the first weight, and the whole
-    size."""
+    """Positions in a block, in bytes: of the first neighbour (or entry), of the first weight, and of its end."""
 
     neighbors: int
     weights: int
@@ -78,14 +77,14 @@ def places(
     weight_dtype: torch.dtype | None,
     offset_dtype: torch.dtype = torch.int64,
 ) -> Places:
-    """Where the parts of a block of so many rows and arcs stand; its offsets come first."""
+    """The positions of the parts of a block of so many rows and arcs; its offsets come first."""
     neighbors = aligned(offset_dtype.itemsize * (rows + 1), _ALIGNMENT)
     weights = aligned(neighbors + arcs * neighbor_dtype.itemsize, _ALIGNMENT)
     return Places(neighbors, weights, aligned(weights + (0 if weight_dtype is None else arcs * weight_dtype.itemsize)))
 
 
 def pack_header(tensors: dict[str, tuple[torch.dtype, list[int]]], notes: dict[str, str]) -> bytes:
-    """The first page, of tensors that follow it without gaps."""
+    """The header page for tensors that follow it without gaps."""
     header: dict[str, Any] = {"__metadata__": notes}
     end = 0
     for name, (dtype, shape) in tensors.items():
@@ -98,7 +97,7 @@ def pack_header(tensors: dict[str, tuple[torch.dtype, list[int]]], notes: dict[s
 
 def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
     """The header in the first page of a file of `size` bytes. Raises FileFormatError where it is damaged, or the file
-    is truncated or none of these."""
+    is truncated or not partitioned."""
     length = struct.unpack("<Q", page[:8])[0] if len(page) >= 8 else 0
     if b'"blocks"' not in page and 0 < length < size and page[8:9] == b"{":
         remedy = "open it with tgraph.read, and partition it with tgraph.stream.write_partitioned"
@@ -119,11 +118,11 @@ def unpack_header(path: PathLike, page: bytes, size: int) -> dict[str, Any]:
 
 
 def read_fully(file: int, target: memoryview, position: int) -> int:
-    """Fill the target from a byte of an open file on; the bytes that were there, fewer only where the file ends."""
+    """Fill `target` from byte `position` of an open file on. Returns the bytes read, fewer only where the file ends."""
     done = 0
     while True:
         reached = done + os.preadv(file, [target[done:]], position + done)
-        again = reached - reached % PAGE  # direct reads go on at a page
+        again = reached - reached % PAGE  # direct reads resume at a page
         if reached == len(target) or again <= done:
             return reached
         done = again

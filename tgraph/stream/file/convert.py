@@ -1,9 +1,9 @@
-"""From a list of edges that no memory holds to a partitioned .tg file: an external sort by row.
+"""Conversion of an edge list larger than memory to a partitioned .tg file: an external sort by row.
 
-    read       the text once, piece by piece, into runs of edges on the disk, noting which vertices there are
-    count      number the vertices in the runs, and count the arcs of each: where blocks and buckets begin follows
+    read       the text once, piece by piece, into runs of edges on disk, collecting the vertex ids
+    count      renumber the vertices in the runs, and count the arcs of each: the bounds of blocks and buckets follow
     scatter    the arcs of each section to buckets of whole rows, small enough to be sorted in memory
-    sort       each bucket, as `csr.sort_edges` does, and write its blocks
+    sort       each bucket, as `sorting.sort_edges` does, and write its blocks
 
 Method: the two-level distribution sort of Knuth, TAOCP 3, section 5.4.
 """
@@ -40,7 +40,7 @@ from tgraph.stream.file.external_sort import Buckets, Edges, Runs
 from tgraph.stream.file.numbering import CompactIds, KeptIds, Labels, Numbering, narrowed
 from tgraph.stream.file.writing import (
     BlockWriter,
-    Facts,
+    GraphInfo,
     balanced_bounds,
     check_layout,
     cut,
@@ -50,11 +50,11 @@ from tgraph.stream.file.writing import (
 )
 from tgraph.stream.memory import parse_memory
 
-# Bytes at the height of each step: for an edge that is noted or scattered, and for an arc that is sorted.
+# Peak memory of each step in bytes: for an edge that is read or scattered, and for an arc that is sorted.
 _PER_EDGE = 192
 _PER_ARC = {False: 48, True: 96}  # without and with weights
-_FOR_COMPRESSING = 100  # for an arc whose block is compressed, besides
-_READING = 112 << 20  # of pyarrow, whatever the file
+_FOR_COMPRESSING = 100  # additional, for an arc whose block is compressed
+_READING = 112 << 20  # of pyarrow, for any file
 
 
 def convert(
@@ -67,22 +67,23 @@ def convert(
     progress: bool = False,
     **options: Any,
 ) -> None:
-    """Turn an edge list or CSV file, of any size, into a partitioned .tg file, which equals what
+    """Convert an edge list or CSV file of any size to a partitioned .tg file, which equals what
     `write_partitioned(tgraph.read(path_in, **options), path_out, parts, layout=layout)` would write.
 
-    parts : how many blocks a section has; None takes as few as can be sorted in the memory.
-    memory : what may be used beside Python itself and its modules, "500MB" or bytes as an int. It must hold a few
-        tables of 8 bytes for each vertex (the text of labels too, where vertices have those) and all arcs of any one
+    parts : how many blocks a section has; None takes as few as can be sorted in memory.
+    memory : the memory budget beside Python itself and its modules, "500MB" or bytes as an int. It must hold a few
+        tables of 8 bytes for each vertex (and the text of labels, where vertices have labels) and all arcs of any one
         vertex.
     layout : "virtual" compresses the blocks (see `write_partitioned`), which takes more memory for each arc.
-    progress : True shows bars.
+    progress : True shows progress bars.
     options : those of `tgraph.read` for these formats: directed, weights, multi, self_loops, ids, delimiter, skip, and
         for CSV source, target and weight.
 
     The disk must hold, beside the result, 16 bytes for each edge and at most as much again (8 more with weights), in a
-    folder beside `path_out` that is gone in the end, also after an exception; what a killed conversion left of it, the
-    next one to the same path removes. A conversion that was interrupted starts over. A list of undirected edges that
-    names all of them both ways is told by a fingerprint of 64 bits of all arcs, which errs once in 2**64 files.
+    temporary folder beside `path_out` that is removed at the end, also after an exception; what a killed conversion
+    left of it is removed by the next one to the same path. An interrupted conversion starts over. A list of undirected
+    edges that contains each in both directions is recognised by a 64-bit hash of all arcs, which errs once in 2**64
+    files.
     Raises FileFormatError for a file that cannot be read, ArgumentError for options that do not fit the format and for
     too little memory, saying how much is needed; OSError, with the bytes needed, where the disk is full.
     """
@@ -92,12 +93,12 @@ def convert(
     parts = None if parts is None else as_count(parts, "parts")
     needed = f"about {4 * os.path.getsize(path_in)}"
     with (
-        folder_beside(path_out) as folder,
+        temporary_folder(path_out) as folder,
         room_for(path_out, needed),
-        Reading(plan, folder / "runs", budget) as reading,
+        EdgeReader(plan, folder / "runs", budget) as reading,
     ):
         reading.read(path_in, progress)
-        Sorting(reading, folder, budget, parts, progress, layout).write(path_out)
+        BlockSorter(reading, folder, budget, parts, progress, layout).write(path_out)
 
 
 def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
@@ -113,8 +114,8 @@ def _plan(path: PathLike, options: dict[str, Any]) -> Plan:
 
 
 @contextmanager
-def folder_beside(path: PathLike) -> Iterator[Path]:
-    """A folder for temporary files that is gone in the end; what a killed process left of one goes first."""
+def temporary_folder(path: PathLike) -> Iterator[Path]:
+    """A temporary folder beside `path`, removed at the end; the leftovers of killed processes are removed first."""
     path = Path(path).absolute()
     remove_leftovers(path, "converting")
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.{os.getpid()}.", suffix=".converting", dir=path.parent))
@@ -125,8 +126,8 @@ def folder_beside(path: PathLike) -> Iterator[Path]:
 
 
 class ArcSource(Protocol):
-    """Arcs that are to be sorted. `degrees` : those of the rows of each section, int64 [n]. `rules.directed` says that
-    there are two of these. `num_runs` : how many times `arcs` yields."""
+    """The arcs to be sorted. `degrees` : of the rows of each section, int64 [n]; there are two sections if
+    `rules.directed`. `num_runs` : how many times `arcs` yields."""
 
     num_vertices: int
     rules: Rules
@@ -142,11 +143,11 @@ class ArcSource(Protocol):
     def num_runs(self) -> int: ...
 
     def arcs(self, section: int) -> Iterator[Edges]:
-        """The arcs of a section by row and neighbour, parallel ones in their order."""
+        """The arcs of a section as (row, neighbour, weight); parallel arcs in their order."""
 
 
-class Reading:
-    """The first two steps: the edges of a file as runs, numbered, and the arcs of each vertex. Used in `with`."""
+class EdgeReader:
+    """The first two steps, read and count: the edges of a file as runs, renumbered, and the degrees. Used in `with`."""
 
     def __init__(self, plan: Plan, path: Path, memory: int):
         self.plan, self.rules, self._path, self._memory = plan, plan.rules, path, memory
@@ -156,7 +157,7 @@ class Reading:
         self.mirror: Mirror | None = None
         self.runs = Runs(path, self._batch)
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> EdgeReader:
         return self
 
     def __exit__(self, *fault: object) -> None:
@@ -175,7 +176,7 @@ class Reading:
         return len(self.runs)
 
     def read(self, path: PathLike, progress: bool) -> None:
-        """Note all edges of the text and number their vertices."""
+        """Read all edges of the text and number their vertices."""
         if self.plan.layout is not None:
             fold_columns(path, self.plan.layout, self._note_all, progress)
         self.numbering.close()
@@ -193,7 +194,7 @@ class Reading:
             self.numbering.drop()
 
     def _note_all(self, pieces: Iterator[list[Any]]) -> None:
-        """Called again from the first piece where the file is not what it was taken to be."""
+        """Called again from the first piece where the types assumed for the columns turn out to be wrong."""
         self.runs.__exit__()
         self.runs = Runs(self._path, self._batch)
         self.numbering = self._new_numbering()
@@ -250,8 +251,8 @@ def _with_reverses(src: Tensor, dst: Tensor, weights: Tensor | None) -> Edges:
 
 
 def _tables(num_vertices: int, sections: int) -> int:
-    """Bytes of what there is for each vertex: in every section degrees and offsets, at times twice; ids; and the
-    offsets of the bucket that is sorted."""
+    """Peak bytes of vertex data: degrees and offsets of every section, at times twice; ids; and the offsets of the
+    bucket being sorted."""
     return 8 * (2 * sections + 2) * num_vertices
 
 
@@ -266,8 +267,8 @@ def _check_tables(num_vertices: int, sections: int, memory: int) -> None:
 
 @dataclass(frozen=True)
 class _Section:
-    """A section as it is planned: its offsets int64 [n + 1], the bounds of its blocks int64 [p + 1], and the blocks
-    where its buckets begin, int64 [buckets + 1], each of which begins with a row."""
+    """The plan of a section: its offsets int64 [n + 1], the bounds of its blocks int64 [p + 1], and the first block of
+    each bucket, int64 [buckets + 1]; every bucket begins with a whole row."""
 
     offset: Tensor
     bounds: Tensor
@@ -275,7 +276,7 @@ class _Section:
 
     @property
     def rows(self) -> Tensor:
-        """The row where each bucket begins, int64 [buckets + 1]."""
+        """The first row of each bucket, int64 [buckets + 1]."""
         rows = torch.searchsorted(self.offset, self.bounds[self.firsts])
         rows[0], rows[-1] = 0, len(self.offset) - 1
         return rows
@@ -286,7 +287,8 @@ class _Section:
         return self.bounds[self.firsts].diff()
 
     def merged_bounds(self, bucket: int, first: int, offset: Tensor) -> Tensor:
-        """The bounds of the blocks of a bucket, whose rows from `first` on have only the arcs of `offset` left."""
+        """The bounds of the blocks of a bucket after parallel arcs were merged: `offset` are the new offsets of its
+        rows, from row `first` on."""
         bounds = self.bounds[int(self.firsts[bucket]) : int(self.firsts[bucket + 1]) + 1]
         if len(offset) == 1:
             return bounds
@@ -296,7 +298,7 @@ class _Section:
 
 
 def _planned(offset: Tensor, parts: int, capacity: int) -> _Section:
-    """Blocks of nearly equal size, and as many of them in a bucket as `capacity` arcs allow, one or more."""
+    """Blocks of nearly equal size, grouped into buckets of at most `capacity` arcs, or one block."""
     bounds = balanced_bounds(offset, parts)
     cuts = (offset[torch.searchsorted(offset, bounds)] == bounds).nonzero().squeeze(1).tolist()
     arcs = bounds.tolist()
@@ -307,8 +309,8 @@ def _planned(offset: Tensor, parts: int, capacity: int) -> _Section:
     return _Section(offset, bounds, torch.tensor([*firsts, parts], dtype=torch.int64, device="cpu"))
 
 
-class Sorting:
-    """The last two steps: the arcs of each section to buckets, and those sorted into blocks."""
+class BlockSorter:
+    """The last two steps, scatter and sort: the arcs of each section into buckets, and each bucket into blocks."""
 
     def __init__(
         self, reading: ArcSource, folder: Path, memory: int, parts: int | None, progress: bool, layout: str | None
@@ -318,12 +320,12 @@ class Sorting:
         offsets = [_offset(degree) for degree in reading.degrees]
         reading.degrees.clear()
         check_layout(layout, weight)
-        self._facts = Facts(n, int(offsets[0][-1]), reading.rules.directed, sorting.index_dtype(n), weight, layout)
+        self._info = GraphInfo(n, int(offsets[0][-1]), reading.rules.directed, sorting.index_dtype(n), weight, layout)
         per_arc, tables = _PER_ARC[weight is not None], _tables(n, len(offsets))
         per_arc += 0 if layout is None else _FOR_COMPRESSING
         capacity = max((memory - tables) // 2 // per_arc, 1)
         if parts is None:  # the largest block has at most twice the mean, as `balanced_bounds` cuts
-            parts = max(1, -(-2 * self._facts.num_arcs // capacity))
+            parts = max(1, -(-2 * self._info.num_arcs // capacity))
         self._sections = [_planned(offset, parts, capacity) for offset in offsets]
         for section in self._sections:
             if (largest := int(section.sizes.max())) > capacity:
@@ -334,25 +336,27 @@ class Sorting:
                 )
 
     def write(self, path: PathLike) -> None:
-        """Write the file. Parallel arcs that are merged leave room at its end, which is cut off."""
-        facts = self._facts
+        """Write the file. Where parallel arcs are merged it is shorter than reserved, and truncated."""
+        info = self._info
         plans = [cut(section.offset, section.bounds) for section in self._sections]
         vertices = self._reading.vertices
         planned = resident_tensors([section.offset for section in self._sections], None, vertices)
-        with whole_file(path, file_size(plans, planned, facts)) as file:
-            writer = BlockWriter(file, facts)
+        with whole_file(path, file_size(plans, planned, info)) as file:
+            writer = BlockWriter(file, info)
             offsets = [self._write_section(number, section, writer) for number, section in enumerate(self._sections)]
             writer.finish(resident_tensors(offsets, None, vertices), num_arcs=int(offsets[0][-1]))
 
     def _write_section(self, number: int, section: _Section, writer: BlockWriter) -> Tensor:
-        """Write the blocks of a section; returns its offsets, which tell of fewer arcs where some were merged."""
-        facts, rows, runs = self._facts, section.rows, self._reading.num_runs
+        """Write the blocks of a section; returns its offsets, after parallel arcs were merged."""
+        info, rows, runs = self._info, section.rows, self._reading.num_runs
         merge = self._reading.rules.multi != "keep"
         offset = torch.zeros_like(section.offset) if merge else section.offset
-        with Buckets(self._folder / "buckets", section.sizes, facts.neighbor_dtype, facts.weight_dtype) as buckets:
-            for src, dst, weights in self._shown(self._reading.arcs(number), f"scatter {SECTIONS[number]}", runs):
+        with Buckets(self._folder / "buckets", section.sizes, info.neighbor_dtype, info.weight_dtype) as buckets:
+            for src, dst, weights in self._with_progress(
+                self._reading.arcs(number), f"scatter {SECTIONS[number]}", runs
+            ):
                 buckets.scatter(torch.searchsorted(rows[1:-1], src, right=True), (src, dst, weights))
-            for bucket in self._shown(range(len(rows) - 1), f"sort {SECTIONS[number]}", len(rows) - 1):
+            for bucket in self._with_progress(range(len(rows) - 1), f"sort {SECTIONS[number]}", len(rows) - 1):
                 first, end = rows[bucket : bucket + 2].tolist()
                 neighbors, weights = self._sorted(buckets.read(bucket), offset[first : end + 1], first)
                 bounds = section.merged_bounds(bucket, first, offset[first : end + 1])
@@ -360,12 +364,10 @@ class Sorting:
         return offset
 
     def _sorted(self, edges: Edges, offset: Tensor, first: int) -> tuple[Tensor, Tensor | None]:
-        """The arcs of the rows from `first` on; `offset` is filled with where they begin, from its first entry on,
-        where parallel arcs are merged."""
+        """(neighbors, weights) of the sorted arcs of the rows from `first` on. Where parallel arcs are merged, `offset`
+        is overwritten with the new offsets, starting from its first entry."""
         src, dst, weights = edges
-        found, neighbors, order = sorting.sort_edges(
-            src, dst, self._facts.num_vertices, permutation=weights is not None
-        )
+        found, neighbors, order = sorting.sort_edges(src, dst, self._info.num_vertices, permutation=weights is not None)
         if weights is not None and order is not None:
             weights = sorting.take(weights, order)
         if (multi := self._reading.rules.multi) != "keep":
@@ -378,13 +380,13 @@ class Sorting:
         writer: BlockWriter,
     ) -> None:  # fmt: skip
         begin = int(offset[0])
-        for stretch in cut(offset, bounds):
-            arcs = slice(stretch.first_arc - begin, stretch.end_arc - begin)
-            held = None if weights is None else weights[arcs]
-            named = stretch._replace(first_row=first + stretch.first_row, end_row=first + stretch.end_row)
-            writer.block(number, named, local_offset(offset, stretch), neighbors[arcs], held)
+        for block in cut(offset, bounds):
+            arcs = slice(block.first_arc - begin, block.end_arc - begin)
+            own = None if weights is None else weights[arcs]
+            in_section = block._replace(first_row=first + block.first_row, end_row=first + block.end_row)
+            writer.block(number, in_section, local_offset(offset, block), neighbors[arcs], own)
 
-    def _shown(self, items: Iterable[Any], name: str, total: int) -> Iterable[Any]:
+    def _with_progress(self, items: Iterable[Any], name: str, total: int) -> Iterable[Any]:
         if not self._progress:
             return items
         from tqdm import tqdm

@@ -1,4 +1,4 @@
-"""Edges on their way through the disk: as runs in the order they came in, then as buckets by row."""
+"""Temporary files of an external sort: runs of edges in input order, then buckets of edges by row."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Runs:
     def __init__(self, path: Path, batch: int):
         self._file: Any = open(path, "w+b", buffering=0)  # noqa: SIM115  closed by __exit__
         self._batch, self._end = batch, 0
-        self._waiting: list[tuple[np.ndarray, ...]] = []
+        self._buffered: list[tuple[np.ndarray, ...]] = []
         self._runs: list[_Run] = []
         self.weight_dtype: torch.dtype | None = None
 
@@ -46,15 +46,15 @@ class Runs:
     def add(self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> None:
         """Add edges whose ends are int64 [k]."""
         if len(src):
-            self._waiting.append((src, dst) if weights is None else (src, dst, weights))
-        if sum(len(piece[0]) for piece in self._waiting) >= self._batch:
+            self._buffered.append((src, dst) if weights is None else (src, dst, weights))
+        if sum(len(piece[0]) for piece in self._buffered) >= self._batch:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits for its run to fill."""
-        if self._waiting:
-            columns = [torch.from_numpy(np.concatenate(column)) for column in zip(*self._waiting, strict=True)]
-            self._waiting = []
+        """Write the buffered edges as a run."""
+        if self._buffered:
+            columns = [torch.from_numpy(np.concatenate(column)) for column in zip(*self._buffered, strict=True)]
+            self._buffered = []
             self.weight_dtype = columns[2].dtype if len(columns) == 3 else None
             run = _Run(self._end, len(columns[0]), torch.int64)
             self._runs.append(run)
@@ -71,7 +71,7 @@ class Runs:
             yield src, dst, None if self.weight_dtype is None else _read(self._file, run.edges, self.weight_dtype)
 
     def rewrite(self, change: Callable[[Tensor, Tensor, Tensor | None], Edges]) -> None:
-        """Replace each run by what `change` makes of it: not more edges, and no wider ends."""
+        """Replace each run by `change(run)`, which has no more edges and no wider dtype of the ends."""
         for run, edges in zip(self._runs, self, strict=True):
             columns = [column for column in change(*edges) if column is not None]
             run.edges, run.dtype = len(columns[0]), columns[0].dtype
@@ -79,7 +79,7 @@ class Runs:
 
 
 class Buckets:
-    """Edges in a file by bucket, each of a size that is known beforehand, and inside one in the order they came in.
+    """Edges in a file by bucket, each of a size known in advance; within a bucket in input order.
 
     `sizes` int64 [buckets]. Used in `with`.
     """
@@ -99,7 +99,7 @@ class Buckets:
         self._file.close()
 
     def scatter(self, bucket: Tensor, edges: Edges) -> None:
-        """Add the edges [k], each to its bucket [k], which is an integer of any dtype."""
+        """Append the edges [k] to their buckets [k], integers of any dtype."""
         narrow = np.uint16 if len(self._sizes) <= 2**16 else np.int64  # numpy sorts 16 bits by radix
         order = torch.from_numpy(np.argsort(bucket.numpy().astype(narrow), kind="stable"))
         columns = [column.index_select(0, order) for column in edges if column is not None]
@@ -121,7 +121,7 @@ class Buckets:
         return columns[0], columns[1], columns[2] if len(columns) == 3 else None
 
     def _places(self, number: int) -> list[int]:
-        """The byte where each column of a bucket begins."""
+        """The position of each column of a bucket, in bytes."""
         place = self._begin[number] * self._width
         places = []
         for dtype in self._dtypes:
@@ -131,7 +131,7 @@ class Buckets:
 
 
 def _write_all(file: Any, data: memoryview) -> int:
-    """An unbuffered file may take a part only. Returns the bytes written."""
+    """Write all data to an unbuffered file, which may take it in parts. Returns the bytes written."""
     done = 0
     while done < len(data):
         done += file.write(data[done:])

@@ -1,6 +1,7 @@
-"""The vertices of an edge list that is read piece by piece: which there are, and their numbers 0..n-1.
+"""The mapping from the vertex ids of an edge list, read piece by piece, to the numbers 0..n-1.
 
-`note` is told the ends of all edges, `close` that they are all; `number` then translates what `note` returned.
+First `note` is called with the ends of all edges, piece by piece, then `close`; `number` then maps what `note`
+returned.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.errors import ArgumentError
 
-# Bytes at the height of merging the new ids of a piece into the sorted ones, for each id.
+# Peak bytes for each id when the new ids of a piece are merged into the sorted ones.
 _MERGING = 48
 
 
 class KeptIds:
-    """Ids that are vertex numbers already: 0 to the largest."""
+    """Ids that are used as vertex numbers: 0 to the largest."""
 
     vertices: Tensor | None = None
 
@@ -32,17 +33,17 @@ class KeptIds:
         return src, dst
 
     def close(self) -> None:
-        """All edges were noted."""
+        """End of the edges."""
 
     def number(self, src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor]:
         return src, dst
 
 
 class CompactIds:
-    """Integers, numbered in ascending order of those that occur.
+    """Integer ids, numbered in ascending order of those that occur.
 
-    They are marked in a table of all values while the largest stays below `memory` / 16, so that number and table
-    together stay below a half of it; beyond that the sorted ids are kept, and searched. `memory` is in bytes.
+    They are marked in a table of all values while the largest is below `memory` / 16, so that ranks and table together
+    stay below half of it; beyond that, the sorted ids are kept and binary-searched. `memory` is in bytes.
     """
 
     def __init__(self, memory: int):
@@ -63,7 +64,7 @@ class CompactIds:
         if self._marks is not None and span > self._memory // 16:
             self._ids, self._marks = self._marks.nonzero().squeeze(1).numpy(), None
         if self._marks is not None:
-            if span > len(self._marks):  # at least doubled, so that all growth together costs as much as the last
+            if span > len(self._marks):  # at least doubled: amortised O(1)
                 grown = min(max(span, 2 * len(self._marks)), self._memory // 16) - len(self._marks)
                 self._marks = torch.cat((self._marks, self._marks.new_zeros(grown)))
             for ends in (src, dst):
@@ -83,7 +84,7 @@ class CompactIds:
             )
 
     def close(self) -> None:
-        """All edges were noted."""
+        """End of the edges."""
         if self._marks is not None:
             ids = self._marks.nonzero().squeeze(1)
             identity = not len(ids) or int(ids[-1]) == len(ids) - 1
@@ -104,13 +105,13 @@ class CompactIds:
         return torch.searchsorted(self.vertices, src), torch.searchsorted(self.vertices, dst)
 
     def drop(self) -> None:
-        """Forget the table: every end has its number."""
+        """Free the table, once all ends are numbered."""
         self._rank = None
 
 
 class Labels:
-    """Text, numbered in order of first appearance, sources first, as `tgraph.read` does. All labels are held as
-    Python strings, in about 150 bytes each."""
+    """Text labels, numbered in order of first appearance, sources first, as `tgraph.read` does. All labels are held as
+    Python strings of about 150 bytes each."""
 
     def __init__(self) -> None:
         self._code: dict[str, int] = {}
@@ -138,8 +139,8 @@ class Labels:
         return numbers[coded.indices.to_numpy(zero_copy_only=False)] if len(column) else numbers, used
 
     def close(self) -> None:
-        """All edges were noted."""
-        # what was met as a target only comes last, in the order of first appearance, which is that of the codes
+        """End of the edges."""
+        # labels that are targets only come last, in order of first appearance, which is that of the codes
         targets = np.flatnonzero(np.frombuffer(self._is_source, np.uint8) == 0)
         order = np.concatenate((np.asarray(self._sources, np.int64), targets))
         self.num_vertices = len(order)

@@ -1,4 +1,4 @@
-"""The smallest and the largest weight, and what all add up to, of weights that come block by block."""
+"""Statistics of weights that are read or written block by block: minimum, maximum and mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tgraph.core import devices
 
 
 class WeightStatistics:
-    """What has been added so far: `smallest` and `largest` (NaN where a weight is), and `total`, of `count` weights."""
+    """`smallest` and `largest` (NaN if any weight is), `total` and `count` of the weights added so far."""
 
     def __init__(self) -> None:
         self.smallest: float = math.inf
@@ -20,7 +20,7 @@ class WeightStatistics:
         self.total, self.count = 0.0, 0
 
     def add(self, weights: Tensor) -> None:
-        """Count the weights [e] of a block."""
+        """Add the weights [e] of a block."""
         if not len(weights):
             return
         smallest, largest = (end.item() for end in torch.aminmax(weights))
@@ -30,17 +30,17 @@ class WeightStatistics:
         self.total += float(weights.sum(dtype=devices.widest_float(weights)))
         self.count += len(weights)
 
-    def told(self) -> tuple[float, float, float]:
+    def summary(self) -> tuple[float, float, float]:
         """(smallest, largest, mean), for at least one weight."""
         return self.smallest, self.largest, self.total / self.count
 
     def note(self) -> str:
-        """The same as text, for the metadata of a file."""
-        return json.dumps(self.told())
+        """The summary as text, for the metadata of a file."""
+        return json.dumps(self.summary())
 
 
 def read_note(note: str | None) -> tuple[float, float, float] | None:
-    """(smallest, largest, mean) of the text; None without one, which files of earlier versions lack."""
+    """(smallest, largest, mean) from the metadata; None in files of earlier versions, which lack it."""
     if note is None:
         return None
     smallest, largest, mean = json.loads(note)

@@ -1,4 +1,4 @@
-"""Writing partitioned .tg files: whole under their name or not at all."""
+"""Writing partitioned .tg files, atomically."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import PAGE
 from tgraph.stream.partition.parts import Parts, equal_shares, round_to_rows
 
-# What blocks may be compressed by.
+# The layouts that blocks may be compressed by.
 LAYOUTS = ("virtual",)
 
 
@@ -44,17 +44,16 @@ def write_partitioned(
     *,
     layout: str | None = None,
 ) -> None:
-    """Write a graph as blocks of arcs, for a graph that is larger than the memory of what computes on it.
+    """Write a graph as blocks of arcs, to be processed out of core.
 
-    `parts` says where the blocks end and how vertices are renumbered first (see `tgraph.stream.partition.cuts`); a
-    number asks for so many blocks of nearly equal size, vertices as they stand. `transpose_parts` does so for the in-
-    arcs of a directed graph, whose vertices follow the order of `parts`; None takes as many blocks as `parts` has.
-    The result takes the place of a file at `path` once it is whole and on the disk: a crash leaves that one as it
-    was.
+    `parts` defines the bounds of the blocks and how vertices are renumbered first (see `tgraph.stream.partition.cuts`);
+    an int asks for so many blocks of nearly equal size, without renumbering. `transpose_parts` does so for the in-arcs
+    of a directed graph, whose vertices follow the order of `parts`; None takes as many blocks as `parts` has.
+    The file replaces one at `path` once it is complete and on disk: a crash leaves the old one unchanged.
 
-    `layout="virtual"` compresses each block, as that layout does a graph, for fewer bytes to be read: sequences of
-    neighbours that repeat are stored once in a block. Takes up to 100 bytes for each arc of a block meanwhile, and the
-    room of plain blocks on the disk.
+    `layout="virtual"` compresses each block, as that layout does a graph, so that fewer bytes are read: sequences of
+    neighbours that repeat in a block are stored once. Takes up to 100 bytes of workspace for each arc of a block, and
+    temporarily the disk space of plain blocks.
 
     Raises ArgumentError for parts of another graph, damaged tensors, labels that are not text, another layout, and a
     compressed one of a graph with weights; OSError, with the bytes needed, where the disk is full.
@@ -76,20 +75,22 @@ def write_partitioned(
         validate.check_entries(section.offset, section.neighbors)
     plans = [cut(section.offset, bounds) for section, bounds in sections]
     resident = resident_tensors([section.offset for section, _ in sections], graph.order, graph.vertices)
-    facts = Facts(graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype, layout)
-    with whole_file(path, file_size(plans, resident, facts)) as file:
-        writer = BlockWriter(file, facts)
+    info = GraphInfo(
+        graph.num_vertices, graph.num_arcs, graph.directed, graph.neighbors.dtype, graph.weight_dtype, layout
+    )
+    with whole_file(path, file_size(plans, resident, info)) as file:
+        writer = BlockWriter(file, info)
         for number, ((section, _), plan) in enumerate(zip(sections, plans, strict=True)):
             weights = None if section.weights is None else section.weights.detach()
-            for stretch in plan:
-                arcs = slice(stretch.first_arc, stretch.end_arc)
-                held = None if weights is None else weights[arcs]
-                writer.block(number, stretch, local_offset(section.offset, stretch), section.neighbors[arcs], held)
+            for block in plan:
+                arcs = slice(block.first_arc, block.end_arc)
+                own = None if weights is None else weights[arcs]
+                writer.block(number, block, local_offset(section.offset, block), section.neighbors[arcs], own)
         writer.finish(resident)
 
 
 def check_layout(layout: str | None, weight_dtype: torch.dtype | None) -> None:
-    """Raise ArgumentError for a layout that blocks do not have, or not with weights."""
+    """Raise ArgumentError for a layout that blocks do not support, or not with weights."""
     if layout is not None and layout not in LAYOUTS:
         raise ArgumentError(f"layout: blocks are plain (None) or {', '.join(map(repr, LAYOUTS))}, not {layout!r}")
     if layout is not None and weight_dtype is not None:
@@ -111,16 +112,16 @@ def _transpose_bounds(reverse: Graph, parts: Parts | int, given: Parts | int | N
 
 
 def balanced_bounds(offset: Tensor, count: int) -> Tensor:
-    """Bounds of `count` blocks of nearly equally many arcs, int64 [count + 1], inside a row only where it is longer
-    than a block. Raises ArgumentError for count < 1."""
+    """Bounds of `count` blocks of nearly equally many arcs, int64 [count + 1]; only rows longer than half a block are
+    split. Raises ArgumentError for count < 1."""
     if count < 1:
         raise ArgumentError(f"parts: a file has 1 block at least, got {count}")
     arcs = int(offset[-1])
     return round_to_rows(offset, equal_shares(arcs, count), -(-arcs // count) // 2)
 
 
-class Stretch(NamedTuple):
-    """A run of consecutive arcs of a section, and the rows that they lie in."""
+class ArcRange(NamedTuple):
+    """A range of consecutive arcs of a section, and the rows that they lie in."""
 
     first_row: int
     end_row: int
@@ -128,23 +129,23 @@ class Stretch(NamedTuple):
     end_arc: int
 
 
-def cut(offset: Tensor, bounds: Tensor) -> list[Stretch]:
-    """The stretches between the bounds. Rows without arcs at their ends belong to none; an empty one has no rows."""
+def cut(offset: Tensor, bounds: Tensor) -> list[ArcRange]:
+    """The ranges between the bounds. Rows without arcs at their ends belong to none; an empty range has no rows."""
     first_arc, end_arc = bounds[:-1].cpu(), bounds[1:].cpu()
     first_row = torch.searchsorted(offset, first_arc, right=True) - 1
     end_row = torch.where(end_arc > first_arc, torch.searchsorted(offset, end_arc), first_row)
     columns = (first_row, end_row, first_arc, end_arc)
-    return [Stretch(*entry) for entry in torch.stack(columns, 1).tolist()]
+    return [ArcRange(*entry) for entry in torch.stack(columns, 1).tolist()]
 
 
-def local_offset(offset: Tensor, stretch: Stretch) -> Tensor:
-    """Where the arcs of the rows of a stretch begin in it, int64 [rows + 1] from 0."""
-    rows = offset[stretch.first_row : stretch.end_row + 1]
-    return rows.clamp(stretch.first_arc, stretch.end_arc) - stretch.first_arc
+def local_offset(offset: Tensor, block: ArcRange) -> Tensor:
+    """Where the arcs of each row of a range begin in it, int64 [rows + 1] from 0."""
+    rows = offset[block.first_row : block.end_row + 1]
+    return rows.clamp(block.first_arc, block.end_arc) - block.first_arc
 
 
-class Facts(NamedTuple):
-    """What the header says of the graph, and the layout that its blocks are compressed by, None where they are not."""
+class GraphInfo(NamedTuple):
+    """The graph as the header describes it, and the layout that its blocks are compressed by, None for plain ones."""
 
     num_vertices: int
     num_arcs: int
@@ -163,44 +164,43 @@ def resident_tensors(offsets: list[Tensor], order: Tensor | None, vertices: Any)
         tensors["vertices"] = vertices
     elif vertices is not None:
         text, offset = map(torch.from_numpy, labels.pack(vertices))
-        tensors |= {"vertex_text_offset": offset, "vertex_text": text}  # the widest first, so that all are aligned
+        tensors |= {"vertex_text_offset": offset, "vertex_text": text}  # the widest dtype first: all are aligned
     return {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
 
 
-def file_size(plans: list[list[Stretch]], resident: dict[str, Tensor], facts: Facts) -> int:
-    """The bytes of a file of such blocks and tensors; hardly ever fewer than it takes where they are compressed."""
-    stretches = [stretch for plan in plans for stretch in plan]
-    blocks = sum(block_size(stretch, facts) for stretch in stretches)
-    index = 8 * len(Extent._fields) * len(stretches)
-    return PAGE + blocks + index + sum(tensor.nbytes for tensor in resident.values())
+def file_size(plans: list[list[ArcRange]], resident: dict[str, Tensor], info: GraphInfo) -> int:
+    """The bytes of a file of such blocks and tensors; nearly always an upper bound where blocks are compressed."""
+    sizes = [block_size(block, info) for plan in plans for block in plan]
+    index = 8 * len(Extent._fields) * len(sizes)
+    return PAGE + sum(sizes) + index + sum(tensor.nbytes for tensor in resident.values())
 
 
-def block_size(stretch: Stretch, facts: Facts) -> int:
-    """The bytes of the block of a stretch, in whole pages."""
-    rows, arcs = stretch.end_row - stretch.first_row, stretch.end_arc - stretch.first_arc
-    return places(rows, arcs, facts.neighbor_dtype, facts.weight_dtype).nbytes
+def block_size(block: ArcRange, info: GraphInfo) -> int:
+    """The bytes of the block of a range of arcs, in whole pages."""
+    rows, arcs = block.end_row - block.first_row, block.end_arc - block.first_arc
+    return places(rows, arcs, info.neighbor_dtype, info.weight_dtype).nbytes
 
 
 class BlockWriter:
-    """Writes blocks one after the other into an open file, and in the end what makes them readable.
+    """Writes blocks one after the other into an open file, and at the end index, resident tensors and header.
 
     Call `block` for every block of section 0, then of section 1, in the order of their arcs, then `finish`.
     """
 
-    def __init__(self, file: Any, facts: Facts):
-        self._file, self._facts, self._index, self._position = file, facts, list[Extent](), PAGE
+    def __init__(self, file: Any, info: GraphInfo):
+        self._file, self._info, self._index, self._position = file, info, list[Extent](), PAGE
         self._shapes: list[Tensor] = []
         self._weights = WeightStatistics()
         file.seek(PAGE)
 
-    def block(self, section: int, stretch: Stretch, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
-        """Write a block; the tensors are those of `blocks.Block`, and fit each other."""
-        if self._facts.layout is not None:
-            folded = fold(offset, neighbors, self._facts.num_vertices)
+    def block(self, section: int, arcs: ArcRange, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+        """Write a block from consistent tensors of the form of `blocks.Block`."""
+        if self._info.layout is not None:
+            folded = fold(offset, neighbors, self._info.num_vertices)
             offset, neighbors = folded.offset, folded.entries
             self._shapes.append(shape_of(folded))
         rows, entries = len(offset) - 1, len(neighbors)
-        at = places(rows, entries, self._facts.neighbor_dtype, self._facts.weight_dtype, offset.dtype)
+        at = places(rows, entries, self._info.neighbor_dtype, self._info.weight_dtype, offset.dtype)
         hashed = xxhash.xxh3_64()
         written = 0  # bytes
         for part, end in ((offset, at.neighbors), (neighbors, at.weights), (weights, at.nbytes)):
@@ -211,33 +211,33 @@ class BlockWriter:
             written = end
         if weights is not None and section == 0:  # the transpose has the same ones
             self._weights.add(weights)
-        self._index.append(Extent(section, *stretch, self._position, at.nbytes, signed(hashed.intdigest())))
+        self._index.append(Extent(section, *arcs, self._position, at.nbytes, signed(hashed.intdigest())))
         self._position += at.nbytes
 
     def finish(self, resident: dict[str, Tensor], num_arcs: int | None = None) -> None:
-        """Write the index, the resident tensors and the header, and cut off what was reserved beyond. `num_arcs`, where
-        there turned out to be fewer."""
+        """Write the index, the resident tensors and the header, and truncate the file. `num_arcs` is given where there
+        are fewer arcs than planned."""
         index = torch.tensor(self._index, dtype=torch.int64, device="cpu")
         tensors = {"index": index.view(-1, len(Extent._fields))}
-        if self._facts.layout is not None:
+        if self._info.layout is not None:
             tensors["shapes"] = torch.stack(self._shapes)
         tensors |= resident
         for tensor in tensors.values():
             self._file.write(as_bytes(tensor.view(-1)))
         self._file.truncate()
-        facts = self._facts if num_arcs is None else self._facts._replace(num_arcs=num_arcs)
+        info = self._info if num_arcs is None else self._info._replace(num_arcs=num_arcs)
         notes = {
             "format": "tgraph",
-            "version": str(VERSION if facts.layout is None else COMPRESSED_VERSION),
-            "directed": str(facts.directed).lower(),
-            "num_vertices": str(facts.num_vertices),
-            "num_arcs": str(facts.num_arcs),
-            "neighbor_dtype": DTYPE_NAMES[facts.neighbor_dtype],
-            "weight_dtype": "none" if facts.weight_dtype is None else DTYPE_NAMES[facts.weight_dtype],
+            "version": str(VERSION if info.layout is None else COMPRESSED_VERSION),
+            "directed": str(info.directed).lower(),
+            "num_vertices": str(info.num_vertices),
+            "num_arcs": str(info.num_arcs),
+            "neighbor_dtype": DTYPE_NAMES[info.neighbor_dtype],
+            "weight_dtype": "none" if info.weight_dtype is None else DTYPE_NAMES[info.weight_dtype],
             "sums": json.dumps({name: checksum(as_bytes(tensor.view(-1))) for name, tensor in tensors.items()}),
         }
-        if facts.layout is not None:
-            notes["layout"] = facts.layout
+        if info.layout is not None:
+            notes["layout"] = info.layout
         if self._weights.count:
             notes["weights"] = self._weights.note()
         shapes = {name: (tensor.dtype, list(tensor.shape)) for name, tensor in tensors.items()}

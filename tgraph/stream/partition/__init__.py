@@ -1,1 +1,1 @@
-"""Cutting a graph into parts, and renumbering its vertices so that each part is contiguous."""
+"""Partitioning a graph, and renumbering its vertices so that each part is contiguous."""

@@ -1,4 +1,4 @@
-"""Blocks: connected sets of vertices of bounded size, by rounds of breadth-first search from many sources at once."""
+"""Clustering of vertices into connected blocks of bounded size, by rounds of multi-source breadth-first search."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tgraph.core.subgraph import whole
 from tgraph.engine.run import run
 from tgraph.model.program import Relaxation
 from tgraph.primitives import union_find
-from tgraph.stream.partition.capacity import admitted
+from tgraph.stream.partition.capacity import select_within_capacity
 
-# Each round leaves but a part of the vertices without a block, thinner and thinner shells between those that are.
+# Each round assigns most of the remaining vertices; what is left are thinner and thinner shells between the blocks.
 ROUNDS = 4
 
-# Sources per block that the remaining vertices would fill: the regions of random sources differ in size, and the fewer
-# grow beyond the cap, the less is given back.
+# Sources for each block that the remaining vertices would fill: the regions of random sources differ in size, and the
+# fewer of them exceed the cap, the fewer vertices are left to the next round.
 SOURCES = 2
 
 
 class Search(Relaxation):
-    """Breadth-first search from k sources at once: level * k + the number of the source, int64 [n], of the nearest
-    source, the first of equals; the largest int64 where none reaches."""
+    """Breadth-first search from k sources at once: level * k + the number of the nearest source, the first of equals,
+    int64 [n]; the largest int64 for vertices that no source reaches."""
 
     reduce, edge = "min", "add"
 
@@ -37,22 +37,22 @@ class Search(Relaxation):
 
 
 def grow(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
-    """(block, level) of each vertex, int64 [n] both: a connected block, and how far into it the vertex lies.
+    """(block, level) of each vertex, int64 [n] both: a connected block, and the distance from its source.
 
-    graph : undirected. size : int64 [n]. cap : what the sizes in a block add up to at most, but for a larger vertex
-    alone and for components of what all rounds leave over. Blocks are numbered by their smallest vertex.
+    graph : undirected. size : int64 [n]. cap : the largest total size of a block, except for a single larger vertex
+    and for components of what remains after all rounds. Blocks are numbered by their smallest vertex.
     """
     block = torch.full_like(size, -1)
     level = torch.zeros_like(size)
     rest = torch.arange(len(size), device=size.device)
-    left, found = graph, 0
+    remaining_graph, found = graph, 0
     for _ in range(ROUNDS):
         remaining = size.index_select(0, rest)
         count = min(SOURCES * int(remaining.sum()) // cap + 1, len(rest))
         if not count:
             break
         sources = torch.randperm(len(rest), generator=random)[:count].to(size.device)
-        nearest = run(Search(sources), left).values
+        nearest = run(Search(sources), remaining_graph).values
         reached = (nearest != torch.iinfo(torch.int64).max).nonzero().flatten()
         chosen = reached[within_cap(nearest[reached], remaining[reached], count, cap)]
         block[rest[chosen]] = nearest[chosen] % count + found
@@ -60,20 +60,20 @@ def grow(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> tuple
         found += count
         outside = torch.ones(len(rest), dtype=torch.bool, device=size.device)
         outside[chosen] = False
-        rest, left = rest[outside], left.subgraph(outside)
-    block[rest] = components(left) + found
+        rest, remaining_graph = rest[outside], remaining_graph.subgraph(outside)
+    block[rest] = components(remaining_graph) + found
     return numbered_by_first(block), level
 
 
 def within_cap(nearest: Tensor, size: Tensor, count: int, cap: int) -> Tensor:
-    """Which of the vertices [k] their blocks keep: by level and index as many as fit the cap, and the source anyway.
-    They are connected: what lies nearer to the source comes first."""
+    """The positions of the vertices [k] that stay in their blocks: always the source, and by level and index as many
+    others as fit the cap. They are connected, because vertices nearer to the source come first."""
     rest = (nearest >= count).nonzero().flatten()
     source = (nearest < count).nonzero().flatten()
-    room = torch.full((count,), cap, device=size.device)
-    room[nearest[source]] -= size[source]
+    capacity = torch.full((count,), cap, device=size.device)
+    capacity[nearest[source]] -= size[source]
     owner = nearest[rest] % count
-    return torch.cat((source, rest[admitted(owner, -nearest[rest], size[rest], room)]))
+    return torch.cat((source, rest[select_within_capacity(owner, -nearest[rest], size[rest], capacity)]))
 
 
 def components(graph: Graph) -> Tensor:
@@ -83,7 +83,7 @@ def components(graph: Graph) -> Tensor:
 
 
 def numbered_by_first(label: Tensor) -> Tensor:
-    """The same classes as 0, 1, ... by the first vertex of each, int64 [n]."""
+    """The classes of `label` renumbered 0, 1, ... in the order of their first vertices, int64 [n]."""
     classes, number = label.unique(return_inverse=True)
     first = torch.full_like(classes, len(label)).scatter_reduce_(
         0, number, torch.arange(len(label), device=label.device), "amin"

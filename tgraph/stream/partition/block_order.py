@@ -1,9 +1,8 @@
-"""An order of blocks in which those with many arcs between them come near each other: merge the best connected ones
-into larger and larger groups, then list the groups from the largest down to their blocks.
+"""A locality-preserving order of blocks: merge well-connected blocks into a hierarchy of groups, and list its leaves.
 
-Merging is the contraction of multilevel partitioning (Karypis, Kumar 1998), in rounds that a coin makes parallel: a
-group that shows tails joins the neighbour it is best connected to where that shows heads. Good is what has many arcs
-between two small groups, w^2 / (s * t) for w arcs between sizes s and t (Holtgrewe, Sanders, Schulz 2010).
+Merging is the contraction of multilevel partitioning (Karypis, Kumar 1998), in parallel rounds: every group tosses a
+coin, and one with tails joins its best neighbour if that has heads. The rating of a pair is w^2 / (s * t) for w arcs
+between groups of sizes s and t (Holtgrewe, Sanders, Schulz 2010).
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from torch import Tensor
 from tgraph.core import devices, sorting
 from tgraph.core.graph import Graph
 from tgraph.stream.partition.bfs_grow import numbered_by_first
-from tgraph.stream.partition.capacity import admitted, best_of_each
+from tgraph.stream.partition.capacity import best_of_each, select_within_capacity
 
-# The cap doubles, too, after a round that has left more than this share of the groups.
+# The cap also doubles after a round that leaves more than this share of the groups.
 SLOW = 15 / 16
 
 
-def arrange(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor:
-    """The position of each block, int64 [b], in such an order.
+def order_blocks(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor:
+    """The position of each block in the order, int64 [b].
 
-    graph : the blocks with the arcs between them as weights, both ways. size : int64 [b]. cap : how large groups grow
-    at first; whenever no two fit together it doubles, so that there is a level of groups for every size.
+    graph : the blocks, with the number of arcs between them as weights, in both directions. size : int64 [b]. cap : the
+    initial limit of the size of a group; it doubles whenever no two groups fit together.
     """
     merges: list[Tensor] = []
     while graph.num_arcs:
@@ -48,7 +47,7 @@ def arrange(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Te
 
 
 def merge(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tensor | None:
-    """The new group of each group, int64 [g], numbered by the first in each; None where no two fit under the cap."""
+    """The merged group of each group, int64 [g], numbered by the first in each; None where no two fit the cap."""
     src, dst = sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)
     fits = size[src] + size[dst] <= cap
     if not bool(fits.any()):
@@ -60,15 +59,15 @@ def merge(graph: Graph, size: Tensor, cap: int, random: torch.Generator) -> Tens
     heads = (torch.rand(graph.num_vertices, generator=random) < 0.5).to(size.device)
     joins = best[~heads[src[best]] & heads[dst[best]]]
     src, dst = src[joins], dst[joins]
-    taken = admitted(dst, rating[joins], size[src], cap - size)
+    taken = select_within_capacity(dst, rating[joins], size[src], cap - size)
     parent = torch.arange(graph.num_vertices, device=size.device)
     parent[src[taken]] = dst[taken]
     return numbered_by_first(parent)
 
 
 def contract(graph: Graph, group: Tensor) -> Graph:
-    """The graph of the groups 0, 1, ... that the vertices belong to, int64 [n]: the weight of an arc, int64, is the
-    arcs from one group to another, or what their weights add up to."""
+    """The quotient graph of the groups 0, 1, ... of the vertices, int64 [n]. The weight of an arc, int64, is the number
+    of arcs from one group to the other, or the sum of their weights."""
     src, dst = group[sorting.expand_rows(graph.offset)], group[graph.neighbors]
     apart = src != dst
     weights = torch.ones_like(src) if graph.weights is None else graph.weights

@@ -1,4 +1,4 @@
-"""Who finds room: of those that want to join groups of bounded size, the best of each group as long as they fit."""
+"""Capacity-constrained selection: the best candidates of each group, as long as they fit its capacity."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import torch
 from torch import Tensor
 
 
-def admitted(group: Tensor, merit: Tensor, size: Tensor, room: Tensor) -> Tensor:
-    """The positions among the candidates [k] of those that join: in each group by falling merit, equals in their order,
-    up to the first that no longer fits.
+def select_within_capacity(group: Tensor, merit: Tensor, size: Tensor, capacity: Tensor) -> Tensor:
+    """The positions of the selected candidates: in each group by descending merit, equals in their order, up to the
+    first that no longer fits.
 
-    group, size : int64 [k], where each wants to go and what it takes. merit : [k]. room : int64 [g], what each group
-    has left.
+    group, size : int64 [k], the group and the size of each candidate. merit : [k]. capacity : int64 [g], of the groups.
     """
     order = in_groups(group, merit)
     group, size = group[order], size[order]
     filled = size.cumsum(0)
     filled -= (filled - size)[torch.searchsorted(group, group)]
-    return order[filled <= room[group]]
+    return order[filled <= capacity[group]]
 
 
 def best_of_each(group: Tensor, merit: Tensor) -> Tensor:
-    """The position of the candidate of most merit in each group, the first of equals, by ascending group."""
+    """The position of the candidate with the highest merit in each group, the first of equals, by ascending group."""
     order = in_groups(group, merit)
     group = group[order]
     first = torch.ones_like(group, dtype=torch.bool)
@@ -30,6 +29,6 @@ def best_of_each(group: Tensor, merit: Tensor) -> Tensor:
 
 
 def in_groups(group: Tensor, merit: Tensor) -> Tensor:
-    """The positions [k] group by group, in each by falling merit, equals in their order."""
+    """The positions [k] sorted by group, then by descending merit, equals in their order."""
     order = merit.argsort(descending=True, stable=True)
     return order[group[order].argsort(stable=True)]

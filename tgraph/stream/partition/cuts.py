@@ -1,8 +1,8 @@
-"""Three ways to cut a graph into parts of equally many arcs, so that one can be computed on while the next is loaded.
+"""Three ways to partition a graph into parts of equally many arcs, so that computing on one overlaps loading the next.
 
-ebp     edge-balanced: the arcs as they stand, in equal stretches
-wcp     well-connected: vertices that are near each other come into one part, and few arcs lead out of it
-metis   the same by METIS, which cuts fewer arcs and takes longer
+ebp     edge-balanced: contiguous ranges of arcs of equal size, in the given order
+wcp     well-connected: neighbouring vertices share a part, and few arcs are cut
+metis   by METIS, which cuts fewer arcs and takes longer
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ METHODS = ("ebp", "wcp", "metis")
 
 
 def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> Parts:
-    """The graph in `parts` parts by a method of METHODS; `seed` is for "wcp".
+    """Partition a graph into `parts` parts by a method of METHODS; `seed` is for "wcp".
 
     Raises ArgumentError for parts < 1 or an unknown method, MissingDependencyError for "metis" without pymetis.
     """
@@ -29,12 +29,12 @@ def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> P
 
 
 def edge_balanced(graph: Graph, parts: int) -> Parts:
-    """Contiguous stretches of nearly equally many arcs, in the given order of vertices.
+    """Contiguous ranges of nearly equally many arcs, in the given order of vertices.
 
-    Equal stretches would end within rows: such a row goes whole to the part that would hold more of it, unless it is
-    larger than a part, the row of a hub, which is split there. So no part has more than twice the mean (and 1), nor
-    more than the mean and one row. O(n + p log n). Algorithm 6 of the paper, whose stretches of len / p + 1 arcs can
-    leave the last ones empty.
+    Where an equal range would end within a row, the whole row goes to the part that would hold more of it, unless it is
+    larger than a part (a hub), and then it is split. So no part has more than twice the mean (and 1), nor more than the
+    mean and one row. O(n + p log n). This is Algorithm 6 of the paper, except that its ranges of len / p + 1 arcs can
+    leave the last parts empty.
 
     Raises ArgumentError for parts < 1.
     """
@@ -45,7 +45,7 @@ def edge_balanced(graph: Graph, parts: int) -> Parts:
 
 
 def well_connected(graph: Graph, parts: int, seed: int = 0) -> Parts:
-    """Parts inside which many arcs stay, the vertices renumbered part by part; see `partition.well_connected`.
+    """Parts with few arcs between them, the vertices renumbered part by part; see `partition.well_connected`.
 
     The result depends on the graph, `parts` and `seed` alone. Raises ArgumentError for parts < 1.
     """
@@ -56,7 +56,7 @@ def well_connected(graph: Graph, parts: int, seed: int = 0) -> Parts:
 
 
 def by_metis(graph: Graph, parts: int) -> Parts:
-    """Parts of whole rows that METIS finds (Karypis, Kumar 1998), the arcs of a vertex as its weight.
+    """Parts of whole rows by METIS (Karypis, Kumar 1998), with out-degrees as the weights of vertices.
 
     Raises ArgumentError for parts < 1, MissingDependencyError without pymetis.
     """

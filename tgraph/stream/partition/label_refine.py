@@ -1,8 +1,8 @@
-"""Label propagation under a limit of size: vertices move to the part where most of their neighbours are.
+"""Size-constrained label propagation: vertices move to the part where most of their neighbours are.
 
-Rounds of all vertices at once (Ugander, Backstrom, WSDM 2013; Meyerhenke, Sanders, Schulz 2014), those that gain most
-first as long as there is room. A round moves only up, to parts of larger number, the next only down, so that two
-neighbours do not change places.
+Synchronous rounds (Ugander, Backstrom, WSDM 2013; Meyerhenke, Sanders, Schulz 2014): the vertices of highest gain move
+first, within the capacity of each part. Rounds alternate between moves to parts of larger and of smaller number, so
+that two neighbours do not swap parts.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
-from tgraph.stream.partition.capacity import admitted
+from tgraph.stream.partition.capacity import select_within_capacity
 
-# Rounds, of which the first few gain most; they end once two have gained less than this share of the cut.
+# The largest number of rounds, and the share of the cut that two of them have to gain for more to follow.
 ROUNDS = 16
 GAIN = 0.01
 
-# Counters of (vertex, part) that are held at once.
+# Counters of (vertex, part) in memory at once.
 COUNTERS = 2**22
 
 
 def refine(graph: Graph, label: Tensor, size: Tensor, limit: Tensor, fixed: Tensor) -> Tensor:
-    """Better parts [n] than those given, 0..parts - 1: the best of all rounds.
+    """The part of each vertex [n], 0..parts - 1, after the round with the smallest cut.
 
-    graph : undirected. size : int64 [n], what a vertex adds to its part. limit : int64 [p], beyond which no part grows,
-    though it may be larger from the start. fixed : bool [n], vertices that stay.
+    graph : undirected. label : the given parts [n]. size : int64 [n], of the vertices. limit : int64 [p], which no part
+    grows beyond, though it may be larger at the start. fixed : bool [n], vertices that do not move.
     """
     src, dst = sorting.expand_rows(graph.offset, graph.neighbors.dtype), graph.neighbors
     best, least, before = label, len(dst) + 1, len(dst) + 1
@@ -40,23 +40,23 @@ def refine(graph: Graph, label: Tensor, size: Tensor, limit: Tensor, fixed: Tens
             if cut > (1 - GAIN) * before:
                 break
             before = cut
-        rim = torch.zeros_like(fixed)
-        rim[src[crossing]] = True
-        rows = (rim & ~fixed).nonzero().flatten()
+        boundary = torch.zeros_like(fixed)
+        boundary[src[crossing]] = True
+        rows = (boundary & ~fixed).nonzero().flatten()
         target, gain = best_part(graph, rows, label, len(limit))
         upwards = target > label[rows] if step % 2 == 0 else target < label[rows]
         wanted = upwards & (gain > 0)
         rows, target, gain = rows[wanted], target[wanted], gain[wanted]
         load = torch.zeros_like(limit).index_add_(0, label, size)
-        room = admitted(target, gain, size[rows], limit - load)
+        moved = select_within_capacity(target, gain, size[rows], limit - load)
         label = label.clone()
-        label[rows[room]] = target[room]
+        label[rows[moved]] = target[moved]
     return best
 
 
 def best_part(graph: Graph, rows: Tensor, label: Tensor, parts: int) -> tuple[Tensor, Tensor]:
-    """For each of the vertices [k] the other part with most of its neighbours, the first of equals, and how many more
-    neighbours are there than in its own, int64 [k] both."""
+    """(part, gain) for each of the vertices [k], int64 both: the other part with most of its neighbours, the first of
+    equals, and how many more neighbours it has there than in its own part."""
     step = max(COUNTERS // parts, 1)
     chunks = [_best_part(graph, chunk, label, parts) for chunk in rows.split(step)]
     target, gain = zip(*chunks, strict=True)

@@ -1,4 +1,4 @@
-"""Parts: a graph's arcs as contiguous blocks, after a renumbering of its vertices that brings each block together."""
+"""Parts: contiguous blocks of the arcs of a graph, after a renumbering of its vertices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tgraph.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Parts:
-    """How a graph falls into p parts.
+    """A partition of a graph into p parts.
 
-    order : int64 [n], vertex i of the partitioned graph is vertex order[i] of the given one; None leaves them.
-    bounds : int64 [p + 1], part i is the arcs bounds[i]..bounds[i + 1] - 1 of the partitioned graph as it stores them,
-        whatever rows they lie in: the row of a hub may go on in the next part. Equal bounds make an empty part.
+    order : int64 [n], vertex i of the partitioned graph is vertex order[i] of the given one; None for the identity.
+    bounds : int64 [p + 1], part i consists of the arcs bounds[i]..bounds[i + 1] - 1 of the partitioned graph in CSR
+        order; it may end within a row, such as that of a hub. Equal bounds make an empty part.
 
-    Methods that take a graph expect the partitioned one, which `apply` makes.
-    Raises ArgumentError for bounds that do not rise from 0.
+    Methods that take a graph expect the partitioned one, the result of `apply`.
+    Raises ArgumentError for bounds that do not ascend from 0.
     """
 
     order: Tensor | None
@@ -44,7 +44,7 @@ class Parts:
 
     @property
     def balance(self) -> float:
-        """The arcs of the largest part over the mean: 1 where all are equal, at most p; 1 without arcs."""
+        """The size of the largest part divided by the mean: 1 where all are equal, at most p; 1 without arcs."""
         arcs = int(self.bounds[-1])
         return int(self.sizes.max()) * len(self) / arcs if arcs else 1.0
 
@@ -54,8 +54,8 @@ class Parts:
         return graph if self.order is None else graph.permute(self.order)
 
     def part_of(self, graph: Graph, vertices: Tensor | None = None) -> Tensor:
-        """The part of each of the given vertices (None: of all), int64 [k]: the one that holds the first arc of its
-        row, and for a row without arcs the one that would hold it."""
+        """The part of each of the given vertices (None: of all), int64 [k]: that of the first arc of its row, or, for a
+        row without arcs, of the position where it would be."""
         self._check_size(graph)
         first = graph.offset[:-1] if vertices is None else graph.offset.index_select(0, vertices)
         return torch.searchsorted(self.bounds[1:], first, right=True).clamp_(max=len(self) - 1)
@@ -66,12 +66,12 @@ class Parts:
         return number.repeat_interleave(self.sizes, output_size=int(self.bounds[-1]))
 
     def cut(self, graph: Graph) -> tuple[int, float]:
-        """The arcs that lead from their part to a vertex of another, and their share of all arcs (0 without any)."""
+        """(number of arcs that lead from their part to another, their share of all arcs; 0 without arcs)."""
         cut = int((self.part_of(graph).index_select(0, graph.neighbors) != self.part_of_arcs()).sum())
         return cut, cut / max(graph.num_arcs, 1)
 
     def arcs_between(self, graph: Graph) -> Tensor:
-        """The arcs that lie in part i and lead to a vertex of part j, int64 [p, p]."""
+        """The number of arcs that lie in part i and lead to a vertex of part j, int64 [p, p]."""
         pair = self.part_of_arcs() * len(self) + self.part_of(graph).index_select(0, graph.neighbors)
         return torch.bincount(pair, minlength=len(self) ** 2).view(len(self), len(self))
 
@@ -81,13 +81,13 @@ class Parts:
 
 
 def equal_shares(arcs: int, parts: int, device: torch.device | None = None) -> Tensor:
-    """Where parts of equal size would begin and end, int64 [parts + 1]: sizes differ by 1 at most."""
+    """Bounds of parts of equal size, int64 [parts + 1]: sizes differ by at most 1."""
     return torch.arange(parts + 1, device=device) * arcs // parts
 
 
 def round_to_rows(offset: Tensor, position: Tensor, largest: int) -> Tensor:
-    """Each arc position, int64 [k], moved to the nearer end of the row that it lies in, or left where that row has more
-    than `largest` arcs: the row of a hub. What ascends still does."""
+    """Each arc position, int64 [k], rounded to the nearer end of its row, or unchanged where the row has more than
+    `largest` arcs. Preserves ascending order."""
     after = torch.searchsorted(offset, position)
     upper, lower = offset[after], offset[(after - 1).clamp_(min=0)]
     nearest = torch.where(position - lower <= upper - position, lower, upper)
@@ -95,29 +95,30 @@ def round_to_rows(offset: Tensor, position: Tensor, largest: int) -> Tensor:
 
 
 def by_label(graph: Graph, label: Tensor, parts: int) -> Parts:
-    """The parts of whole rows that label [n] names, 0..parts - 1; within each the vertices keep their order."""
+    """Parts of whole rows from the part of each vertex, label [n] in 0..parts - 1. Within a part the vertices keep
+    their order."""
     order = label.argsort(stable=True)
     return Parts(unless_identity(order), part_bounds(label, graph.out_degree, parts))
 
 
 def part_bounds(label: Tensor, size: Tensor, parts: int) -> Tensor:
-    """The bounds of parts from the arcs `size` [n] of each vertex and its part, int64 [parts + 1]."""
+    """Bounds of parts, int64 [parts + 1], from the part and the number of arcs, `size`, of each vertex [n]."""
     bounds = torch.zeros(parts + 1, dtype=torch.int64, device=label.device)
     bounds[1:].index_add_(0, label, size)
     return bounds.cumsum_(0)
 
 
 def unless_identity(order: Tensor) -> Tensor | None:
-    """None in place of the order 0, 1, ... n - 1."""
+    """`order`, or None if it is 0, 1, ... n - 1."""
     return None if torch.equal(order, torch.arange(len(order), device=order.device)) else order
 
 
 def structure(graph: Graph) -> Graph:
-    """The graph without weights and ids, which no partition looks at. Raises ArgumentError for damaged offsets."""
+    """The graph without weights and ids, which partitioning ignores. Raises ArgumentError for damaged offsets."""
     graph.out_degree  # noqa: B018  checks the offsets
     return Graph(graph.offset, graph.neighbors, directed=graph.directed)
 
 
 def both_ways(graph: Graph) -> Graph:
-    """The neighbours of every vertex, whichever way their arcs point, each once and never itself."""
+    """The simple undirected graph: in- and out-neighbours of every vertex, each once, without self-loops."""
     return structure(graph).to_undirected("first").without_self_loops()

@@ -1,4 +1,4 @@
-"""A picture of a partition: how many arcs each part has, and between which parts they lead."""
+"""A plot of a partition: the number of arcs of each part, and between each two parts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from torch import Tensor
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Told apart by those who see no red or no green (Okabe, Ito 2008), and in grey.
+# Distinguishable with colour blindness (Okabe, Ito 2008) and in greyscale.
 INSIDE, OUTSIDE = "#0072b2", "#e69f00"
 
-# More parts than this are drawn as steps without gaps between the bars.
+# With more parts than this there are no gaps between the bars.
 BARS = 40
 
 
 def draw(between: Tensor, path: str | Any, title: str = "") -> None:
-    """Draw the arcs between p parts, int64 [p, p], into the picture file `path`, with a `title`: bars of the arcs of
-    each part on the left, the matrix on the right, row by row where they start, in logarithmic colours."""
+    """Plot the arcs between p parts, int64 [p, p], to the image file `path`, with a `title`: a bar chart of the arcs of
+    each part on the left, the matrix with source parts as rows, in logarithmic colours, on the right."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,9 +1,9 @@
-"""Well-connected parts, the paper's WCP: rounds of multi-source breadth-first search find connected blocks, the blocks
-are merged by the arcs between them into an order (`arranging`), and that is cut into parts of equally many arcs where
-few arcs cross.
+"""Well-connected parts, the paper's WCP: rounds of multi-source breadth-first search find connected blocks
+(`bfs_grow`), the blocks are put in an order by the arcs between them (`block_order`), and that is cut into parts of
+equally many arcs where few arcs cross.
 
-To the paper's we add two things. The order in which the graph is given is a candidate beside that of the blocks: the
-order of a crawl by address is hard to beat. And the vertices at the rim of a part may change sides (`refining`).
+There are two additions to the paper. The given order of the graph is a candidate beside that of the blocks: the order
+of a web crawl by URL is hard to beat. And vertices at the boundary of a part may move to another (`label_refine`).
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.stream.partition.bfs_grow import grow
-from tgraph.stream.partition.block_order import arrange, contract
+from tgraph.stream.partition.block_order import contract, order_blocks
 from tgraph.stream.partition.label_refine import refine
 from tgraph.stream.partition.parts import Parts, both_ways, equal_shares, part_bounds, round_to_rows, unless_identity
 
-# By how much of the mean a part may be larger, unless the row of a hub makes it so.
+# By which share of the mean a part may exceed it, unless a hub makes it larger.
 TOLERANCE = 0.05
 
-# Blocks per part: with more of them the parts fit the graph better, and merging takes longer.
+# Blocks per part: more of them cut fewer arcs, and take longer to merge.
 BLOCKS = 32
 
 
 def well_connect(graph: Graph, parts: int, seed: int) -> Parts:
-    """`parts` parts of which each has at most 1 + TOLERANCE times the mean of arcs while no row has more than
-    TOLERANCE times that, and twice the mean in any case. Within a part the vertices keep their order, but for a hub
-    whose row two parts share: it stands last in the first of them.
+    """Partition a graph with arcs into `parts` parts. Each has at most 1 + TOLERANCE times the mean number of arcs if
+    no row has more than TOLERANCE times the mean, and in any case at most twice the mean. Within a part the vertices
+    keep their order, except for a hub whose row two parts share: it is the last vertex of the first of them.
 
-    The graph has arcs. Takes O(m log m) for searching, merging and each round of refining.
+    O(m log m) for searching, merging and each round of refinement.
     """
     plain, size = both_ways(graph), graph.out_degree
     given = torch.arange(graph.num_vertices, device=graph.device)
@@ -41,8 +41,8 @@ def well_connect(graph: Graph, parts: int, seed: int) -> Parts:
     cut = min(candidates, key=lambda cut: arcs_between(plain, cut.label))
     whole = size.masked_fill(cut.split, 0)
     shared = cut.bounds.diff() - part_bounds(cut.label, whole, parts).diff()
-    room = int((1 + TOLERANCE) * graph.num_arcs / parts) - shared
-    label = refine(plain, cut.label, whole, room.masked_fill_(cut.closed, -1), cut.split)
+    limit = int((1 + TOLERANCE) * graph.num_arcs / parts) - shared
+    label = refine(plain, cut.label, whole, limit.masked_fill_(cut.closed, -1), cut.split)
     order = cut.split.to(torch.int8).argsort(stable=True)
     order = order[label[order].argsort(stable=True)]
     bounds = part_bounds(label, whole, parts)
@@ -54,8 +54,8 @@ def well_connect(graph: Graph, parts: int, seed: int) -> Parts:
 class Cut:
     """An order of the vertices, cut into p parts.
 
-    label : the part of each vertex, that of its first arc, int64 [n]. bounds : int64 [p + 1]. split : the vertices in
-    whose rows bounds lie, bool [n]. closed : the parts that are the middle of one row and can hold no other, bool [p].
+    label : the part of each vertex, that of its first arc, int64 [n]. bounds : int64 [p + 1]. split : bool [n],
+    vertices whose rows contain a bound. closed : bool [p], parts that lie within a single row and can hold no other.
     """
 
     label: Tensor
@@ -65,8 +65,8 @@ class Cut:
 
 
 def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor:
-    """The vertices block by block, int64 [n], each from its source outwards, so that where a block is cut in two at
-    least the first half is connected; last those without neighbours, that no search need look for."""
+    """The vertices block by block, int64 [n], within a block by distance from its source, so that if a block is cut, at
+    least its first half is connected; isolated vertices come last."""
     linked = plain.out_degree > 0
     if not bool(linked.all()):
         order = order_by_blocks(plain.subgraph(linked), size[linked], parts, seed)
@@ -76,14 +76,14 @@ def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor
     block, level = grow(plain, size, cap, random)
     blocks = contract(plain, block)
     arcs = torch.zeros(blocks.num_vertices, dtype=torch.int64, device=size.device).index_add_(0, block, size)
-    position = arrange(blocks, arcs, 2 * cap, random)
+    position = order_blocks(blocks, arcs, 2 * cap, random)
     order = level.argsort(stable=True)
     return order[position[block[order]].argsort(stable=True)]
 
 
 def cut_order(plain: Graph, size: Tensor, order: Tensor, parts: int) -> Cut:
-    """Cut an order of the vertices where the fewest arcs cross, near the ends of equal shares; where no row ends near
-    enough as in `edge_balanced`."""
+    """Cut an order of the vertices where the fewest arcs cross, near the ends of equal shares; as `edge_balanced` does
+    where no row ends near enough."""
     offset = torch.zeros(len(order) + 1, dtype=torch.int64, device=size.device)
     torch.cumsum(size[order], 0, out=offset[1:])
     arcs = int(offset[-1])
@@ -109,7 +109,8 @@ def rows_split(offset: Tensor, bounds: Tensor, order: Tensor) -> tuple[Tensor, T
 
 
 def crossing(plain: Graph, order: Tensor) -> Tensor:
-    """How many edges cross each place of an order: from the first i vertices to the others, int64 [n + 1]."""
+    """The number of edges that cross each position i of an order, from the first i vertices to the others, int64
+    [n + 1]."""
     rank = torch.empty_like(order)
     rank[order] = torch.arange(len(order), device=order.device)
     src, dst = rank[sorting.expand_rows(plain.offset)], rank[plain.neighbors]
@@ -118,15 +119,15 @@ def crossing(plain: Graph, order: Tensor) -> Tensor:
 
 
 def least_in_each(values: Tensor, first: Tensor, count: Tensor) -> Tensor:
-    """Where the least value of each stretch values[first:first + count] stands, int64 [k], the first of equals; 0 for
-    an empty stretch."""
+    """The position of the least value of each range values[first:first + count], int64 [k], the first of equals; 0 for
+    an empty range."""
     offset, place = gather_stretches(first, count)
-    stretch, values = sorting.expand_rows(offset), values[place]
-    least = torch.zeros_like(first).scatter_reduce_(0, stretch, values, "amin", include_self=False)
-    place = place.masked_fill(values > least[stretch], torch.iinfo(torch.int64).max)
-    return torch.zeros_like(first).scatter_reduce_(0, stretch, place, "amin", include_self=False)
+    segment, values = sorting.expand_rows(offset), values[place]
+    least = torch.zeros_like(first).scatter_reduce_(0, segment, values, "amin", include_self=False)
+    place = place.masked_fill(values > least[segment], torch.iinfo(torch.int64).max)
+    return torch.zeros_like(first).scatter_reduce_(0, segment, place, "amin", include_self=False)
 
 
 def arcs_between(plain: Graph, label: Tensor) -> int:
-    """How many arcs lead from one part to another."""
+    """The number of arcs between different parts."""
     return int((label[sorting.expand_rows(plain.offset)] != label[plain.neighbors]).sum())

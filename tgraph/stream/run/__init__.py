@@ -1,1 +1,1 @@
-"""Programs on graphs that are read block by block, within a budget of memory."""
+"""Running programs on graphs that are read block by block, within a memory budget."""

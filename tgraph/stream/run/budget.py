@@ -1,4 +1,4 @@
-"""What a run keeps in memory beside the blocks of arcs that it reads."""
+"""The memory budget of a run: what is reserved for vertex data, and what remains for blocks of arcs."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ from tgraph.errors import MemoryBudgetError
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.memory import PAGE
 
-# A graph is cut so that this many of its blocks fit the budget: one is computed on while two are under way, and the
-# rest are there for those that are visited again.
+# A graph is cut so that this many of its blocks fit the budget: one is computed on while two are being loaded; the rest
+# cache blocks for their next visit.
 BLOCKS_IN_MEMORY = 8
 
-# What a run keeps for each vertex beside the offsets, in bytes, unless its values are known to take more.
+# Bytes that a run keeps for each vertex in addition to the offsets, unless its values are known to take more.
 VERTEX_BYTES = 24
 
-# What a run keeps of the size of its values. Where they are overwritten: themselves, those before the round, and the
-# frontier. Else the values of this round and of the last, what they send in each, and two vectors of the program.
+# How many tensors of the size of its values a run keeps. Values updated in place: the values, those before the round,
+# and the frontier. Otherwise the values of this round and of the last, the messages of each, and two vectors of the
+# program.
 COPIES_IN_PLACE, COPIES = 3, 6
 
-# Pages of programs that are mapped once they run, and those that the allocator holds back.
+# Bytes for pages of code that are mapped at their first use, and for memory that the allocator retains.
 RUNTIME = 16 << 20
 
-# Budgets up to this are for the data alone: the runtime would leave little of them.
+# Budgets up to this many bytes cover the data alone: RUNTIME would leave little of them.
 SMALL = 64 << 20
 
 
 def vertex_bytes(source: BlockFile, values: int = 0) -> int:
-    """What the vertices take: the offsets of each section, the degrees, and what a run keeps, at least `values`; and
-    what a compressed block takes while it is computed on."""
+    """Bytes of the vertex data: the offsets of each section, the degrees, and what a run keeps, at least `values`;
+    and the workspace of a compressed block."""
     n = source.num_vertices + 1
     return source.working_bytes + 8 * (len(source.sections) + 1) * n + max(VERTEX_BYTES * n, values)
 
 
 def runtime_bytes(memory: int) -> int:
-    """What of a budget is for the runtime."""
+    """Bytes of a budget that are set aside for the runtime."""
     return min(RUNTIME, max(memory - SMALL, 0))
 
 
 def block_count(source: BlockFile, arcs: int, memory: int) -> int:
-    """How many blocks to cut `arcs` bytes of arcs into, so that a budget holds `BLOCKS_IN_MEMORY` of them, if not more.
+    """How many blocks to cut `arcs` bytes of arcs into, so that a budget holds at least `BLOCKS_IN_MEMORY` of them.
 
-    Raises MemoryBudgetError where the data of the vertices leaves no room for any.
+    Raises MemoryBudgetError where the vertex data leaves no memory for a block.
     """
     taken = vertex_bytes(source) + runtime_bytes(memory)
     if memory - taken < PAGE:
@@ -53,7 +54,7 @@ def block_count(source: BlockFile, arcs: int, memory: int) -> int:
 
 
 def budget_for(needed: int) -> int:
-    """The least budget that has so many bytes beside the runtime."""
+    """The least budget that leaves so many bytes for data."""
     return needed if needed <= SMALL else needed + RUNTIME
 
 

@@ -1,22 +1,22 @@
-"""Monotone relaxations on blocks, without rounds: the block with the best value ahead comes next, and is worked off
-until nothing inside it improves any more (GraphChi and Maiter let values travel so; Subway, EuroSys 2020, iterates
-within a loaded part).
+"""Asynchronous monotone relaxations over blocks: the block with the best pending value is visited next, and iterated
+until no row inside it is active (as GraphChi and Maiter propagate values; Subway, EuroSys 2020, iterates within a
+loaded partition).
 
-A min or max over paths has one fixpoint, whatever the order in which arcs are relaxed, so the values are exactly those
-of the rounds; how often blocks are visited may differ with what is loaded already. Each block carries its own set of
-active rows: a block without any is neither loaded nor computed on.
+A min or max over paths has a unique fixpoint, independent of the order in which arcs are relaxed, so the values are
+exactly those of synchronous rounds; the number of visits may depend on which blocks are cached. Each block has its own
+set of active rows: a block without any is neither loaded nor computed on.
 
-The best value first is Dijkstra's order, of blocks: what is sent on early is seldom sent again. The most work
-first, the other choice, takes 1.2 to 2.3 times the loads on road networks and webs where one block is held at a time,
-and up to six times where a quarter of them is. A block whose rest is worse than what waits elsewhere is left before
-that is sent in vain, as a near-far search leaves the far (Davidson et al., IPDPS 2014).
+Best value first is Dijkstra's order, applied to blocks: what is propagated early is seldom propagated again. The
+alternative, most work first, takes 1.2 to 2.3 times the loads on road networks and web graphs where one block fits in
+memory, and up to six times where a quarter of the blocks do. A block whose remaining active rows are worse than those
+of other blocks is left early, as near-far search postpones the far pile (Davidson et al., IPDPS 2014).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -28,37 +28,36 @@ from tgraph.core.rows import Scratch
 from tgraph.kernels.native.aggregation.arcs import number_of
 from tgraph.kernels.native.relaxation.relaxation import DTYPES
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
-from tgraph.stream.file.blocks import Block
-from tgraph.stream.run.relax import block_pairs, push
-
-if TYPE_CHECKING:
-    from tgraph.stream.run.streamed import Streamed
+from tgraph.stream.file.block import Block
+from tgraph.stream.run.relax import push
+from tgraph.stream.run.section import Section
 
 ENDLESS = 2**62
 
-# Seconds after which `advance` comes back to show how far it is.
+# Seconds after which `advance` returns to report progress.
 SLICE = 1.0
 
-# A visit goes on past the best value of the other blocks until it has crossed this share of the arcs of its block, and
-# as many arcs as take the time that a visit costs by itself: to come back for less would not pay. (At least one:
-# a visit that does nothing could be chosen for ever.)
+# A visit continues past the best value of the other blocks until it has relaxed this share of the arcs of its block,
+# and LEAST arcs, whose time equals the fixed cost of a visit. (At least one: otherwise a visit that does nothing could
+# be chosen forever.)
 SHARE = 1 / 4
 LEAST = 2**15
 
-# What a block did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
+# One visit: (pulled, active vertices, active arcs, changed vertices, milliseconds).
 Round = tuple[bool, int, int, int, float]
 
 
 class Fixpoint:
-    """A relaxation under way; `advance` goes on with it. An iteration is the visit to a block.
+    """The state of a relaxation; `advance` continues it. An iteration is the visit to a block.
 
     values : [n, ...], contiguous, overwritten. active : the first frontier. weights : a number for every arc, or None
-    for those of the blocks.
+    for those of the blocks. The rows of each block have positions of their own in `_active`, so that a split row has
+    one in each of its blocks.
     """
 
     def __init__(
         self,
-        layout: Streamed,
+        section: Section,
         graph: Graph,
         values: Tensor,
         active: Frontier,
@@ -66,97 +65,97 @@ class Fixpoint:
         edge: str,
         weights: Tensor | float | None,
     ):
-        self._layout, self._graph, self._values = layout, graph, values
+        self._section, self._graph, self._values = section, graph, values
         self._reduction, self._edge, self._weights = reduction, edge, weights
         self._scratch = Scratch(graph.num_vertices)
-        extents = [layout.index[block] for block in layout.blocks]
-        self._place = {block: place for place, block in enumerate(layout.blocks)}
+        extents = [section.index[block] for block in section.blocks]
+        self._place = {block: place for place, block in enumerate(section.blocks)}
         rows = [0]
         for extent in extents:
             rows.append(rows[-1] + extent.end_row - extent.first_row)
-        self._start = rows  # where the rows of each block stand among those of all, a split one once for each block
+        self._start = rows  # the position of the first row of each block in _active
         first = [start - extent.first_row for start, extent in zip(rows, extents, strict=False)]
         self._shift = torch.tensor(first, dtype=torch.int64, device=values.device)
         blocks, device = len(extents), values.device
         self._active = torch.zeros(rows[-1], dtype=torch.bool, device=device)
-        self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the rows that wait
+        self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the active rows
         self._best = torch.full((blocks,), torch.inf, dtype=devices.widest_float(values), device=device)
-        self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of those that wait with the best
-        self._local = _Compiled(self, layout) if _is_compiled(values) else None
+        self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # those of the rows with the best value
+        self._compiled = _Compiled(section, values, reduction, edge, weights) if _is_compiled(values) else None
         self._done: list[Round] = []
         self._deadline = 0.0
         self._mark(active.ids)
 
     def advance(self, limit: int, seconds: float) -> tuple[bool, int]:
-        """Go on for about a second, and one block at least: whether no vertex is active any more, and how many blocks
-        were visited. The time and `limit` of an engine's rounds do not apply."""
+        """Continue for `seconds`, or SLICE if that is longer, and for one block at least: (whether no vertex is active
+        any more, how many blocks were visited). `limit`, a number of synchronous rounds, does not apply."""
         self._done = []
         self._deadline = time.perf_counter() + max(seconds, SLICE)
-        self._layout.pipeline.visit(self._choose, self._relax, self._value)
+        self._section.pipeline.visit(self._choose, self._relax, self._value)
         return not bool(self._work.any()), len(self._done)
 
     def rounds(self) -> list[Round]:
-        """What the visits of the last `advance` did."""
+        """The visits of the last `advance`."""
         return self._done
 
     @property
     def active(self) -> int:
-        """How many vertices are active; that of a split row counts for each of its blocks."""
+        """How many vertices are active; one with a split row counts once for each of its blocks."""
         return int(self._active.sum())
 
     @property
     def frontier(self) -> Tensor:
-        """Which vertices are active, bool [n]: those whose row is, in any of its blocks."""
+        """The mask of the active vertices, bool [n]: those whose row is active in any of its blocks."""
         active = torch.zeros(len(self._values), dtype=torch.bool, device=self._values.device)
-        for block, start in zip(self._layout.blocks, self._start, strict=False):
-            first, end = self._layout.index[block][1:3]
+        for block, start in zip(self._section.blocks, self._start, strict=False):
+            first, end = self._section.index[block][1:3]
             active[first:end] |= self._active[start : start + end - first]
         return active
 
     def _choose(self, queued: Collection[int], cached: Collection[int]) -> int | None:
-        """The waiting block to ask for next: of those with the best values, as many as there are buffers, one that is
-        here; of several the best, of equals the one with the most arcs to send the best value along."""
+        """The active block to request next. Candidates are those with the best values, as many as there are buffers;
+        cached ones are preferred, then the best value, then the most arcs of rows that have it."""
         if self._done and time.perf_counter() > self._deadline:
             return None
-        waits = self._work > 0
-        waits[self._places(queued)] = False
-        count = int(waits.sum())
+        pending = self._work > 0
+        pending[self._places(queued)] = False
+        count = int(pending.sum())
         if not count:
             return None
-        best = self._best.masked_fill(~waits, torch.inf)
-        near = waits & (best <= best.kthvalue(min(count, self._layout.pipeline.capacity)).values)
-        here = torch.zeros_like(near)
-        here[self._places(cached)] = True
-        here &= near
-        if bool(here.any()):
-            near = here
+        best = self._best.masked_fill(~pending, torch.inf)
+        near = pending & (best <= best.kthvalue(min(count, self._section.pipeline.capacity)).values)
+        in_memory = torch.zeros_like(near)
+        in_memory[self._places(cached)] = True
+        in_memory &= near
+        if bool(in_memory.any()):
+            near = in_memory
         near &= best == best[near].min()
-        return self._layout.blocks[int(self._front.masked_fill(~near, -1).argmax())]
+        return self._section.blocks[int(self._front.masked_fill(~near, -1).argmax())]
 
     def _places(self, blocks: Collection[int]) -> list[int]:
         return [self._place[block] for block in blocks if block in self._place]
 
     def _value(self, block: int) -> float:
-        """How much a block is worth to keep: the sooner it is visited again, the more."""
+        """The cache priority of a block: the sooner it will be visited again, the higher."""
         place = self._place.get(block)
         return -torch.inf if place is None or not int(self._work[place]) else -float(self._best[place])
 
     def _relax(self, block: Block) -> None:
-        """Relax inside a block until nothing in it is active, or what is can wait."""
+        """Relax inside a block until none of its rows is active, or those that are can be postponed."""
         begun, place = time.perf_counter(), self._place[block.number]
-        stretch = self._active[self._start[place] : self._start[place + 1]]
-        size, arcs, changed = int(stretch.sum()), int(self._work[place]), 0  # a change of a vertex counts each time
+        active = self._active[self._start[place] : self._start[place + 1]]
+        size, arcs, changed = int(active.sum()), int(self._work[place]), 0  # every change of a vertex counts
         self._work[place] = self._front[place] = 0
         self._best[place] = torch.inf
-        if self._local is not None:
-            improved, changed, left, best = self._local.run(block, stretch, self._limit(block))
-            stretch[self._mark(improved, place)] = False
+        if self._compiled is not None:
+            improved, changed, left, best = self._compiled.run(block, active, self._limit(block))
+            active[self._mark(improved, place)] = False
             if left:
                 self._work[place] = self._front[place] = left
                 self._best[place] = best * self._sign
-        local = stretch.nonzero().flatten() if self._local is None else stretch[:0]
+        local = active.nonzero().flatten() if self._compiled is None else active[:0]
         while len(local):
-            stretch[local] = False
+            active[local] = False
             values, weights = self._values, self._weights
             improved = push(
                 self._graph, block, local, values, values, self._reduction, self._edge, weights, self._scratch
@@ -166,39 +165,34 @@ class Fixpoint:
         self._done.append((False, size, arcs, changed, (time.perf_counter() - begun) * 1e3))
 
     def _limit(self, block: Block) -> tuple[float, int]:
-        """Where to leave a block: (the best value that waits elsewhere, how many arcs it may cross in any case)."""
+        """When to leave a block: (the best value of the other blocks, how many arcs it may relax in any case)."""
         best = float(self._best.min())
         if best == torch.inf:
             return 0, ENDLESS
-        if not self._values.dtype.is_floating_point:  # which may have been rounded up, beyond the largest
+        if not self._values.dtype.is_floating_point:  # the float may have been rounded up beyond the largest integer
             limits = torch.iinfo(self._values.dtype)
             best = min(max(int(best), -limits.max), limits.max)
         return best * self._sign, max(int(SHARE * len(block.neighbors)), LEAST)
 
     @property
     def _sign(self) -> int:
-        """What makes the best value the smallest one."""
+        """The factor by which the best value becomes the smallest one."""
         return 1 if self._reduction.name == "min" else -1
 
-    @property
-    def problem(self) -> tuple[Tensor, Reduction, str, Tensor | float | None]:
-        """(values, reduction, edge, weights), as they were given."""
-        return self._values, self._reduction, self._edge, self._weights
-
     def _mark(self, vertices: Tensor, here: int = -1) -> Tensor:
-        """Make the rows of vertices active in the blocks that hold them; those in the block `here`, from its first row
-        on."""
-        row, place = block_pairs(self._layout, vertices)
+        """Activate the rows of vertices in all blocks that hold them. Returns the newly active rows of the block at
+        place `here`, numbered from its first row."""
+        row, place = self._section.locate(vertices)
         position, inside = row + self._shift.index_select(0, place), place == here
-        self._raise(row, place, ~inside)
+        self._update_best(row, place, ~inside)
         fresh = ~self._active.index_select(0, position)
         row, place, position, inside = (part[fresh] for part in (row, place, position, inside))
         self._active[position] = True
-        self._work.index_add_(0, place, self._degree(row) * ~inside)
+        self._work.index_add_(0, place, self._section.degree(row) * ~inside)
         return position[inside] - (self._start[here] if here >= 0 else 0)
 
-    def _raise(self, row: Tensor, place: Tensor, counts: Tensor) -> None:
-        """Keep the best value that waits in each block, given rows [k] and their blocks, where they count."""
+    def _update_best(self, row: Tensor, place: Tensor, counts: Tensor) -> None:
+        """Update the best pending value of each block from rows [k] and their blocks, where `counts` [k] is True."""
         value = self._values.index_select(0, row).to(self._best.dtype) * self._sign
         if value.dim() > 1:
             value = value.flatten(1).amin(1)
@@ -207,11 +201,7 @@ class Fixpoint:
         self._best.scatter_reduce_(0, place, value, "amin")
         self._front.masked_fill_(self._best < before, 0)
         counts = counts & (value == self._best.index_select(0, place))
-        self._front.index_add_(0, place, self._degree(row) * counts)
-
-    def _degree(self, vertices: Tensor) -> Tensor:
-        offset = self._layout.row_offset()
-        return offset.index_select(0, vertices + 1) - offset.index_select(0, vertices)
+        self._front.index_add_(0, place, self._section.degree(row) * counts)
 
 
 def _is_compiled(values: Tensor) -> bool:
@@ -220,29 +210,31 @@ def _is_compiled(values: Tensor) -> bool:
 
 
 class _Compiled:
-    """The compiled loop inside a block, with its working memory."""
+    """The compiled loop inside a block, with its workspace."""
 
-    def __init__(self, fixpoint: Fixpoint, layout: Streamed):
-        self._values, self._reduction, self._edge, self._weights = fixpoint.problem
-        weights = 0 if self._weights is None else self._weights
-        self._weight = weights.item() if isinstance(weights, Tensor) else weights
-        self._splits = layout.splits
+    def __init__(
+        self, section: Section, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+    ):
+        self._values, self._reduction, self._edge = values, reduction, edge
+        self._weight = weights.item() if isinstance(weights, Tensor) else weights  # None: those of the blocks
+        self._splits = section.splits
         n = len(self._values)
         self._marked = torch.zeros(n, dtype=torch.bool, device="cpu")
         longest = max(
-            (layout.index[block].end_arc - layout.index[block].first_arc for block in layout.blocks), default=0
+            (section.index[block].end_arc - section.index[block].first_arc for block in section.blocks), default=0
         )
         self._reached = torch.empty(min(n, longest), dtype=torch.int64, device="cpu")
 
     def run(self, block: Block, active: Tensor, limit: tuple[float, int]) -> tuple[Tensor, int, int, float]:
-        """Relax until none of the rows is active, bool [rows], or those that are may wait: the vertices improved that
-        have arcs in other blocks, how often values improved, how many arcs wait and the best value of their rows."""
-        per_arc = self._edge != "copy" and self._weights is None and block.weights is not None
+        """Relax until none of the rows is active, bool [rows], or those that are can be postponed: (the improved
+        vertices that have arcs in other blocks, how often values improved, the arcs of the rows that are still active,
+        the best value of these)."""
+        per_arc = self._edge != "copy" and self._weight is None and block.weights is not None
         count, improved, left, best = cast(Any, native.load()).relax_block(
             block.offset,
             block.neighbors,
             block.weights.to(self._values.dtype) if per_arc else None,  # type: ignore[union-attr]
-            number_of(self._weight, self._values.dtype),
+            number_of(0 if self._weight is None else self._weight, self._values.dtype),
             block.first_row,
             self._splits[block.number],
             self._reduction.name == "min",

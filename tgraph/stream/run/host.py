@@ -9,13 +9,13 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import SECTIONS, Extent
-from tgraph.stream.file.writing import Facts, Stretch, balanced_bounds, block_size, cut, local_offset
+from tgraph.stream.file.writing import ArcRange, GraphInfo, balanced_bounds, block_size, cut, local_offset
 
 
 class HostBlocks(BlockFile):
-    """A graph in memory that is read as a file is: block by block into a caller's buffer.
+    """A graph in host memory with the interface of a `BlockFile`: read block by block into a caller's buffer.
 
-    graph : on the CPU, as it was partitioned. bounds : int64 [p + 1], where the blocks of its arcs begin.
+    graph : on the CPU, in the order of its partition. bounds : int64 [p + 1], where the blocks of its arcs begin.
     transpose_bounds : the same of its transpose, for a directed graph; by default as many blocks of equal size.
 
     Raises ArgumentError for offsets that are damaged.
@@ -29,15 +29,15 @@ class HostBlocks(BlockFile):
         self.neighbor_dtype, self.weight_dtype = graph.neighbors.dtype, graph.weight_dtype
         if transpose_bounds is None:
             transpose_bounds = balanced_bounds(self._graphs[-1].offset, len(bounds) - 1)
-        facts = Facts(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
+        info = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
         self.index = []
-        for section, (held, ends) in enumerate(zip(self._graphs, (bounds, transpose_bounds), strict=False)):
-            held.out_degree  # noqa: B018  checks the offsets
-            stretches = cut(held.offset, ends)
-            self.index += [Extent(section, *each, 0, block_size(each, facts), 0) for each in stretches]
+        for section, (each, ends) in enumerate(zip(self._graphs, (bounds, transpose_bounds), strict=False)):
+            each.out_degree  # noqa: B018  checks the offsets
+            blocks = cut(each.offset, ends)
+            self.index += [Extent(section, *block, 0, block_size(block, info), 0) for block in blocks]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
     def offset(self, section: str = "rows") -> Tensor:
         """Where the arcs of each vertex begin in the section, int64 [n + 1]."""
@@ -45,7 +45,7 @@ class HostBlocks(BlockFile):
 
     @property
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """(smallest, largest, mean) weight of the graph, None without."""
+        """(smallest, largest, mean) weight of the graph; None without weights or arcs."""
         if self._graph.weights is None or not self.num_arcs:
             return None
         return (*self._graph.weight_range, self._graph.mean_weight)
@@ -61,7 +61,7 @@ class HostBlocks(BlockFile):
         return self._graph.vertices
 
     def identity(self) -> list[Tensor]:
-        """The arcs of the graph, however they are cut into blocks."""
+        """The arcs of the graph, independent of how they are cut into blocks."""
         graph = self._graph
         return [graph.offset, graph.neighbors, *([] if graph.weights is None else [graph.weights])]
 
@@ -69,10 +69,10 @@ class HostBlocks(BlockFile):
         """Copy a block into `memory`, uint8 [at least `index[block].nbytes`]."""
         views, extent = self.views(block, memory), self.index[block]
         graph = self._graphs[extent.section]
-        views.offset.copy_(local_offset(graph.offset, Stretch(*extent[1:5])))
+        views.offset.copy_(local_offset(graph.offset, ArcRange(*extent[1:5])))
         views.neighbors.copy_(graph.neighbors[extent.first_arc : extent.end_arc])
         if views.weights is not None and graph.weights is not None:
             views.weights.copy_(graph.weights.detach()[extent.first_arc : extent.end_arc])
 
     def verify(self, block: int, memory: Tensor) -> None:
-        """Nothing: what was copied from memory is what is there."""
+        """Nothing to verify: blocks are copied from memory."""

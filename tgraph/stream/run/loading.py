@@ -1,4 +1,4 @@
-"""The threads that load blocks: one reads them in the order in which they are asked for, one verifies what was read."""
+"""The threads that load blocks: one reads them in the order of the requests, one verifies what was read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Loaded = Future[tuple[float, float]]
 
 
 class Loader:
-    """Two threads, begun with the first block and there for as long as the loader is: to begin new ones for each pass
-    would have it wait for a core that the kernels hold. A process that was forked begins its own."""
+    """Two threads, started with the first block, that live as long as the loader: new threads for each pass would have
+    to wait for a core that the kernels occupy. A forked process starts its own."""
 
     def __init__(self) -> None:
         self._stages: tuple[ThreadPoolExecutor, ThreadPoolExecutor] | None = None
@@ -20,8 +20,8 @@ class Loader:
         self._pending: list[Loaded] = []
 
     def submit(self, fetch: Callable[[], object], finish: Callable[[], object]) -> Loaded:
-        """Have one thread call fetch(), after those of all that was submitted before, and the other finish(): a future
-        of when that began and ended."""
+        """Call fetch() on one thread, in order of submission, and then finish() on the other: a future of the times
+        (begin, end)."""
         if self._stages is None or self._process != os.getpid():
             self._stages = (ThreadPoolExecutor(1, "tgraph-loader"), ThreadPoolExecutor(1, "tgraph-verifier"))
             self._process = os.getpid()
@@ -32,7 +32,7 @@ class Loader:
         return loaded
 
     def settle(self) -> None:
-        """Give up what has not begun and wait for what has."""
+        """Cancel the loads that have not begun and wait for those that have."""
         for loaded in self._pending:
             loaded.cancel()
         wait([loaded for loaded in self._pending if not loaded.cancelled()])

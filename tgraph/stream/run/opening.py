@@ -1,4 +1,4 @@
-"""Graphs within a budget of memory: `tgraph.open`, and what `tgraph.run` does with `memory`."""
+"""Graphs within a memory budget: `tgraph.open`, and the `memory` argument of `tgraph.run`."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from tgraph.engine import run
 from tgraph.formats.graph import FormattedGraph
 from tgraph.io.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
-from tgraph.stream.file.plain import PlainFile
 from tgraph.stream.file.writing import balanced_bounds
 from tgraph.stream.memory import PAGE, parse_memory
 from tgraph.stream.run.budget import block_count
 from tgraph.stream.run.host import HostBlocks
+from tgraph.stream.run.plain import PlainFile
 from tgraph.stream.run.streamed import Streamed
 
 
 def open(path: PathLike, memory: str | int, device: torch.device | str | None = None) -> Graph:
-    """The graph in a .tg file, read block by block whenever a program needs its arcs.
+    """Open the graph in a .tg file; its arcs are read block by block whenever a program needs them.
 
     Parameters
     ----------
-    path : a file that `tgraph.write` wrote, whose arcs are read where they lie, or a partitioned one by
+    path : a file written by `tgraph.write`, whose arcs are read in place, or a partitioned one, written by
         `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
-    memory : what may be used, such as "500MB", or bytes as an int: for data of the vertices, which stays there, and for
-        blocks of arcs.
+    memory : the memory budget, such as "500MB", or bytes as an int: for vertex data, which is resident, and for blocks
+        of arcs.
     device : where blocks are computed on, by default the CPU.
 
-    Every program runs on it. Aggregates over all arcs, relaxations and components go block by block; what needs single
-    arcs (triangles, cores, communities) decodes the graph, and raises MemoryBudgetError where that does not fit.
-    A plain file holds no in-arcs: what first needs those of a directed graph (a pull, such as of PageRank, or HITS) has
-    them sorted by an external sort into temporary files beside it, of up to four times their size in all, of which one
-    stays until the graph is gone and none after a crash. Its blocks hold a megabyte of neighbours or more each, and
-    parts that bring them together are only in a partitioned file, which saves loads.
-    Raises MemoryBudgetError where not one block fits beside the data of the vertices, FileFormatError for a file that
-    is damaged or holds a layout, ArgumentError for another `memory` or `device`.
+    Every program runs on it. Aggregates over all arcs, relaxations and components go block by block; algorithms with
+    per-edge access (triangles, cores, communities) decode the graph, and raise MemoryBudgetError where it does not fit.
+    A plain file holds no in-arcs. The first operation that needs those of a directed graph (a pull, as in PageRank, or
+    HITS) sorts them by an external sort into temporary files beside it, of up to four times their size in all; one of
+    these remains until the graph is deleted, and none after a crash. The blocks of a plain file hold a megabyte of
+    neighbours or more each; only a partitioned file is ordered by parts, which saves loads.
+    Raises MemoryBudgetError where not one block fits beside the vertex data, FileFormatError for a file that is damaged
+    or holds a layout, ArgumentError for an invalid `memory` or `device`.
     """
     budget, target = parse_memory(memory), devices.available(device or "cpu")
     source = BlockFile(path) if _is_partitioned(path) else PlainFile(path, budget)
@@ -58,10 +58,9 @@ def _is_partitioned(path: PathLike) -> bool:
 
 
 def within(graph: Graph, memory: str | int | None, device: torch.device | str | None) -> Graph:
-    """The graph on a device and within a budget: as it is where it fits, else streamed from where it is.
+    """The graph on a device and within a budget: unchanged where it fits, else streamed from where it is.
 
-    Raises MemoryBudgetError where the data of its vertices does not fit, ArgumentError for a `memory` or `device` that
-    is none.
+    Raises MemoryBudgetError where the vertex data does not fit, ArgumentError for an invalid `memory` or `device`.
     """
     target = graph.device if device is None else devices.available(device)
     if memory is None:
@@ -71,13 +70,13 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
         return _graph_of(graph.layout.source, budget, target)
     if graph.nbytes <= budget:
         return graph.to(target)
-    held = graph.to("cpu")
-    plain = held.to_csr() if isinstance(held, FormattedGraph) else held
+    on_cpu = graph.to("cpu")
+    plain = on_cpu.to_csr() if isinstance(on_cpu, FormattedGraph) else on_cpu
     return _graph_of(_blocks_of(plain, budget), budget, target)
 
 
 def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
-    """A graph in memory as blocks of equal size, as many as suit the budget."""
+    """A graph in memory as blocks of equal size, in a number that suits the budget."""
     whole = HostBlocks(graph, torch.tensor([0, graph.num_arcs], device="cpu"))
     blocks = min(block_count(whole, max(extent.nbytes for extent in whole.index), budget), max(graph.num_arcs, 1))
     return HostBlocks(graph, balanced_bounds(graph.offset, blocks))

@@ -1,8 +1,7 @@
-"""The pipeline: blocks are loaded by threads into a few buffers while those before them are computed on.
+"""The pipeline: threads load blocks into a few buffers while earlier blocks are computed on.
 
-What a pass over blocks needs next is asked one step ahead, as late as the overlap allows, so that it can follow what
-has become active meanwhile. Buffers keep their blocks until another one needs the place: a block that is still there
-is not loaded again.
+The next block is chosen one step ahead, as late as the overlap of compute and I/O allows, so that the choice can depend
+on what has become active meanwhile. Buffers are a cache: a block that is still in one is not loaded again.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import budget_for
 from tgraph.stream.run.loading import Loaded, Loader
 
-# How many blocks are asked for ahead of the one that is computed on. One keeps the loader busy where both take about
-# the same time; a second one evens out blocks that differ.
+# How many blocks are requested ahead of the one that is computed on. One keeps the loader busy where loading and
+# computing take about the same time; a second one evens out differences between blocks.
 AHEAD = 2
 
 Choose = Callable[[Collection[int], Collection[int]], "int | None"]
@@ -36,8 +35,8 @@ Choose = Callable[[Collection[int], Collection[int]], "int | None"]
 
 @dataclass
 class Counts:
-    """What a pipeline has done: visits to blocks, how many of these had to be loaded, the bytes of those, and seconds:
-    in which at least one block was being loaded, in which one was computed on, and from end to end."""
+    """Totals of a pipeline: visits to blocks, how many of these were loads, bytes loaded, and seconds: during which at
+    least one block was being loaded, during which one was computed on, and from end to end."""
 
     visits: int = 0
     loads: int = 0
@@ -48,7 +47,7 @@ class Counts:
 
     @property
     def overlap(self) -> float:
-        """How much of the shorter of loading and computing was hidden behind the longer: 0 to 1; 1 without either."""
+        """The overlap of compute and I/O: how much of the shorter was hidden by the longer, 0 to 1; 1 without any."""
         shorter = min(self.loading, self.computing)
         hidden = self.loading + self.computing - self.elapsed
         return min(1.0, max(0.0, hidden / shorter)) if shorter else 1.0
@@ -60,7 +59,7 @@ class Counts:
         )
 
     def since(self, before: Counts) -> Counts:
-        """What has been done since `before`, an earlier copy."""
+        """The difference to `before`, an earlier copy."""
         return Counts(*(getattr(self, name) - getattr(before, name) for name in self.__dataclass_fields__))
 
     def copy(self) -> Counts:
@@ -69,7 +68,8 @@ class Counts:
 
 
 class Buffer:
-    """Room for one block. `block` is what it holds, once `loaded` is done; `used` says when it was last asked for."""
+    """A buffer for one block. `block` is the number of the block it holds once `loaded` is done; `used` is the time, in
+    requests, of its last request."""
 
     __slots__ = ("block", "host", "loaded", "memory", "ready", "used")
 
@@ -83,12 +83,11 @@ class Buffer:
 
 
 class Pipeline:
-    """Visits to the blocks of a source, within an amount of memory.
+    """Visits to the blocks of a source, within a memory budget.
 
-    source : a `BlockFile`, or what is read as one. memory : bytes, of which `reserved` are not for buffers. Of these
-        there are as many as fit (no more than there are blocks), each of the size of the largest block. device : where
-        blocks are computed on; for one other than the CPU they are loaded into pinned memory and copied on a stream of
-        their own.
+    source : a `BlockFile`. memory : bytes, of which `reserved` are not for buffers. There are as many buffers as fit
+        the rest (no more than there are blocks), each of the size of the largest block. device : where blocks are
+        computed on; for one other than the CPU they are loaded into pinned memory and copied on a separate stream.
 
     Visits by several threads take turns.
     """
@@ -104,21 +103,21 @@ class Pipeline:
         self.measure()
         self._loader = Loader()
         self._loaded_until = 0.0
-        self._watchers: list[list[Visit]] = []
+        self._recorders: list[list[Visit]] = []
         self._copies: Any = None if device.type == "cpu" else torch.Stream(device)
 
     def measure(self) -> None:
-        """Look at the blocks of the source: at first, and when it has more than before."""
+        """Read the sizes of the blocks of the source: at the start, and after it has got more blocks."""
         index = self.source.index
-        self._held = [number for number, extent in enumerate(index) if extent.end_arc > extent.first_arc]
-        size = max((index[number].nbytes for number in self._held), default=0)
+        self._nonempty = [number for number, extent in enumerate(index) if extent.end_arc > extent.first_arc]
+        size = max((index[number].nbytes for number in self._nonempty), default=0)
         if size != self.size:
             self.release()
             self.size = size
 
     def reserve(self, nbytes: int, runtime: int = 0) -> None:
-        """Use no more for buffers than the memory holds beside so many bytes, and those of the runtime. Raises
-        MemoryBudgetError where that is no block."""
+        """Keep so many bytes, and those of the runtime, out of the budget for buffers. Raises MemoryBudgetError where
+        the rest holds no block."""
         taken = nbytes + runtime
         if taken + self.size > self.memory:
             what = "the data of the vertices" if taken > self.memory else "a block beside the data of the vertices"
@@ -126,25 +125,25 @@ class Pipeline:
             raise MemoryBudgetError(what, budget_for(nbytes + self.size), self.memory, remedy)
         with self._turn:
             self.reserved = taken
-            self.capacity = min(len(self._held), (self.memory - taken) // self.size) if self._held else 0
+            self.capacity = min(len(self._nonempty), (self.memory - taken) // self.size) if self._nonempty else 0
             for buffer in self._buffers[self.capacity :]:
                 self._forget(buffer)
             del self._buffers[self.capacity :]
 
-    # ---- who watches -------------------------------------------------------------------------------------------------
+    # ---- recording and memory ----------------------------------------------------------------------------------------
 
     @contextmanager
     def recording(self) -> Iterator[list[Visit]]:
         """A list that every visit is added to while the `with` block lasts."""
         visits: list[Visit] = []
-        self._watchers.append(visits)
+        self._recorders.append(visits)
         try:
             yield visits
         finally:
-            self._watchers = [each for each in self._watchers if each is not visits]
+            self._recorders = [each for each in self._recorders if each is not visits]
 
     def release(self) -> None:
-        """Give the memory of all buffers back, until the next visit."""
+        """Free all buffers, until the next visit."""
         with self._turn:
             self._cached.clear()
             self._buffers.clear()
@@ -152,13 +151,15 @@ class Pipeline:
     # ---- visits ------------------------------------------------------------------------------------------------------
 
     def visit_all(self, blocks: Collection[int], work: Callable[[Block], None]) -> None:
-        """Call work(block) once for each of the blocks: first those that are still here, then the others in order.
+        """Call work(block) once for each of the blocks: first the cached ones, then the others in order.
 
-        What was computed on last gives way first, so that the others pass through a few buffers, which stay in the
-        caches of the processor, and the rest of the buffers keep their blocks from pass to pass.
+        The block that was computed on last is evicted first, so that the others pass through a few buffers, which stay
+        in the caches of the processor, and the rest of the buffers keep their blocks from pass to pass.
         """
-        held = sorted((block for block in blocks if block in self._cached), key=lambda block: -self._cached[block].used)
-        order = [*held, *(block for block in blocks if block not in self._cached)]
+        cached = sorted(
+            (block for block in blocks if block in self._cached), key=lambda block: -self._cached[block].used
+        )
+        order = [*cached, *(block for block in blocks if block not in self._cached)]
         place, coming = {block: place for place, block in enumerate(order)}, iter(order)
         self.visit(lambda queued, cached: next(coming, None), work, lambda block: -place.get(block, 0), fixed=True)
 
@@ -171,12 +172,12 @@ class Pipeline:
     ) -> None:
         """Call work(block) for one block after another, until choose(queued, cached) gives None with nothing queued.
 
-        choose : the block to ask for next, given those that are `queued` (and must not be chosen) and those that are
-            `cached`. value : how much a cached block is worth; the one that is worth least is given up first, of equals
-            the one that was asked for longest ago. fixed : whether the choice does not depend on what is computed, so
-            that those that are here may be chosen long before, and need not keep the loader waiting.
+        choose : the block to request next, given the blocks that are `queued` (and must not be chosen) and those that
+            are `cached`. value : the priority of a cached block; the lowest is evicted first, of equals the least
+            recently requested. fixed : whether the choice is independent of the computation, so that cached blocks may
+            be chosen any number of steps ahead, and the loader need not wait for them.
 
-        What goes wrong in the loader is raised here, and nothing is being loaded afterwards.
+        Exceptions of the loader are raised here; nothing is being loaded afterwards.
         """
         with self._turn:
             start, queue = time.perf_counter(), deque[Buffer]()
@@ -193,7 +194,7 @@ class Pipeline:
                 self.counts.elapsed += time.perf_counter() - start
 
     def _fill(self, queue: deque[Buffer], choose: Choose, value: Callable[[int], float], fixed: bool) -> None:
-        """Ask for blocks until so many are ahead, or there is no buffer left for another."""
+        """Request blocks until AHEAD are queued, or no buffer is left."""
         while len(queue) < max(self.capacity, 1):
             ahead = sum(buffer.loaded is not None for buffer in queue) if fixed else len(queue)
             if ahead > AHEAD:
@@ -212,7 +213,7 @@ class Pipeline:
             queue.append(buffer)
 
     def _free(self, queue: deque[Buffer], value: Callable[[int], float]) -> Buffer:
-        """A buffer that no queued block is in, its block forgotten."""
+        """A buffer without a queued block; the block in it is evicted."""
         if len(self._buffers) < self.capacity:
             self._buffers.append(Buffer(self.size, self.device))
             return self._buffers[-1]
@@ -228,13 +229,13 @@ class Pipeline:
         buffer.block = buffer.loaded = None
 
     def _settle(self, buffer: Buffer) -> None:
-        """Forget a queued block unless it has arrived."""
+        """Forget a queued block unless it was loaded."""
         loaded = buffer.loaded
         if loaded is not None and (loaded.cancelled() or not loaded.done() or loaded.exception() is not None):
             self._forget(buffer)
 
     def _compute(self, buffer: Buffer, work: Callable[[Block], None]) -> None:
-        """Wait for a block and hand it to `work`."""
+        """Wait for a block and call `work` on it."""
         block = int(buffer.block or 0)
         loading, buffer.loaded = buffer.loaded, None
         late = loading is not None and not loading.done()
@@ -246,12 +247,11 @@ class Pipeline:
         if buffer.ready is not None:
             torch.accelerator.current_stream(self.device).wait_event(buffer.ready)
         start = time.perf_counter()
-        # Where blocks are waited for, to load them faster is worth more than to compute faster: the
-        # loader and the driver of the disk need a core.
+        # I/O-bound, where blocks arrive late: the loader and the driver of the disk need a core.
         with native.one_thread_less() if late else nullcontext():
             work(self.source.views(block, buffer.memory))
         if self.device.type != "cpu":
-            torch.accelerator.synchronize(self.device)  # the buffer may be loaded anew from here on
+            torch.accelerator.synchronize(self.device)  # the buffer may be overwritten from here on
         self._count(block, times, (start, time.perf_counter()))
 
     def _count(self, block: int, loading: tuple[float, float] | None, computing: tuple[float, float]) -> None:
@@ -264,10 +264,10 @@ class Pipeline:
             counts.nbytes += nbytes
             counts.loading += max(loading[1] - max(loading[0], self._loaded_until), 0.0)
             self._loaded_until = max(loading[1], self._loaded_until)
-        for visits in self._watchers:
+        for visits in self._recorders:
             visits.append(Visit(block, nbytes, loading, computing))
 
-    # ---- the loader's side, in its threads --------------------------------------------------------------------------
+    # ---- called by the threads of the loader ------------------------------------------------------------------------
 
     def _fetch(self, buffer: Buffer) -> None:
         self.source.fetch(int(buffer.block or 0), buffer.host)

@@ -1,4 +1,4 @@
-"""The layout of a graph whose arcs stay outside of memory and are read block by block."""
+"""The layout of a graph whose arcs stay out of memory and are read block by block."""
 
 from __future__ import annotations
 
@@ -24,26 +24,28 @@ from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.weights import WeightStatistics
-from tgraph.stream.memory import give_back
-from tgraph.stream.run import relax
+from tgraph.stream.memory import trim_heap
 from tgraph.stream.run.budget import COPIES, COPIES_IN_PLACE, nbytes, runtime_bytes, vertex_bytes
+from tgraph.stream.run.fixpoint import Fixpoint
+from tgraph.stream.run.relax import relax_rows
 from tgraph.stream.run.scheduler import Counts, Pipeline
-from tgraph.stream.run.splitting import RowsJoined
+from tgraph.stream.run.section import Section
+from tgraph.stream.run.split_rows import SplitRows
 from tgraph.stream.run.union_find import join_blocks
 
-# Vertices whose values are widened at a time.
+# Vertices whose values are converted to float64 at a time.
 CHUNK = 2**16
 
 
 class Streamed(Uncompressed):
     """The arcs of a section of a partitioned file, read block by block through a pipeline.
 
-    Resident are the offsets of the rows; what a run takes is reserved (see `tgraph.stream.run.budget`), and the rest
-    of the budget holds blocks.
+    The offsets of the rows are resident; vertex data of a run is reserved (see `tgraph.stream.run.budget`), and the
+    rest of the budget holds blocks.
 
-    source : the file, or what is read as one. memory : the budget in bytes. device : where blocks are computed on.
-    section : "rows" or "transpose". pipeline : that of the other section, which both share.
-    Raises MemoryBudgetError where a block does not fit the budget beside the data of the vertices.
+    source : the file, or a graph in memory with the same interface. memory : the budget in bytes. device : where blocks
+    are computed on. section : "rows" or "transpose". pipeline : that of the other section, to be shared.
+    Raises MemoryBudgetError where a block does not fit the budget beside the vertex data.
     """
 
     name = "streamed"
@@ -58,33 +60,16 @@ class Streamed(Uncompressed):
         section: str = "rows",
         pipeline: Pipeline | None = None,
     ):
-        self.source, self.memory, self.section = source, memory, section
+        self.source, self.memory = source, memory
         self.num_vertices, self.num_arcs = source.num_vertices, source.num_arcs
         self._device = device
         if pipeline is None:
             pipeline = Pipeline(source, memory, device)
             pipeline.reserve(vertex_bytes(source), runtime_bytes(memory))
         self.pipeline = pipeline
-        self.index = source.index
-        self.blocks = [
-            block for block in source.blocks(section) if self.index[block].end_arc > self.index[block].first_arc
-        ]
-        self._offset = source.offset(section).to(device)
-        self.bounds, self.splits = self._bounds()
-        self.is_split = any(begins_before or goes_on for begins_before, goes_on in self.splits.values())
+        self.section = Section(source, section, device, pipeline)
 
-    def _bounds(self) -> tuple[Tensor, dict[int, tuple[bool, bool]]]:
-        """(the first arc of each block that has arcs, int64 [blocks]; {block: whether its first row begins in a block
-        before, and its last row goes on in the next})"""
-        held = [self.index[block] for block in self.blocks]
-        ends = torch.tensor([extent[1:5] for extent in held], dtype=torch.int64, device=self.device).reshape(-1, 4)
-        first_row, end_row, first_arc, end_arc = ends.unbind(1)
-        before = self._offset.index_select(0, first_row) < first_arc
-        after = self._offset.index_select(0, end_row) > end_arc
-        marks = zip(before.tolist(), after.tolist(), strict=True)
-        return first_arc.contiguous(), dict(zip(self.blocks, marks, strict=True))
-
-    # ---- what a layout tells -----------------------------------------------------------------------------------------
+    # ---- the interface of a layout -----------------------------------------------------------------------------------
 
     @classmethod
     def from_graph(cls, graph: Any, **options: Any) -> Streamed:
@@ -97,14 +82,14 @@ class Streamed(Uncompressed):
         raise ArgumentError("layout: 'streamed' is no layout of stored tensors; open the partitioned file")
 
     def tensors(self) -> dict[str, Tensor]:
-        """Raises ArgumentError: its arcs are stored already."""
+        """Raises ArgumentError: the arcs are already in a file."""
         raise ArgumentError(
             f"layout: the arcs of a streamed graph are those of {self.source.path}; copy the file, or write "
             "graph.to_csr() where it fits"
         )
 
     def options(self) -> dict[str, Any]:
-        """Nothing: see `tensors`."""
+        """None; see `tensors`."""
         return {}
 
     def identity(self) -> list[Tensor]:
@@ -113,12 +98,12 @@ class Streamed(Uncompressed):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the resident offsets and of the buffers there may be."""
-        return self._offset.nbytes + self.pipeline.capacity * self.pipeline.size
+        """Bytes of the resident offsets and of all buffers."""
+        return self.section.offset.nbytes + self.pipeline.capacity * self.pipeline.size
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
-        """The dtype of the weights, None without."""
+        """The dtype of the weights; None without weights."""
         return self.source.weight_dtype
 
     @property
@@ -128,13 +113,13 @@ class Streamed(Uncompressed):
 
     def to(self, device: torch.device) -> Streamed:
         """The same arcs streamed to another device, in the same budget."""
-        return self if device == self.device else Streamed(self.source, self.memory, device, self.section)
+        return self if device == self.device else Streamed(self.source, self.memory, device, self.section.name)
 
     def transposed(self) -> Layout:
         """The other section of the file, through the same pipeline; itself for an undirected graph."""
         if not self.source.directed:
             return self
-        other = "transpose" if self.section == "rows" else "rows"
+        other = "transpose" if self.section.name == "rows" else "rows"
         if self.source.makes_blocks(other):
             self.pipeline.release()
             self.source.blocks(other)
@@ -144,16 +129,16 @@ class Streamed(Uncompressed):
 
     def row_offset(self) -> Tensor:
         """Where the arcs of each row begin, int64 [n + 1]: resident."""
-        return self._offset
+        return self.section.offset
 
     def out_degree(self) -> Tensor:
         """See `Layout.out_degree`; from the resident offsets."""
-        return self._offset.diff()
+        return self.section.offset.diff()
 
     def reserve(self, values: Any, in_place: bool) -> None:
-        """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds none."""
+        """See `Layout.reserve`: blocks get the rest. Raises MemoryBudgetError where that holds no block."""
         copies = COPIES_IN_PLACE if in_place else COPIES
-        give_back()  # what `init` made on the way
+        trim_heap()  # temporaries of `init`
         taken = vertex_bytes(self.source, copies * nbytes(values))
         self.pipeline.reserve(taken, runtime_bytes(self.memory))
 
@@ -165,14 +150,14 @@ class Streamed(Uncompressed):
 
     @property
     def counts(self) -> Counts:
-        """What has been visited and loaded so far, in both directions; a copy."""
+        """Visits and loads so far, of both sections; a copy."""
         return self.pipeline.counts.copy()
 
     # ---- all arcs ----------------------------------------------------------------------------------------------------
 
     def visit(self, work: Callable[[Block], None]) -> None:
         """Call work(block) once for every block with arcs."""
-        self.pipeline.visit_all(self.blocks, work)
+        self.section.visit(work)
 
     def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
         """See `Layout.scan`: block by block."""
@@ -182,8 +167,8 @@ class Streamed(Uncompressed):
         """See `Layout.in_degree`; from the resident offsets of the other section."""
         return self.transposed().out_degree()
 
-    def check_room(self, num_arcs: int) -> None:
-        """Raise MemoryBudgetError unless so many arcs fit the budget beside what is there already."""
+    def check_fits(self, num_arcs: int) -> None:
+        """Raise MemoryBudgetError unless so many arcs fit the budget beside the reserved memory and a buffer."""
         width = self.source.neighbor_dtype.itemsize + (0 if self.weight_dtype is None else self.weight_dtype.itemsize)
         needed = self.pipeline.reserved + self.pipeline.size + num_arcs * width
         if needed > self.memory:
@@ -192,8 +177,8 @@ class Streamed(Uncompressed):
 
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`. Raises MemoryBudgetError where the arcs do not fit the budget."""
-        self.check_room(self.num_arcs)
-        neighbors, weights = self._room(self.num_arcs)
+        self.check_fits(self.num_arcs)
+        neighbors, weights = self._empty_arcs(self.num_arcs)
 
         def copy(block: Block) -> None:
             arcs = slice(block.first_arc, block.first_arc + len(block.neighbors))
@@ -202,16 +187,16 @@ class Streamed(Uncompressed):
                 weights[arcs] = block.weights
 
         self.visit(copy)
-        return self._offset, neighbors, weights
+        return self.section.offset, neighbors, weights
 
-    def _room(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
+    def _empty_arcs(self, num_arcs: int) -> tuple[Tensor, Tensor | None]:
         neighbors = torch.empty(num_arcs, dtype=self.source.neighbor_dtype, device=self.device)
         if self.weight_dtype is None:
             return neighbors, None
         return neighbors, torch.empty(num_arcs, dtype=self.weight_dtype, device=self.device)
 
     def weight_statistics(self) -> tuple[float, float, float] | None:
-        """See `Layout.weight_statistics`: what the file says, or one pass over all blocks."""
+        """See `Layout.weight_statistics`: from the metadata of the file, or else one pass over all blocks."""
         if self.weight_dtype is None or not self.num_arcs:
             return None
         known = self.source.weight_statistics
@@ -219,17 +204,16 @@ class Streamed(Uncompressed):
             return known
         found = WeightStatistics()
         self.visit(lambda block: found.add(cast(Tensor, block.weights)))
-        return found.told()
+        return found.summary()
 
     def _rows(self, vertices: Tensor) -> Csr:
-        """The blocks that hold them are read, no others. Raises MemoryBudgetError where the rows do not fit."""
-        first = self._offset.index_select(0, vertices)
-        degree = self._offset.index_select(0, vertices + 1) - first
+        """Reads only the blocks that hold the rows. Raises MemoryBudgetError where the rows do not fit."""
+        first, degree = self.section.offset.index_select(0, vertices), self.section.degree(vertices)
         chosen = torch.zeros(len(vertices) + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(degree, 0, out=chosen[1:])
         num_arcs = int(chosen[-1])
-        self.check_room(num_arcs)
-        neighbors, weights = self._room(num_arcs)
+        self.check_fits(num_arcs)
+        neighbors, weights = self._empty_arcs(num_arcs)
         ascending = torch.argsort(vertices)
         rows = vertices.index_select(0, ascending)
 
@@ -245,30 +229,31 @@ class Streamed(Uncompressed):
             if weights is not None and block.weights is not None:
                 weights.index_copy_(0, place, block.weights.index_select(0, arcs))
 
-        self.pipeline.visit_all(relax.blocks_of(self, vertices[degree > 0]), copy)
+        self.section.visit_rows(vertices[degree > 0], copy)
         return chosen, neighbors, weights
 
     # ---- pull --------------------------------------------------------------------------------------------------------
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         result = torch.full_like(data, reduction.identity(data.dtype))
-        sent = self.source.with_room(data)
+        sent = self.source.with_virtual_rows(data)
         self.pull_rows(sent, reduction, edge, lambda received, rows: result[rows].copy_(received))
         return result
 
     def pull_rows(
         self, sent: Tensor, reduction: Reduction, edge: str, write: Callable[[Tensor, slice], object]
     ) -> None:
-        """A pull whose result is nowhere as a whole: write(received, rows) is handed what adjacent rows receive, block
-        by block in any order, and the rows of no block never. Data as `_pull` takes it, `BlockFile.with_room`."""
-        joined = RowsJoined(self, reduction, sent.dtype, write)
+        """A pull whose result is never materialised: write(received, rows) is called with what adjacent rows receive,
+        block by block in any order, but not for rows that are in no block. `sent` comes from
+        `BlockFile.with_virtual_rows`."""
+        results = SplitRows(self.section, reduction, sent.dtype, write)
 
         def receive(block: Block) -> None:
-            crossing = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
-            joined.add(block, block.reduce(sent, _step(block, sent, reduction, edge, crossing)))
+            weights = None if edge == "copy" or block.weights is None else block.weights.to(sent.dtype)
+            results.add(block, block.reduce(sent, _step(block, sent, reduction, edge, weights)))
 
         self.visit(receive)
-        joined.finish()
+        results.finish()
 
     def affine_step(
         self,
@@ -280,7 +265,7 @@ class Streamed(Uncompressed):
         spare: tuple[Tensor | None, Tensor | None],
         wanted: Collection[str],
     ) -> Stepped:
-        """See `Layout.affine_step`: block by block into the new values, in float64 within a block alone."""
+        """See `Layout.affine_step`: block by block into the new values; float64 only within a block."""
         bias, scale = coefficients.bias, coefficients.scale
         values = torch.empty_like(before) if spare[0] is None or spare[0] is before else spare[0]
         values.copy_(torch.as_tensor(beta * bias))
@@ -289,53 +274,51 @@ class Streamed(Uncompressed):
             constant = bias[rows] if isinstance(bias, Tensor) else bias
             values[rows] = (alpha * received[:, 0] + beta * constant).to(values.dtype)
 
-        joined = RowsJoined(self, REDUCTIONS["sum"], devices.widest_float(heard), write)
-        fused = _adds_wide(heard, coefficients.weighted, self.weight_dtype)
+        results = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(heard), write)
+        fused = _accumulates_in_float64(heard, coefficients.weighted, self.weight_dtype)
         sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
-        sent = self.source.with_room(sent)
+        sent = self.source.with_virtual_rows(sent)
 
         def receive(block: Block) -> None:
-            crossing = block.weights if coefficients.weighted else None
-            joined.add(block, block.reduce(sent, _linear_step(block, sent, crossing, fused)))
+            weights = block.weights if coefficients.weighted else None
+            results.add(block, block.reduce(sent, _linear_step(block, sent, weights, fused)))
 
         with torch.no_grad():
             self.visit(receive)
-            joined.finish()
-            return _told(coefficients, values, scaled(values, scale), before, wanted)
+            results.finish()
+            return _as_result(coefficients, values, scaled(values, scale), before, wanted)
 
-    # ---- operations that go through blocks in an order of their own ------------------------------------------------
+    # ---- operations that visit blocks in an order of their own -----------------------------------------------------
 
     def join(self, graph: Any, label: Tensor) -> bool:
         """See `tgraph.primitives.union_find.join`, over all arcs."""
-        return join_blocks(self, graph, label)
+        return join_blocks(self.section, graph, label)
 
     def relax_rows(
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
-        """A round of a relaxation along the rows of `sub`, with the values of before the round."""
-        return relax.relax_rows(self, sub, values, reduction, edge, weights)
+        """One round of a relaxation along the rows of `sub`, with the values of before the round."""
+        return relax_rows(self.section, sub, values, reduction, edge, weights)
 
     def fixpoint(self, *arguments: Any) -> Any:
-        """A relaxation at its start, which goes through the blocks in the order of the work ahead."""
-        from tgraph.stream.run.fixpoint import Fixpoint
-
-        return Fixpoint(self, *arguments)
+        """The start of an asynchronous relaxation; the arguments are those of `Fixpoint` after the section."""
+        return Fixpoint(self.section, *arguments)
 
 
-def _adds_wide(heard: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
-    """True where the kernels add float32 in float64."""
-    compiled = devices.kind(heard) == "cpu" and native.load() is not None
-    return compiled and heard.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
+def _accumulates_in_float64(x: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
+    """Whether the kernels sum float32 data in float64."""
+    compiled = devices.kind(x) == "cpu" and native.load() is not None
+    return compiled and x.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
 
 
 def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
-    """What rows of a block receive, from their offsets and neighbours."""
+    """The function from offsets and neighbours of rows of a block to what these receive."""
     inside = isinstance(block, CompressedBlock)
     return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
 
 
 def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Step:
-    """What rows of a block receive in a linear step, [rows, 1] in float64 where the device has it."""
+    """The same for a linear step, [rows, 1] in float64 where the device has it."""
     edge = "copy" if weights is None else "mul"
     if not fused:
         return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
@@ -343,8 +326,11 @@ def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool
     return lambda offset, neighbors: pull(Rows(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64)
 
 
-def _told(coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]) -> Stepped:
-    """The step, its numbers added up so many vertices at a time: float64 copies of all would take room for blocks."""
+def _as_result(
+    coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]
+) -> Stepped:
+    """The result of a step. Its sums are computed CHUNK vertices at a time: float64 copies of all values would take
+    memory from the blocks."""
     wide = devices.widest_float(values)
     change, total, unsent = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
     for begin in range(0, len(values), CHUNK):

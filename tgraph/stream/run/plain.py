@@ -1,7 +1,7 @@
-"""A plain .tg file as blocks, where its arcs lie: a range of them is a stretch of each tensor, read by its offset.
+"""A plain (unpartitioned) .tg file, read as blocks: a range of arcs is a contiguous range of each tensor.
 
-The in-arcs of a directed graph are not in such a file. What asks for them first has them sorted by an external sort
-into a temporary file, which has no name by the time that it is used: it vanishes with the graph.
+Such a file holds no in-arcs of a directed graph. The first access to them sorts them by an external sort into a
+temporary file, which is unlinked once it is open, and so vanishes with the graph.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tgraph.io.atomic_write import room_for
 from tgraph.io.checksummed import Contents, contents
 from tgraph.io.edges import Rules
 from tgraph.io.files import PathLike
-from tgraph.stream.file.blocks import BlockFile, forget
+from tgraph.stream.file.blocks import BlockFile, drop_pages
 from tgraph.stream.file.container import Extent, as_bytes, read_fully
-from tgraph.stream.file.convert import Sorting, folder_beside
+from tgraph.stream.file.convert import BlockSorter, temporary_folder
 from tgraph.stream.file.external_sort import Edges
-from tgraph.stream.file.writing import Facts, Stretch, block_size, cut, local_offset
+from tgraph.stream.file.writing import ArcRange, GraphInfo, block_size, cut, local_offset
 from tgraph.stream.memory import page_aligned
 from tgraph.stream.run.budget import block_count, vertex_bytes
 
@@ -31,29 +31,29 @@ _REMEDY = "read it with tgraph.read and write it again, or partition it with tgr
 
 
 class PlainFile(BlockFile):
-    """A plain .tg file that is open, read as a partitioned one is.
+    """An open plain .tg file with the interface of a partitioned one.
 
-    path : the file. memory : the budget, in bytes, that its blocks are to suit.
+    path : the file. memory : the budget, in bytes, from which the size of its blocks follows.
 
-    Blocks end where pieces under a checksum do, so that each is verified whenever it is read; those of a file of an
-    earlier version cannot be.
-    Raises FileFormatError for a file that is damaged, truncated or holds a layout, MemoryBudgetError where the data of
-    the vertices does not fit the budget.
+    Blocks end at the ends of checksummed pieces, so that each is verified whenever it is read; files of an earlier
+    version have no such pieces and are not verified.
+    Raises FileFormatError for a file that is damaged, truncated or holds a layout, MemoryBudgetError where the vertex
+    data does not fit the budget.
     """
 
     def __init__(self, path: PathLike, memory: int):
         self.path, self.direct, self._memory = os.fspath(path), False, memory
         self._file = self._direct_file = -1
         self._reverse: BlockFile | None = None
-        self._sound = set()
-        self._contents = held = contents(path, _REMEDY)
-        self._notes, self._tensors = held.notes, held.entries
-        _check(held)
+        self._checked_blocks = set()
+        self._contents = file = contents(path, _REMEDY)
+        self._notes, self._tensors = file.notes, file.entries
+        _check(file)
         try:
-            self.num_arcs, self.directed = held.entries["neighbors"]["shape"][0], held.notes["directed"] == "true"
-            self.neighbor_dtype = held.dtype("neighbors")
-            self.weight_dtype = held.dtype("weights") if "weights" in held.entries else None
-            self._resident = {"rows.offset": _offset(held, self.num_arcs)}
+            self.num_arcs, self.directed = file.entries["neighbors"]["shape"][0], file.notes["directed"] == "true"
+            self.neighbor_dtype = file.dtype("neighbors")
+            self.weight_dtype = file.dtype("weights") if "weights" in file.entries else None
+            self._resident = {"rows.offset": _offset(file, self.num_arcs)}
             self.num_vertices = len(self.offset()) - 1
             if self.neighbor_dtype != sorting.index_dtype(self.num_vertices):
                 raise ValueError(f"neighbors of {self.num_vertices} vertices in {self.neighbor_dtype}")
@@ -61,14 +61,15 @@ class PlainFile(BlockFile):
             raise
         except (LookupError, TypeError, ValueError, RuntimeError) as fault:
             raise FileFormatError(self.path, f"the tensors are no graph ({fault})", _REMEDY) from fault
-        sizes = Facts(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
-        stretches = cut(self.offset(), self._planned())
-        self.index = [Extent(0, *each, 0, block_size(each, sizes), 0) for each in stretches]
+        info = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
+        blocks = cut(self.offset(), self._planned())
+        self.index = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
         self._own = len(self.index)
         self._file = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
 
     def _planned(self) -> Tensor:
-        """Where blocks begin, int64 [blocks + 1]: of equal size, in whole pieces of both tensors."""
+        """The first arc of each block and the number of arcs, int64 [blocks + 1]: blocks of equal size, in whole
+        checksummed pieces of both tensors."""
         widths = [dtype.itemsize for dtype in (self.neighbor_dtype, self.weight_dtype) if dtype is not None]
         piece, blocks = (
             self._contents.piece // min(widths),
@@ -79,7 +80,7 @@ class PlainFile(BlockFile):
         return torch.cat((firsts, firsts.new_tensor([self.num_arcs])))
 
     def close(self) -> None:
-        """Close the file; blocks that were read stay whole."""
+        """Close the file; blocks that were read stay valid."""
         super().close()
         if self._reverse is not None:
             self._reverse.close()
@@ -98,7 +99,7 @@ class PlainFile(BlockFile):
     # ---- blocks ----------------------------------------------------------------------------------------------------
 
     def makes_blocks(self, section: str) -> bool:
-        """Whether `blocks` of that section has to make them first."""
+        """Whether `blocks(section)` has to sort the in-arcs first."""
         return section != "rows" and self._reverse is None
 
     def blocks(self, section: str = "rows") -> range:
@@ -113,14 +114,14 @@ class PlainFile(BlockFile):
             self._reverse.fetch(block - self._own, memory)
             return
         views, extent = self.views(block, memory), self.index[block]
-        views.offset.copy_(local_offset(self.offset(), Stretch(*extent[1:5])))
+        views.offset.copy_(local_offset(self.offset(), ArcRange(*extent[1:5])))
         for name, part in (("neighbors", views.neighbors), ("weights", views.weights)):
             if part is not None:
                 position = self._contents.position(name) + extent.first_arc * part.element_size()
                 data = as_bytes(part)
                 if read_fully(self._file, data, position) < len(data):
                     raise self._damaged(block, f"is truncated: the file ends within its {name}")
-                forget(self._file, position, len(data))
+                drop_pages(self._file, position, len(data))
 
     def verify(self, block: int, memory: Tensor) -> None:
         """See `BlockFile.verify`."""
@@ -131,7 +132,7 @@ class PlainFile(BlockFile):
         self._contents.check("neighbors", as_bytes(views.neighbors), first * self.neighbor_dtype.itemsize)
         if views.weights is not None:
             self._contents.check("weights", as_bytes(views.weights), first * views.weights.element_size())
-        self._look_through(block, memory)
+        self._check_entries(block, memory)
 
     # ---- in-arcs ---------------------------------------------------------------------------------------------------
 
@@ -139,9 +140,9 @@ class PlainFile(BlockFile):
         """The in-arcs, sorted at the first call."""
         if self._reverse is None:
             needed = f"about {4 * self.num_arcs * (self.neighbor_dtype.itemsize + 4)}"
-            with folder_beside(self.path) as folder, room_for(self.path, needed):
+            with temporary_folder(self.path) as folder, room_for(self.path, needed):
                 memory = max(self._memory - vertex_bytes(self), 1)
-                Sorting(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
+                BlockSorter(_InArcs(self), folder, memory, None, False, None).write(folder / "transpose.tg")
                 self._reverse = BlockFile(folder / "transpose.tg")
             self._reverse.path = f"{self.path} (its in-arcs)"
             self.index.extend(extent._replace(section=1) for extent in self._reverse.index)
@@ -149,7 +150,7 @@ class PlainFile(BlockFile):
 
 
 class _InArcs:
-    """The arcs of the blocks the other way round, to be sorted."""
+    """The reversed arcs of a file, as the source of an external sort."""
 
     rules = Rules(directed=False)
     vertices: Any = None
@@ -171,21 +172,21 @@ class _InArcs:
             yield block.neighbors, rows, block.weights
 
 
-def _check(held: Contents) -> None:
-    """Raise FileFormatError for a file whose arcs are not the tensors of CSR."""
-    if held.notes.get("format") != "tgraph":
-        raise FileFormatError(held.path, "a safetensors file that holds no graph", "write it with tgraph.write")
-    if "layout" in held.notes:
-        layout, remedy = held.notes["layout"], "write graph.to_csr() of what tgraph.read gives; that can be cut"
-        raise FileFormatError(held.path, f"its arcs are in the layout {layout!r}, which has no rows to cut", remedy)
-    lengths = {name: held.entries[name]["shape"] for name in ("neighbors", "weights") if name in held.entries}
-    if not {"offset", "neighbors"} <= held.entries.keys() or len({tuple(shape) for shape in lengths.values()}) != 1:
-        raise FileFormatError(held.path, "the tensors are no graph", _REMEDY)
+def _check(file: Contents) -> None:
+    """Raise FileFormatError for a file that does not hold the tensors of a CSR."""
+    if file.notes.get("format") != "tgraph":
+        raise FileFormatError(file.path, "a safetensors file that holds no graph", "write it with tgraph.write")
+    if "layout" in file.notes:
+        layout, remedy = file.notes["layout"], "write graph.to_csr() of what tgraph.read gives; that can be cut"
+        raise FileFormatError(file.path, f"its arcs are in the layout {layout!r}, which has no rows to cut", remedy)
+    lengths = {name: file.entries[name]["shape"] for name in ("neighbors", "weights") if name in file.entries}
+    if not {"offset", "neighbors"} <= file.entries.keys() or len({tuple(shape) for shape in lengths.values()}) != 1:
+        raise FileFormatError(file.path, "the tensors are no graph", _REMEDY)
 
 
-def _offset(held: Contents, num_arcs: int) -> Tensor:
-    """The offsets, verified. Raises ValueError where they are none."""
-    offset = held.load("offset")
+def _offset(file: Contents, num_arcs: int) -> Tensor:
+    """The offsets, verified. Raises ValueError for invalid ones."""
+    offset = file.load("offset")
     if offset.dtype != torch.int64 or offset.dim() != 1 or not len(offset):
         raise ValueError(f"offset of {offset.dtype} {list(offset.shape)}")
     validate.check_offset(offset)
