@@ -29,7 +29,7 @@ from bench.graphs import Missing, real
 from bench.machine import describe_machine
 from bench.report import table
 from tgraph.formats import FormattedGraph
-from tgraph.stream.partition.cuts import partition
+from tgraph.stream.partitioning.cuts import partition
 from tgraph.stream.run.budget import runtime_bytes, vertex_bytes
 from tgraph.stream.run.host import HostBlocks
 from tgraph.stream.run.streamed import Streamed

@@ -9,7 +9,7 @@ from strategies import random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS
-from tgraph.tune import layout_advice
+from tgraph.tuning import layout_advice
 
 
 def timer_of(milliseconds):

@@ -17,7 +17,7 @@ LAYERS = (
     ("tgraph.cli",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
-    ("tgraph.tune",),
+    ("tgraph.tuning",),
     ("tgraph.nn", "tgraph.stream"),
     ("tgraph.io",),
     ("tgraph.engine",),

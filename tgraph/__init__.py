@@ -20,10 +20,10 @@ from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_
 from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.model.program import Program, Relaxation
 from tgraph.stream.run.opening import open
-from tgraph.tune.advice import advise
-from tgraph.tune.findings import ModelAdvice
-from tgraph.tune.layout_advice import Advice
-from tgraph.tune.tuning import Tuned, tune
+from tgraph.tuning.advice import advise
+from tgraph.tuning.backends import Tuned, tune
+from tgraph.tuning.findings import ModelAdvice
+from tgraph.tuning.layout_advice import Advice
 
 __version__ = "0.1.0"
 

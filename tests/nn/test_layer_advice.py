@@ -11,9 +11,9 @@ from tgraph.core import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS
 from tgraph.kernels.autograd import eager
-from tgraph.tune import layer_advice
-from tgraph.tune.findings import figure, size
-from tgraph.tune.profiler import Profile
+from tgraph.tuning import layer_advice
+from tgraph.tuning.findings import figure, size
+from tgraph.tuning.profiler import Profile
 
 LAYERS = layers()
 OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an operator, where the name is another

@@ -24,7 +24,7 @@ from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent
 from tgraph.stream.file.writing import BlockWriter, GraphInfo, cut, local_offset, resident_tensors, write_partitioned
 from tgraph.stream.memory import PAGE, page_aligned
-from tgraph.stream.partition.parts import Parts
+from tgraph.stream.partitioning.parts import Parts
 
 LABELLED = Graph.from_edges([0, 1, 1, 3], [1, 0, 2, 3], [0.5, 1.5, 2.5, 3.5], vertices=["a", "b", "ü", ""])
 

@@ -23,7 +23,7 @@ from tgraph.stream.file.convert import convert
 from tgraph.stream.file.folding import Folded, fold, folded_error, unfold
 from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.memory import PAGE
-from tgraph.stream.partition.parts import Parts
+from tgraph.stream.partitioning.parts import Parts
 
 al = tg.algorithms
 

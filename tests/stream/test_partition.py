@@ -11,8 +11,8 @@ from strategies import arcs, graphs, grid, on_threads, random_graph
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, MissingDependencyError
-from tgraph.stream.partition.cuts import METHODS, by_metis, edge_balanced, partition, well_connected
-from tgraph.stream.partition.parts import Parts
+from tgraph.stream.partitioning.cuts import METHODS, by_metis, edge_balanced, partition, well_connected
+from tgraph.stream.partitioning.parts import Parts
 
 EVERY = pytest.mark.parametrize("method", METHODS)
 COUNTS = st.sampled_from([1, 2, 3, 7, 64])

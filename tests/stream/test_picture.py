@@ -5,8 +5,8 @@ import pytest
 import torch
 from strategies import random_graph
 
-from tgraph.stream.partition.cuts import edge_balanced
-from tgraph.stream.partition.picture import draw
+from tgraph.stream.partitioning.cuts import edge_balanced
+from tgraph.stream.partitioning.picture import draw
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (5, 0), (30, 100)])

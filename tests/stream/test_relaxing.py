@@ -13,7 +13,7 @@ from tgraph.stream.file import writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.writing import write_partitioned
 from tgraph.stream.memory import page_aligned
-from tgraph.stream.partition.cuts import partition
+from tgraph.stream.partitioning.cuts import partition
 from tgraph.stream.run import fixpoint
 from tgraph.stream.run.host import HostBlocks
 

@@ -35,8 +35,8 @@ from tgraph.formats.reordering import ORDERS
 from tgraph.io import tg as container
 from tgraph.io.text.names import Columns, named
 from tgraph.stream.file.writing import write_partitioned
-from tgraph.stream.partition.cuts import METHODS, partition
-from tgraph.stream.partition.picture import draw
+from tgraph.stream.partitioning.cuts import METHODS, partition
+from tgraph.stream.partitioning.picture import draw
 
 
 def read(

@@ -22,7 +22,7 @@ from tgraph.algorithms import (
     triangle_count,
 )
 from tgraph.core.text import duration, scaled, table
-from tgraph.stream.partition.parts import Parts
+from tgraph.stream.partitioning.parts import Parts
 
 if TYPE_CHECKING:
     import pandas

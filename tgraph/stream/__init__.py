@@ -6,7 +6,7 @@ from tgraph.stream.features.matrix import FeatureFile
 from tgraph.stream.features.permuting import permute
 from tgraph.stream.file.convert import convert
 from tgraph.stream.file.writing import write_partitioned
-from tgraph.stream.partition.cuts import partition
+from tgraph.stream.partitioning.cuts import partition
 from tgraph.stream.run.opening import open
 
 __all__ = ["FeatureFile", "aggregate", "apply", "convert", "open", "partition", "permute", "write_partitioned"]

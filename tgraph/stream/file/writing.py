@@ -30,7 +30,7 @@ from tgraph.stream.file.container import (
 from tgraph.stream.file.folding import fold, shape_of
 from tgraph.stream.file.weights import WeightStatistics
 from tgraph.stream.memory import PAGE
-from tgraph.stream.partition.parts import Parts, equal_shares, round_to_rows
+from tgraph.stream.partitioning.parts import Parts, equal_shares, round_to_rows
 
 # The layouts that blocks may be compressed by.
 LAYOUTS = ("virtual",)
@@ -46,7 +46,7 @@ def write_partitioned(
 ) -> None:
     """Write a graph as blocks of arcs, to be processed out of core.
 
-    `parts` defines the bounds of the blocks and how vertices are renumbered first (see `tgraph.stream.partition.cuts`);
+    `parts` defines the bounds of the blocks and how vertices are renumbered first (`stream.partitioning.cuts`);
     an int asks for so many blocks of nearly equal size, without renumbering. `transpose_parts` does so for the in-arcs
     of a directed graph, whose vertices follow the order of `parts`; None takes as many blocks as `parts` has.
     The file replaces one at `path` once it is complete and on disk: a crash leaves the old one unchanged.

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tgraph.core.subgraph import whole
 from tgraph.kernels import Choice, choose, layouts, watched
 from tgraph.kernels.call import Call
-from tgraph.tune.traffic import moved, row_bytes
+from tgraph.tuning.traffic import moved, row_bytes
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tgraph.core.subgraph import whole
 from tgraph.engine.run import run
 from tgraph.model.program import Relaxation
 from tgraph.primitives import union_find
-from tgraph.stream.partition.capacity import select_within_capacity
+from tgraph.stream.partitioning.capacity import select_within_capacity
 
 # Each round assigns most of the remaining vertices; what is left are thinner and thinner shells between the blocks.
 ROUNDS = 4

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from tgraph.core import devices, sorting
 from tgraph.core.graph import Graph
-from tgraph.stream.partition.bfs_grow import numbered_by_first
-from tgraph.stream.partition.capacity import best_of_each, select_within_capacity
+from tgraph.stream.partitioning.bfs_grow import numbered_by_first
+from tgraph.stream.partitioning.capacity import best_of_each, select_within_capacity
 
 # The cap also doubles after a round that leaves more than this share of the groups.
 SLOW = 15 / 16

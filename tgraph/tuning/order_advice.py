@@ -12,7 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import MissingDependencyError
 from tgraph.formats.reordering import reorder
 from tgraph.model.operators import aggregate
-from tgraph.tune.tuning import Timer, timer_on
+from tgraph.tuning.backends import Timer, timer_on
 
 # Every order is measured this many times, in turn, so that disturbances by other processes affect all of them.
 TURNS = 3

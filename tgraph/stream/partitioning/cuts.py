@@ -11,8 +11,8 @@ from tgraph.core import build
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats import reordering
-from tgraph.stream.partition.parts import Parts, both_ways, by_label, equal_shares, round_to_rows
-from tgraph.stream.partition.well_connected import well_connect
+from tgraph.stream.partitioning.parts import Parts, both_ways, by_label, equal_shares, round_to_rows
+from tgraph.stream.partitioning.well_connected import well_connect
 
 METHODS = ("ebp", "wcp", "metis")
 

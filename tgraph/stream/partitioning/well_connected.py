@@ -16,10 +16,10 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
-from tgraph.stream.partition.bfs_grow import grow
-from tgraph.stream.partition.block_order import contract, order_blocks
-from tgraph.stream.partition.label_refine import refine
-from tgraph.stream.partition.parts import Parts, both_ways, equal_shares, part_bounds, round_to_rows, unless_identity
+from tgraph.stream.partitioning.bfs_grow import grow
+from tgraph.stream.partitioning.block_order import contract, order_blocks
+from tgraph.stream.partitioning.label_refine import refine
+from tgraph.stream.partitioning.parts import Parts, both_ways, equal_shares, part_bounds, round_to_rows, unless_identity
 
 # By which share of the mean a part may exceed it, unless a hub makes it larger.
 TOLERANCE = 0.05

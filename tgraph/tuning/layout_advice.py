@@ -16,7 +16,7 @@ from tgraph.core.text import table
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS, FormattedGraph, known
 from tgraph.model.operators import aggregate
-from tgraph.tune.tuning import Timer, timer_on
+from tgraph.tuning.backends import Timer, timer_on
 
 # Arcs that are measured, at most. A larger graph is sampled by this many ranges of consecutive vertices.
 SAMPLE, RANGES = 4_000_000, 4

@@ -13,7 +13,7 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
-from tgraph.stream.partition.capacity import select_within_capacity
+from tgraph.stream.partitioning.capacity import select_within_capacity
 
 # The largest number of rounds, and the share of the cut that two of them have to gain for more to follow.
 ROUNDS = 16

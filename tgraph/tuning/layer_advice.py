@@ -23,12 +23,12 @@ from tgraph.nn.accelerated import accelerate
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.conv.layer import MessagePassing
 from tgraph.nn.edge_index import adjacency_of
-from tgraph.tune.call_capture import Arguments, captured, layers_of, on_graph, synthetic
-from tgraph.tune.findings import LayerAdvice, ModelAdvice, numbers, size
-from tgraph.tune.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, in_csr, measured_layouts, sampled
-from tgraph.tune.order_advice import DEFAULT_ORDERS, measured_orders
-from tgraph.tune.profiler import Profile, Step, median, replayed
-from tgraph.tune.tuning import Timer
+from tgraph.tuning.backends import Timer
+from tgraph.tuning.call_capture import Arguments, captured, layers_of, on_graph, synthetic
+from tgraph.tuning.findings import LayerAdvice, ModelAdvice, numbers, size
+from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, in_csr, measured_layouts, sampled
+from tgraph.tuning.order_advice import DEFAULT_ORDERS, measured_orders
+from tgraph.tuning.profiler import Profile, Step, median, replayed
 
 # Each layer is run this often after a first run, which fills caches.
 RUNS = 3

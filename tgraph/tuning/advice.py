@@ -8,10 +8,10 @@ from typing import Any, overload
 import torch
 
 from tgraph.core.graph import Graph
-from tgraph.tune.findings import ModelAdvice
-from tgraph.tune.layout_advice import DEFAULT_LAYOUTS, SAMPLE, Advice, advise_graph
-from tgraph.tune.order_advice import DEFAULT_ORDERS
-from tgraph.tune.tuning import Timer
+from tgraph.tuning.backends import Timer
+from tgraph.tuning.findings import ModelAdvice
+from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, SAMPLE, Advice, advise_graph
+from tgraph.tuning.order_advice import DEFAULT_ORDERS
 
 
 @overload
@@ -76,7 +76,7 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
     that takes the number of columns from its first input.
     """
     if "model" in options or (subject and isinstance(subject[0], torch.nn.Module)):
-        from tgraph.tune.layer_advice import advise_model  # imports PyTorch Geometric, which takes seconds
+        from tgraph.tuning.layer_advice import advise_model  # imports PyTorch Geometric, which takes seconds
 
         return advise_model(*subject, **options)
     return advise_graph(*subject, **options)

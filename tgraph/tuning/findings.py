@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import torch
 
 from tgraph.core.text import table
-from tgraph.tune.layout_advice import Advice
-from tgraph.tune.order_advice import OrderAdvice
-from tgraph.tune.profiler import Step
+from tgraph.tuning.layout_advice import Advice
+from tgraph.tuning.order_advice import OrderAdvice
+from tgraph.tuning.profiler import Step
 
 
 @dataclass(frozen=True)
