@@ -18,7 +18,7 @@ from strategies import FLOATS, INTEGERS, graphs, random_graph
 import tgraph as tg
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import atomic_write
+from tgraph.files import atomic_write
 from tgraph.stream.file import writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent

@@ -25,8 +25,8 @@ from tgraph.engine.direction import DirectionPolicy
 from tgraph.engine.planning import Plan
 from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError, NotConvergedError
+from tgraph.files import PathLike
 from tgraph.formats.layout import Layout
-from tgraph.io.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
 from tgraph.model.program import Program, Relaxation
 

@@ -25,7 +25,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tgraph.errors import ArgumentError
-from tgraph.io.files import CODECS, PathLike, stem
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import CODECS, stem
 from tgraph.io.text.names import Columns
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tgraph.core import sorting
 from tgraph.core.build import Multi, SelfLoops, as_index, as_weights, check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 
 if TYPE_CHECKING:
     import pyarrow

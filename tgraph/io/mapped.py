@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
-from tgraph.io.checksummed import Contents, as_bytes
+from tgraph.files.checksummed import Contents, as_bytes
 
 
 class _Verified:

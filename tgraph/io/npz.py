@@ -11,8 +11,9 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import replacing
 from tgraph.io import labels
-from tgraph.io.files import PathLike, replacing
 
 _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
 _SCIPYS = ("indptr", "indices", "data", "shape", "format")

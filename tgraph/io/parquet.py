@@ -10,8 +10,9 @@ import numpy as np
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import replacing
 from tgraph.io.edges import Ids, Rules, named_edges
-from tgraph.io.files import PathLike, replacing
 from tgraph.io.text.names import Columns, find_columns
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels,
 graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
 tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
 options. The data begin at a page boundary, so any safetensors reader can map them too. Every byte is under a checksum
-(`tgraph.io.checksummed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into
+(`tgraph.files.checksummed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into
 blocks, as `tgraph.stream.file.container` says.
 """
 
@@ -20,9 +20,9 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import checksummed, labels
-from tgraph.io.checksummed import Contents, as_bytes, contents
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike, checksummed
+from tgraph.files.checksummed import Contents, as_bytes, contents
+from tgraph.io import labels
 from tgraph.io.mapped import MappedGraph
 
 VERSION = 2

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.files import BYTE_ORDER_MARK, PathLike, blocks, lines, open_bytes
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import BYTE_ORDER_MARK, blocks, lines, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes, lines, open_bytes
 from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids
-from tgraph.io.files import PathLike, create_bytes, lines, open_bytes
 from tgraph.io.text.columns import Layout, last_line_before_data, read_columns
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
-from tgraph.io.files import PathLike, create_bytes
 from tgraph.io.text.columns import BLANKS, Layout, check_delimiter, first_lines, read_columns
 from tgraph.io.text.names import Columns
 

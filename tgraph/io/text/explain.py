@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from tgraph.errors import FileFormatError
-from tgraph.io.files import PathLike, lines, open_bytes
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import lines, open_bytes
 from tgraph.io.text.columns import Layout
 
 _INTEGER = re.compile(rb"-?\d+")

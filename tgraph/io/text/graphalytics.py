@@ -14,8 +14,9 @@ from tgraph.core import sorting
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import CODECS, create_bytes, lines, open_bytes, stem
 from tgraph.io.edges import Rules, edges_of, printable
-from tgraph.io.files import CODECS, PathLike, create_bytes, lines, open_bytes, stem
 from tgraph.io.text.columns import Layout, first_lines, read_columns
 
 _SUFFIXES = (".v", ".e", ".properties")

@@ -10,8 +10,9 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import blocks, create_bytes, lines, open_bytes
 from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
-from tgraph.io.files import PathLike, blocks, create_bytes, lines, open_bytes
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*%[^\n]*\n?")
 _BREAKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 
 SOURCES = ("source", "src", "from", "fromnodeid", "u")
 TARGETS = ("target", "dst", "to", "tonodeid", "v")

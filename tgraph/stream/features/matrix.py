@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 from tgraph.stream.file.blocks import forget
 from tgraph.stream.file.container import DTYPE_NAMES, DTYPES, as_bytes, read_fully
 from tgraph.stream.file.writing import whole_file

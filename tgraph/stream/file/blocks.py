@@ -14,8 +14,8 @@ from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
 from tgraph.io import labels
-from tgraph.io.files import PathLike
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
 from tgraph.stream.file.block_validation import fault, stray_rows
 from tgraph.stream.file.container import (

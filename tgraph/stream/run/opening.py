@@ -9,8 +9,8 @@ import torch
 
 from tgraph.core import devices
 from tgraph.core.graph import Graph
+from tgraph.files import PathLike
 from tgraph.formats.graph import FormattedGraph
-from tgraph.io.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.plain import PlainFile
 from tgraph.stream.file.writing import balanced_bounds

@@ -12,7 +12,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tgraph.io.files import PathLike, replacing
+from tgraph.files import PathLike
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends, and vanishes when it fails."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Files as bytes: decompressed, counted by a progress bar, cut at line ends; written whole or not at all."""
+"""Files as streams of bytes: read decompressed, split at line ends; written compressed, and atomically."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tgraph.errors import FileFormatError
-
-PathLike = str | os.PathLike[str]
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import replacing
 
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -93,18 +93,6 @@ def stem(path: PathLike) -> Path:
     """The path without the suffix that names its compression."""
     path = Path(path)
     return path.with_suffix("") if path.suffix.lower() in CODECS else path
-
-
-@contextmanager
-def replacing(path: PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends, and vanishes when it fails."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -19,8 +19,8 @@ import xxhash
 from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.atomic_write import whole_file
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import whole_file
 
 PAGE = 4096
 PIECE = 1 << 20  # bytes; a power of two, so that the elements of any dtype fill it
