@@ -9,12 +9,10 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.coo import COO
-from tgraph.formats.csc import CSC
-from tgraph.formats.csr import CSR
+from tgraph.formats.csr import CSC, CSR
 from tgraph.formats.dag.cbm import CBM
 from tgraph.formats.dag.virtual import Virtual
-from tgraph.formats.dcsc import DCSC
-from tgraph.formats.dcsr import DCSR
+from tgraph.formats.dcsr import DCSC, DCSR
 from tgraph.formats.ell import ELL
 from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout

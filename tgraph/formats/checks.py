@@ -1,4 +1,5 @@
-"""Checks of stored tensors, which a file may have damaged: kernels that follow them in memory trust what passed."""
+"""Checks of edges that are given, and of stored tensors, which may come from a damaged file. Kernels that index memory
+by them rely on these checks."""
 
 from __future__ import annotations
 
@@ -57,3 +58,16 @@ def count_option(options: dict[str, Any], name: str, least: int = 0) -> int:
     if count < least:
         raise ArgumentError(f"{name}: must be at least {least}, got {count}")
     return count
+
+
+def checked_edges(
+    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Edges as they can be stored. Raises ArgumentError for ends that are no vertices, and for shapes that differ."""
+    num_vertices = build.as_count(num_vertices, "num_vertices")
+    src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
+    if len(src) != len(dst):
+        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
+    validate.check_range(src, num_vertices, "src")
+    validate.check_range(dst, num_vertices, "dst")
+    return src, dst, build.as_weights(weights, len(src))

@@ -11,11 +11,18 @@ from tgraph.core import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
-from tgraph.formats.checks import check_names, count_option
-from tgraph.formats.csc import transposed_csr
-from tgraph.formats.dcsr import checked_edges
+from tgraph.formats.checks import check_names, checked_edges, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, select_rows, taken
+from tgraph.formats.uncompressed import (
+    Csr,
+    Uncompressed,
+    placed,
+    reduce_arcs,
+    reduce_rows,
+    select_rows,
+    taken,
+    transposed_csr,
+)
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:

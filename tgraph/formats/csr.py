@@ -1,4 +1,4 @@
-"""CSR: the arcs row after row, and where each row begins."""
+"""CSR and CSC: the arcs row after row, or column after column, and where each of these begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tgraph.core.rows import Selection, computed_once, gather_rows
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, taken
+from tgraph.formats.row_column import ByColumn, ByRow
+from tgraph.formats.uncompressed import Csr, taken
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import Reduction
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class CSR(Uncompressed):
+class CSR(ByRow):
     """Compressed sparse rows, the layout of a `Graph`, whose tensors it shares.
 
     offset : int32 or int64 [n + 1]. neighbors : int32 or int64 [m]. weights : [m] or None.
@@ -79,8 +80,6 @@ class CSR(Uncompressed):
 
     def transposed(self) -> Layout:
         """CSC, which holds the same tensors."""
-        from tgraph.formats.csc import CSC
-
         return CSC(self)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
@@ -105,3 +104,10 @@ class CSR(Uncompressed):
     def _graph(self) -> Graph:
         """What backends keep with a graph outlives a call."""
         return self._as_graph()
+
+
+class CSC(ByColumn):
+    """Compressed sparse columns."""
+
+    name = "csc"
+    stored = CSR

@@ -1,4 +1,4 @@
-"""DCSR: CSR of the rows that are not empty."""
+"""DCSR and DCSC: CSR of the rows, or CSC of the columns, that are not empty."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph.core import build, sorting, validate
+from tgraph.core import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
-from tgraph.formats.checks import check_names, check_rows, count_option
+from tgraph.formats.checks import check_names, check_rows, checked_edges, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, taken
+from tgraph.formats.row_column import ByColumn, ByRow
+from tgraph.formats.uncompressed import Csr, placed, reduce_arcs, reduce_rows, taken
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class DCSR(Uncompressed):
+class DCSR(ByRow):
     """Doubly compressed sparse rows (Buluç and Gilbert, "On the representation and multiplication of hypersparse
     matrices", 2008): memory follows the rows that hold an arc, for graphs of many vertices and few arcs.
 
@@ -103,8 +104,6 @@ class DCSR(Uncompressed):
 
     def transposed(self) -> Layout:
         """DCSC, which holds the same tensors."""
-        from tgraph.formats.dcsc import DCSC
-
         return DCSC(self)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
@@ -116,14 +115,15 @@ class DCSR(Uncompressed):
         return reduce_arcs(self.neighbors, self.row_of_arc(), weights, data, reduction, edge)
 
 
-def checked_edges(
-    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Edges as they can be stored. Raises ArgumentError for ends that are no vertices, and for shapes that differ."""
-    num_vertices = build.as_count(num_vertices, "num_vertices")
-    src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
-    if len(src) != len(dst):
-        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
-    validate.check_range(src, num_vertices, "src")
-    validate.check_range(dst, num_vertices, "dst")
-    return src, dst, build.as_weights(weights, len(src))
+class DCSC(ByColumn):
+    """Doubly compressed sparse columns (Buluç and Gilbert, "On the representation and multiplication of hypersparse
+    matrices", 2008): memory follows the columns that hold an arc."""
+
+    name = "dcsc"
+    stored = DCSR
+
+    @classmethod
+    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
+        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None, of `num_vertices` vertices, of which
+        nothing is made. Raises ArgumentError for ends that are no vertices, and for shapes that do not fit."""
+        return cls(DCSR.from_edges(dst, src, weights, num_vertices))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,9 +14,7 @@ from tgraph.core.graph import Graph, derived
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import Selection, computed_once, gather_rows
 from tgraph.core.symmetry import Mirror
-
-if TYPE_CHECKING:
-    from tgraph.formats.layout import Layout
+from tgraph.formats.layout import Layout
 
 
 class FormattedGraph(Graph):

@@ -12,8 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once, gather_rows, gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
-from tgraph.formats.csc import transposed_csr
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
 from tgraph.kernels.cuda import sell as cuda
 from tgraph.kernels.native.aggregation import sell as native
 from tgraph.kernels.native.aggregation.sell import Slices

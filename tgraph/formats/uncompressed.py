@@ -152,6 +152,12 @@ def taken(offset: Tensor, positions: Tensor, neighbors: Tensor, weights: Tensor 
     return offset, sorting.take(neighbors, positions), None if weights is None else sorting.take(weights, positions)
 
 
+def transposed_csr(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
+    """The CSR of the reversed arcs, ascending, parallel ones in their order; weights [m] or None follow."""
+    offset, neighbors, order = sorting.transpose(offset, neighbors, permutation=weights is not None)
+    return offset, neighbors, None if weights is None or order is None else sorting.take(weights.detach(), order)
+
+
 def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tensor) -> Csr:
     """The rows of some vertices [k] as a CSR of k rows, from arcs src -> dst [m] in any order, those with the same ends
     staying in theirs. O(m log k)."""

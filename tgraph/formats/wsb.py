@@ -12,8 +12,7 @@ from tgraph.core import build, sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
-from tgraph.formats.csc import transposed_csr
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
 from tgraph.kernels.cuda import wsb as cuda
 from tgraph.kernels.native.aggregation import tiles as compiled
 from tgraph.kernels.portable import tiles as portable

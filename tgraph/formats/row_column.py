@@ -1,22 +1,37 @@
-"""CSC: the arcs column after column, which is the CSR of the transpose."""
+"""Layouts stored by row, and their counterparts by column: the same tensors, of the transpose."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
 from tgraph.core.graph import Graph
-from tgraph.formats.csr import CSR
-from tgraph.formats.dcsr import DCSR
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, select_rows
+from tgraph.formats.uncompressed import Csr, Uncompressed, select_rows, transposed_csr
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class ByRow(Uncompressed):
+    """The arcs stored row after row.
+
+    neighbors : int32 or int64 [m], the vertex that each arc leads to.
+    """
+
+    neighbors: Tensor
+
+    @abstractmethod
+    def row_of_arc(self) -> Tensor:
+        """The row that each arc is stored in, [m]."""
+
+    @abstractmethod
+    def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        """What each vertex receives from the rows that it is a neighbour of, [n, F], in the order of the arcs."""
 
 
 class ByColumn(Uncompressed):
@@ -25,9 +40,9 @@ class ByColumn(Uncompressed):
     columns : a layout of the transpose; column u lists the rows that have an arc to u.
     """
 
-    stored: ClassVar[type[CSR] | type[DCSR]]
+    stored: ClassVar[type[ByRow]]
 
-    def __init__(self, columns: CSR | DCSR):
+    def __init__(self, columns: ByRow):
         self.columns, self.weights = columns, columns.weights
         self.num_vertices, self.num_arcs = columns.num_vertices, columns.num_arcs
 
@@ -68,16 +83,3 @@ class ByColumn(Uncompressed):
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self.columns.push(data, reduction, edge, weights)
-
-
-class CSC(ByColumn):
-    """Compressed sparse columns."""
-
-    name = "csc"
-    stored = CSR
-
-
-def transposed_csr(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
-    """The CSR of the reversed arcs, ascending, parallel ones in their order; weights [m] or None follow."""
-    offset, neighbors, order = sorting.transpose(offset, neighbors, permutation=weights is not None)
-    return offset, neighbors, None if weights is None or order is None else sorting.take(weights.detach(), order)
