@@ -14,7 +14,8 @@ from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
 from tgraph.io.text import edgelist
-from tgraph.io.text.columns import Layout, check_delimiter, first_lines, read_columns
+from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.line_layout import LineLayout, check_delimiter
 from tgraph.io.text.names import Columns, find_columns
 
 
@@ -65,7 +66,7 @@ def plan(
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     number, line = data[0]
     delimiter = delimiter or next((mark for mark in ",;\t" if mark.encode() in line), ",")
-    split = Layout((), delimiter, quoted=True).split
+    split = LineLayout((), delimiter, quoted=True).split
     header = split(path, number, line)
     named = source is not None or target is not None or weight is not None
     if not named and any(map(edgelist.NUMBER.fullmatch, header)):
@@ -81,7 +82,7 @@ def plan(
     ends = [row[names.index(name)] if names.index(name) < len(row) else b"" for name in found[:2]]
     kind = edgelist.id_kind(path, [(data[1][0], ends)], ids)
     kinds = {found[0]: kind, found[1]: kind} | ({found[2]: "number"} if found[2] else {})
-    layout = Layout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
+    layout = LineLayout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
     column = names.index(found[2]) if found[2] else None
     left = [name for name in names if name not in found]
     values = dict(zip(names, row, strict=False))

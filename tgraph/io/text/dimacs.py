@@ -10,7 +10,8 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes, lines, open_bytes
 from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids
-from tgraph.io.text.columns import Layout, last_line_before_data, read_columns
+from tgraph.io.text.columns import last_line_before_data, read_columns
+from tgraph.io.text.line_layout import LineLayout
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def read(
     check_declared(path, n, m, line)
     fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
     skip = last_line_before_data(path, kind.comments, line)
-    layout = Layout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
+    layout = LineLayout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
     arrays = [array for array in read_columns(path, layout, progress) if array is not None]
     src, dst = arrays[0], arrays[1]
     if len(src) != m:

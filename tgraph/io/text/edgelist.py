@@ -14,7 +14,8 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
-from tgraph.io.text.columns import BLANKS, Layout, check_delimiter, first_lines, read_columns
+from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.line_layout import BLANKS, LineLayout, check_delimiter
 from tgraph.io.text.names import Columns
 
 COMMENTS = "#%"
@@ -60,7 +61,7 @@ class Plan:
     `weight` (or None) are 0-based columns. `taken` names them, and what is left out."""
 
     rules: Rules
-    layout: Layout | None
+    layout: LineLayout | None
     weight: int | None = None
     source: int = 0
     target: int = 1
@@ -96,7 +97,7 @@ def plan(
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
-    layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
+    layout = LineLayout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
     rows = [(number, layout.split(path, number, line)) for number, line in data]
     kind = id_kind(path, rows, ids)
     width = len(rows[0][1])

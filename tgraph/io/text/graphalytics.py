@@ -17,7 +17,8 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import CODECS, create_bytes, lines, open_bytes, stem
 from tgraph.io.edges import Rules, edges_of, printable
-from tgraph.io.text.columns import Layout, first_lines, read_columns
+from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.line_layout import LineLayout
 
 _SUFFIXES = (".v", ".e", ".properties")
 _DIRECTED = re.compile(r"(?m)^\s*graph\..*\.directed\s*=\s*(true|false)\s*$")
@@ -67,7 +68,7 @@ def _beside(prefix: Path, suffix: str) -> Path:
 
 def _read_vertices(path: Path) -> np.ndarray:
     width = _width(path) or 1
-    ids = read_columns(path, Layout(("id",) + ("skip",) * (width - 1), comments="#"))[0].astype(np.int64)
+    ids = read_columns(path, LineLayout(("id",) + ("skip",) * (width - 1), comments="#"))[0].astype(np.int64)
     ordered, counts = np.unique(ids, return_counts=True)
     if len(ordered) != len(ids):
         twice = ordered[counts > 1][0]
@@ -78,7 +79,7 @@ def _read_vertices(path: Path) -> np.ndarray:
 def _read_edges(path: Path, weighted: bool, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
     width = max(_width(path), 2)
     fields = ("id", "id", "number" if weighted else "skip")[:width] + ("skip",) * (width - 3)
-    src, dst, *values = read_columns(path, Layout(fields, comments="#"), progress)
+    src, dst, *values = read_columns(path, LineLayout(fields, comments="#"), progress)
     return src, dst, values[0] if values else None
 
 

@@ -15,7 +15,8 @@ from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes, lines, open_bytes
 from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids
-from tgraph.io.text.columns import Layout, first_lines, last_line_before_data, read_columns
+from tgraph.io.text.columns import first_lines, last_line_before_data, read_columns
+from tgraph.io.text.line_layout import LineLayout
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
 # LAGraph writes matrices of integral doubles, and of infinities, as integer and notes their type below the header
@@ -118,7 +119,7 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
 def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
     fields = ("id", "id") if header.field is None else ("id", "id", header.field)
     skip = last_line_before_data(path, "%", header.line)
-    layout = Layout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
+    layout = LineLayout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
     src, dst, *values = read_columns(path, layout, progress)
     _check_count(path, header, len(src))
     src -= 1
@@ -132,7 +133,7 @@ def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np
 
 
 def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
-    layout = Layout((header.field or "real",), skip=header.line, comments="%")
+    layout = LineLayout((header.field or "real",), skip=header.line, comments="%")
     (values,) = read_columns(path, layout, progress)
     _check_count(path, header, len(values))
     n = header.size
