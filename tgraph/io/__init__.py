@@ -22,15 +22,13 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import CODECS, stem
 from tgraph.io.text.names import Columns
-
-if TYPE_CHECKING:
-    from tgraph.core.graph import Graph
 
 # Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
 FORMATS: dict[str, tuple[str, ...]] = {

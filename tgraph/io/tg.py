@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from tgraph import formats
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike, checksummed
@@ -28,6 +31,25 @@ from tgraph.io.mapped import MappedGraph
 VERSION = 2
 _LAYOUT = "layout."
 _REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
+
+
+class PartitionedFile(Protocol):
+    """What `read` and `verify` need of an open partitioned file."""
+
+    def graph(self, *, weights: bool = True) -> Graph:
+        """The whole graph in memory, verified; without weights where `weights` is False."""
+
+    def check_all(self) -> None:
+        """Raise FileFormatError where any byte differs from what was written."""
+
+
+def _without_stream(path: PathLike) -> AbstractContextManager[PartitionedFile]:
+    raise ImportError(f"{path} is a partitioned file, which tgraph.stream opens; import tgraph.stream first")
+
+
+# Opens a partitioned file. Such files belong to `tgraph.stream`, which stands above this package, so that it is not
+# imported here: its module `tgraph.stream.file.blocks` assigns this when it is imported, which `import tgraph` does.
+open_partitioned: Callable[[PathLike], AbstractContextManager[PartitionedFile]] = _without_stream
 
 
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, verify: bool = True) -> Graph:
@@ -76,9 +98,7 @@ def verify(path: PathLike) -> int:
     """
     mapped = _map(path)
     if mapped is None:
-        from tgraph.stream.file.blocks import BlockFile
-
-        with BlockFile(path) as file:
+        with open_partitioned(path) as file:
             file.check_all()
         return os.path.getsize(path)
     tensors, _, held = mapped
@@ -118,9 +138,7 @@ def _check_all(tensors: dict[str, Tensor], held: Contents) -> None:
 
 def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
     """The graph of a partitioned file."""
-    from tgraph.stream.file.blocks import BlockFile
-
-    with BlockFile(path) as file:
+    with open_partitioned(path) as file:
         graph = file.graph(weights=weights)
     if directed is None or directed == graph.directed:
         return graph
@@ -133,8 +151,6 @@ def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool, he
         text = [name for name in tensors if "layout" in notes or name.startswith("vertex_text")]
         _check_all({name: tensors[name] for name in text}, held)
     if "layout" in notes:
-        from tgraph import formats
-
         arcs = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
         options = json.loads(notes["options"])
         return formats.load(notes["layout"], arcs, options, _vertices(tensors), directed, tensors.get("order"))

@@ -15,7 +15,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.io import labels
+from tgraph.io import labels, tg
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
 from tgraph.stream.file.block_validation import fault, stray_rows
 from tgraph.stream.file.container import (
@@ -359,3 +359,6 @@ def forget(file: int, position: int, nbytes: int) -> None:
     """Give back the pages of the cache, so that what passes through once displaces nothing."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)
+
+
+tg.open_partitioned = BlockFile  # for tgraph.read and tgraph.verify
