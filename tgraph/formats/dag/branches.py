@@ -18,7 +18,7 @@ LEAST_ARCS = 1 << 15  # arcs, before they are compressed, that are worth a block
 
 
 class Schedule(NamedTuple):
-    """`order`, `phases` and `tasks` as in `tgraph.formats.dag.dag.Dag`."""
+    """`order`, `phases` and `tasks` as in `tgraph.kernels.dag.Dag`."""
 
     order: Tensor | None
     phases: tuple[int, ...]

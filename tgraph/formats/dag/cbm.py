@@ -19,7 +19,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import branches
 from tgraph.formats.dag.compressed import Compressed
-from tgraph.formats.dag.dag import Dag
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.dag import cbm as compiled
 from tgraph.kernels.portable import cbm as portable
 from tgraph.kernels.portable.cbm import Matrix

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, count_option
-from tgraph.formats.dag import dag
-from tgraph.formats.dag.dag import Dag
+from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.transpose import transposed
 from tgraph.formats.layout import Layout
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class Compressed(Layout):
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """See `Layout.rows`."""
-        return dag.rows(self.dag, vertices.long())
+        return evaluation.rows(self.dag, vertices.long())
 
     def out_degree(self) -> Tensor:
         """See `Layout.out_degree`."""
-        return dag.degrees(self.dag)
+        return evaluation.degrees(self.dag)
 
     def tensors(self) -> dict[str, Tensor]:
         """See `Layout.tensors`."""
@@ -86,20 +86,20 @@ class Compressed(Layout):
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
         """See `Layout.refuses`."""
-        return dag.refuses(self.dag, reduce, edge)
+        return evaluation.refuses(self.dag, reduce, edge)
 
     def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
         """See `Layout.pull`. Raises ArgumentError for what `refuses` names."""
         if reason := self.refuses(reduce, edge, data.dtype):
             raise ArgumentError(reason)
-        return dag.evaluate(self.dag, data, reduce, edge)
+        return evaluation.evaluate(self.dag, data, reduce, edge)
 
     def multiply(self, data: Tensor, left: Tensor | None = None, right: Tensor | None = None) -> Tensor:
         """diag(left) A diag(right) data in one pass, [n, F]: the products A D X and D A D X of a GCN.
 
         data : [n, F]. left, right : [n] of its dtype, or None for ones. Records no gradient.
         """
-        return dag.evaluate(self.dag, data, "sum", "copy", left, right)
+        return evaluation.evaluate(self.dag, data, "sum", "copy", left, right)
 
     def affine_step(
         self,
@@ -113,4 +113,4 @@ class Compressed(Layout):
     ) -> Stepped:
         """See `Layout.affine_step`: in one pass with the evaluation."""
         weights = self.dag.weights if coefficients.weighted else None
-        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)
+        return evaluation.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)

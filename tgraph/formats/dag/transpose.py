@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import sorting
-from tgraph.formats.dag.dag import Dag
+from tgraph.kernels.dag import Dag
 
 
 def transposed(dag: Dag) -> Dag:

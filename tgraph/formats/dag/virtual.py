@@ -11,10 +11,10 @@ from torch import Tensor
 from tgraph.core import build, native, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.formats.dag import dag
+from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.compressed import Compressed
-from tgraph.formats.dag.dag import Dag
 from tgraph.formats.dag.grammar import Grammar
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.dag import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
 
@@ -72,7 +72,7 @@ class Virtual(Compressed):
         """See `Layout.rows`. Costs the arcs of these rows, and the virtual vertices that they pass."""
         compiled = vertices.device.type == "cpu" and native.load() is not None
         ordered = compiled or self.dag.weights is None
-        return dag.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
+        return evaluation.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
@@ -120,8 +120,8 @@ def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor 
 
 
 def _expanded(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As `dag.rows`, parallel arcs in the order of the paths: with weights that is the order which they came in. Costs
-    the rows once for each level."""
+    """As `evaluation.rows`, with parallel arcs in the order of the paths, which for weighted graphs is the order of the
+    input. Each level costs a pass over the expanded rows."""
     n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
     slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual
     weight = weights.new_zeros(len(vertices))  # type: ignore[union-attr]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -11,11 +12,9 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.autograd.segments import reduce_segments
+from tgraph.kernels.dag import Dag, nodes_of
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
-
-if TYPE_CHECKING:
-    from tgraph.formats.dag.dag import Dag
 
 MESSAGES = 1 << 24  # numbers that are gathered at once, about
 
@@ -23,7 +22,7 @@ MESSAGES = 1 << 24  # numbers that are gathered at once, about
 def evaluate(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
-    """As `tgraph.formats.dag.dag.evaluate`."""
+    """As `tgraph.formats.dag.evaluation.evaluate`."""
     inputs = data if right is None else data * right[:, None]
     if data.dtype in (torch.float16, torch.bfloat16):
         inputs = (data if right is None else data.float() * right.float()[:, None]).float()
@@ -40,7 +39,7 @@ def _evaluate(dag: Dag, inputs: Tensor, reduce: str, edge: str) -> Tensor:
     n = dag.num_vertices
     values = inputs.new_empty((dag.num_nodes, inputs.shape[1]))
     values[:n] = inputs
-    for rows in dag.levels:
+    for rows in dag.kept("levels", levels):
         offset, arcs = _arcs_of(dag, rows)
         children = dag.children[arcs]
         messages = values.index_select(0, nodes_of(children) if dag.signed else children)
@@ -50,11 +49,6 @@ def _evaluate(dag: Dag, inputs: Tensor, reduce: str, edge: str) -> Tensor:
             messages = _weighted(dag, messages, rows, offset, arcs, edge)
         values[n:][rows] = reduce_segments(messages, offset, REDUCTIONS[reduce])
     return values[dag.num_rows :].clone()  # without the memory of the rest
-
-
-def nodes_of(children: Tensor) -> Tensor:
-    """The nodes of children, subtracted or not."""
-    return torch.where(children < 0, ~children, children)
 
 
 def _arcs_of(dag: Dag, rows: Tensor | slice) -> tuple[Tensor, Tensor | slice]:
@@ -97,11 +91,62 @@ def affine_step(
     return stepped(coefficients, received, before, alpha, beta, wanted)
 
 
+# ---- levels --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Levels:
+    """order : int64 [R + n], or None for the rows' own. bounds : ascending, from 0 to R + n."""
+
+    order: Tensor | None
+    bounds: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[Tensor | slice]:
+        """The rows of each level that is not empty."""
+        for first, last in pairwise(self.bounds):
+            if first < last:
+                yield slice(first, last) if self.order is None else self.order[first:last]
+
+
+def levels(dag: Dag) -> Levels:
+    """The phases, cut where their tasks hold rows that need others of the same (Kahn's algorithm, level by level)."""
+    if dag.tasks is None or not len(dag.children):
+        return Levels(None if dag.order is None else dag.order.long(), dag.phases)
+    bounds = torch.tensor(dag.phases, device=dag.offset.device)
+    phase = torch.searchsorted(bounds, dag.position.long(), right=True)
+    row, child = dag.between_rows()
+    inside = phase[child] == phase[row]
+    depth = _depths(child[inside], row[inside], dag.num_rows)
+    key = phase * (int(depth.max()) + 1) + depth
+    order = torch.argsort(key[dag.order.long()] if dag.order is not None else key, stable=True)
+    order = order if dag.order is None else dag.order.long()[order]
+    sizes = torch.unique_consecutive(key[order], return_counts=True)[1]
+    return Levels(order, (0, *sizes.cumsum(0).tolist()))
+
+
+def _depths(needed: Tensor, row: Tensor, num_rows: int) -> Tensor:
+    """How many rows stand on the longest way to each over the pairs (needed, row), int64 [rows]."""
+    depth = torch.zeros(num_rows, dtype=torch.int64, device=row.device)
+    if not len(row):
+        return depth
+    missing = torch.bincount(row, minlength=num_rows)
+    offset, users, _ = sorting.sort_edges(needed, row, num_rows)
+    ready, level = ((missing == 0) & (offset.diff() > 0)).nonzero().squeeze(1), 0
+    while len(ready):
+        level += 1
+        reached = users.index_select(0, gather_rows(offset, ready)[1])
+        touched, count = torch.unique(reached, return_counts=True)
+        missing.index_add_(0, touched, -count)
+        ready = touched[missing.index_select(0, touched) == 0].long()
+        depth.index_fill_(0, ready, level)
+    return depth
+
+
 # ---- rows -----------------------------------------------------------------------------------------------------------
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As `tgraph.formats.dag.dag.rows`: all paths from the rows, one arc further at a time."""
+    """As `tgraph.formats.dag.evaluation.rows`: all paths from the rows, one arc further at a time."""
     n, device = dag.num_vertices, vertices.device
     slot, row = torch.arange(len(vertices), device=device), vertices + dag.num_virtual
     weight = None if dag.weights is None else dag.weights.new_zeros(len(vertices))

@@ -1,17 +1,146 @@
-"""What the tensors of a linear DAG have to satisfy for its evaluation, which follows them without a second look."""
+"""A linear DAG: rows that refer to shared rows. The structure that the kernels of compressed layouts evaluate, and its
+checks: kernels index memory by its tensors and rely on them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
 
+from tgraph.core import sorting
+from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError
 
-if TYPE_CHECKING:
-    from tgraph.formats.dag.dag import Dag
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Dag:
+    """Rows over three kinds of nodes: n inputs, R virtual vertices, n outputs, numbered through in this order.
+
+    A row is a list of children, each of them an input (data of a vertex), a virtual vertex or an output (another row's
+    result). Rows 0..R-1 compute the virtual vertices, rows R..R+n-1 the outputs: row r computes node n + r.
+
+    num_vertices : n.
+    offset : int32 or int64 [R + n + 1], where the children of each row begin.
+    children : int32 or int64 [A], the number of a node; ~number where its value is subtracted.
+    weights : [A], the weight of the arc where it is `weighted`, and 0 elsewhere; None without. Not where something is
+        subtracted.
+    order : int32 or int64 [R + n], the rows in the order of evaluation; None for their own order.
+    phases : ascending bounds, from 0 to R + n, of parts of that order: a row needs rows of earlier phases only, or
+        earlier ones of its own task.
+    tasks : int64, ascending bounds, from 0 to a bound of a phase, of parts of that order that one thread evaluates in
+        order, each within a phase. Rows behind the last bound need none of their own phase, nor do any where there
+        are None.
+    weighted : which arcs carry weights: those to "inputs", or those of "outputs" as in the transposed of such a DAG.
+        Each path from an output to an input leads over exactly one of them.
+    """
+
+    num_vertices: int
+    offset: Tensor
+    children: Tensor
+    weights: Tensor | None
+    order: Tensor | None
+    phases: tuple[int, ...]
+    tasks: Tensor | None
+    weighted: Literal["inputs", "outputs"] = "inputs"
+
+    @property
+    def num_rows(self) -> int:
+        """R + n."""
+        return len(self.offset) - 1
+
+    @property
+    def num_virtual(self) -> int:
+        """R."""
+        return self.num_rows - self.num_vertices
+
+    @property
+    def num_nodes(self) -> int:
+        """n + R + n."""
+        return self.num_rows + self.num_vertices
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that is stored, by name."""
+        named = {name: getattr(self, name) for name in ("offset", "children", "weights", "order", "tasks")}
+        return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is stored."""
+        return sum(tensor.nbytes for tensor in self.tensors().values())
+
+    def to(self, device: torch.device) -> Dag:
+        """The same DAG on another device."""
+        moved: dict[str, Any] = {name: tensor.to(device) for name, tensor in self.tensors().items()}
+        return replace(self, **moved)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is computed anew
+
+    @property
+    def nodes(self) -> Tensor:
+        """The node of each child, subtracted or not, [A]; the children themselves where none is subtracted."""
+        return nodes_of(self.children) if self.signed else self.children
+
+    @computed_once
+    def signed(self) -> bool:
+        """True where some child is subtracted."""
+        return bool((self.children < 0).any())
+
+    @property
+    def row_of_arc(self) -> Tensor:
+        """The row of each child, of the dtype of the children, [A]."""
+        return sorting.expand_rows(self.offset.long(), self.children.dtype)
+
+    @property
+    def position(self) -> Tensor:
+        """Where each row stands in the order of evaluation, [R + n]; inverse to `order`."""
+        here = torch.arange(self.num_rows, dtype=self.children.dtype, device=self.offset.device)
+        return here if self.order is None else torch.empty_like(here).index_copy_(0, self.order.long(), here)
+
+    def between_rows(self) -> tuple[Tensor, Tensor]:
+        """(row, row that it needs) of every child that is no input."""
+        nodes = self.nodes
+        arcs = (nodes >= self.num_vertices).nonzero().squeeze(1)
+        return self.row_of_arc.index_select(0, arcs), nodes.index_select(0, arcs) - self.num_vertices
+
+    @computed_once
+    def wide_offset(self) -> Tensor:
+        """The offsets, int64."""
+        return self.offset.long().contiguous()
+
+    @computed_once
+    def checked(self) -> Dag:
+        """The DAG itself, checked once."""
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Raise ArgumentError unless the tensors are those of a DAG; costs a few passes over the children."""
+        check(self)
+
+    def kept(self, name: str, derive: Callable[[Dag], T]) -> T:
+        """What a backend derives from the DAG: `derive(self)` at first use, held under `name` as long as the DAG is."""
+        if name not in self._derived:
+            self._derived[name] = derive(self)
+        return self._derived[name]
+
+    @computed_once
+    def _derived(self) -> dict[str, Any]:
+        return {}
+
+
+def nodes_of(children: Tensor) -> Tensor:
+    """The nodes of children, subtracted or not."""
+    return torch.where(children < 0, ~children, children)
+
+
+# ---- checks ---------------------------------------------------------------------------------------------------------
 
 
 def check(dag: Dag) -> None:
