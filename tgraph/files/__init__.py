@@ -1,4 +1,4 @@
-"""Files without a graph in them: byte streams, atomic writes, checksummed tensors, trees of plain values."""
+"""File handling below graphs: byte streams, atomic writes, checksummed tensors, trees of plain values."""
 
 from __future__ import annotations
 

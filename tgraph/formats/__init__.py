@@ -1,4 +1,4 @@
-"""Layouts of an adjacency: one graph, many ways to store its arcs, the same answers."""
+"""Storage layouts of the adjacency: the same graph and the same results, with the arcs stored in different formats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def known(name: str) -> type[Layout]:
 
 
 def make(name: str, graph: Graph, **options: Any) -> Layout:
-    """The layout of that name, of the arcs of a graph in CSR; the options are those of its `from_graph`.
+    """The layout `name` with the arcs of a graph in CSR; `options` are those of its `from_graph`.
 
     Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
     """
@@ -41,7 +41,7 @@ def make(name: str, graph: Graph, **options: Any) -> Layout:
 
 
 def convert(graph: Graph, name: str, **options: Any) -> Graph:
-    """The same graph with its arcs in another layout; see `Graph.to_format`."""
+    """The same graph with its arcs in the layout `name`; see `Graph.to_format`."""
     plain = graph.to_csr() if isinstance(graph, FormattedGraph) else graph
     if name == "csr" and not options:
         return plain
@@ -51,5 +51,5 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
 def load(
     name: str, tensors: dict[str, Tensor], options: dict[str, Any], vertices: Any, directed: bool, order: Tensor | None
 ) -> Graph:
-    """The graph of a layout whose tensors and options were stored. Raises ArgumentError where they do not fit."""
+    """The graph of a layout from stored tensors and options. Raises ArgumentError where they are inconsistent."""
     return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)

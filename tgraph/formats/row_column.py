@@ -1,4 +1,4 @@
-"""Layouts stored by row, and their counterparts by column: the same tensors, of the transpose."""
+"""Base classes of layouts by row, and of layouts by column, which are a layout by row of the transpose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ByRow(Uncompressed):
-    """The arcs stored row after row.
+    """A layout that stores the arcs row by row.
 
     neighbors : int32 or int64 [m], the vertex that each arc leads to.
     """
@@ -27,17 +27,17 @@ class ByRow(Uncompressed):
 
     @abstractmethod
     def row_of_arc(self) -> Tensor:
-        """The row that each arc is stored in, [m]."""
+        """The row of each stored arc, [m]."""
 
     @abstractmethod
     def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """What each vertex receives from the rows that it is a neighbour of, [n, F], in the order of the arcs."""
+        """out[u] = the reduction, over the stored arcs v -> u, of edge(data[v], weight), [n, F], in arc order."""
 
 
 class ByColumn(Uncompressed):
-    """The arcs stored by the vertex that they lead to: a pull is a push from what is stored.
+    """A layout that stores the arcs by the vertex that they lead to. A pull is a push over the transpose.
 
-    columns : a layout of the transpose; column u lists the rows that have an arc to u.
+    columns : the transpose in a layout by row; row u of it lists the vertices that have an arc to u.
     """
 
     stored: ClassVar[type[ByRow]]
@@ -48,16 +48,16 @@ class ByColumn(Uncompressed):
 
     @classmethod
     def from_graph(cls, graph: Graph, **options: Any) -> Self:
-        """The arcs of a graph; `options` are those of the layout by rows. Raises ArgumentError for others."""
+        """The arcs of a graph; `options` are those of the layout by row. Raises ArgumentError for others."""
         reverse = Graph(*transposed_csr(graph.offset, graph.neighbors, graph.weights))
         return cls(cls.stored.from_graph(reverse, **options))
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`: the columns transposed, which brings parallel arcs back in their order."""
+        """See `Layout.to_csr`: the transpose of the columns, which restores the order of parallel arcs."""
         return transposed_csr(*self.columns.to_csr())
 
     def _rows(self, vertices: Tensor) -> Csr:
-        """Looks at every arc."""
+        """Scans all arcs."""
         return select_rows(self.columns.neighbors, self.columns.row_of_arc(), self.weights, vertices)
 
     def out_degree(self) -> Tensor:
@@ -65,7 +65,7 @@ class ByColumn(Uncompressed):
         return torch.bincount(self.columns.neighbors, minlength=self.num_vertices)
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`: those of the columns."""
+        """See `Layout.tensors`: those of `columns`."""
         return self.columns.tensors()
 
     def options(self) -> dict[str, Any]:
@@ -74,11 +74,11 @@ class ByColumn(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         return cls(cls.stored.from_tensors(tensors, options))
 
     def transposed(self) -> Layout:
-        """The columns: the same tensors by rows."""
+        """`columns`: the same tensors, by row."""
         return self.columns
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:

@@ -1,12 +1,12 @@
-"""The container of TGraph (.tg): a safetensors file that is mapped into memory, not read.
+"""The container of TGraph (.tg): a safetensors file that is memory-mapped.
 
 Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph has them weights [m], vertices
 int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
-graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
-tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
-options. The data begin at a page boundary, so any safetensors reader can map them too. Every byte is under a checksum
-(`tgraph.files.checksummed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into
-blocks, as `tgraph.stream.file.container` says.
+graph. The metadata are format, version, directed and num_vertices. A graph in a layout (version 2) has the tensors of
+the layout in place of the first three, with the prefix "layout."; the metadata also have layout, its name, and options,
+in JSON. The data begin at a page boundary, so that any safetensors reader can map them too. Every byte is covered by a
+checksum (`tgraph.files.checksummed`), which readers of these versions may ignore. A file of version 3 or 4 is
+partitioned into blocks; see `tgraph.stream.file.container`.
 """
 
 from __future__ import annotations
@@ -53,17 +53,16 @@ open_partitioned: Callable[[PathLike], AbstractContextManager[PartitionedFile]] 
 
 
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, verify: bool = True) -> Graph:
-    """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
+    """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copy-on-write).
 
-    Opening verifies the header and looks at both ends of `offset`. Each tensor is verified as a whole when it is first
-    used, which costs one pass over it (2 to 10 GB a second of what the system has in memory, else as fast as
-    the disk is), and raises FileFormatError, naming tensor and position, where a bit differs. `verify` does so for all
-    at once, `verify=False` never. `graph.validate()` checks what the entries say. Labels are
-    decoded at once, and so are verified the tensors of a layout, which looks at its own. A partitioned file is read
-    into memory, always verified. Files of earlier versions have no checksums.
+    Opening verifies the header and reads both ends of `offset`. Each tensor is verified as a whole at first use, which
+    costs one pass over it (2 to 10 GB a second from the page cache, else the speed of the disk) and raises
+    FileFormatError, naming tensor and position, where a bit differs. `verify=False` skips this. `graph.validate()`
+    checks the entries themselves. Labels, and the tensors of a layout, are verified when the file is opened. A
+    partitioned file is read into memory, always verified. Files of earlier versions have no checksums.
 
-    `weights=False` leaves the weights out, for which a layout is decoded. `directed` overrules the file, at the price
-    of checking that an undirected graph holds both arcs of every edge.
+    `weights=False` drops the weights; a layout is decoded for that. `directed` overrides the file; for an undirected
+    graph, this checks that both arcs of every edge are there.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
     """
     mapped = _map(path)
@@ -83,7 +82,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         raise
     except (KeyError, ValueError, RuntimeError) as fault:
         if held is not None:
-            _check_all(tensors, held)  # says where, if it is damage
+            _check_all(tensors, held)  # if the file is damaged, this names the position
         raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
     if weights is False and graph.weight_dtype is not None:
         graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
@@ -91,10 +90,10 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
 
 
 def verify(path: PathLike) -> int:
-    """Read the whole file and compare it with its checksums; returns how many bytes they are for.
+    """Read the whole file and compare it with its checksums; returns its size in bytes.
 
-    Raises FileFormatError that names the tensor, or block, and its position where a bit differs; ArgumentError for a
-    file without checksums, which earlier versions wrote.
+    Raises FileFormatError that names the tensor, or block, and the position of a difference; ArgumentError for a file
+    without checksums, which earlier versions wrote.
     """
     mapped = _map(path)
     if mapped is None:
@@ -112,7 +111,7 @@ def verify(path: PathLike) -> int:
 
 
 def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | None] | None:
-    """(tensors, metadata, what is known to verify them) of a file, mapped; None where it is partitioned."""
+    """(tensors, metadata, checksums or None) of a file, memory-mapped; None where it is partitioned."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -172,7 +171,7 @@ def _labels(tensors: dict[str, Tensor]) -> Any:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the tensors as they are, under checksums, whole or not at all: a crash leaves the file that was there.
+    """Write the tensors with checksums, atomically: after a crash the previous file is still there.
 
     Raises ArgumentError for labels that are not text; OSError, with the bytes needed, where the disk is full.
     """
@@ -194,7 +193,7 @@ def write(graph: Graph, path: PathLike) -> None:
 
 
 def _arcs(graph: Graph) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors that hold the arcs, and what the metadata say of them."""
+    """The tensors that hold the arcs, and their metadata."""
     if (layout := graph.layout) is not None:
         held = {_LAYOUT + name: tensor for name, tensor in layout.tensors().items()}
         return held, {"layout": layout.name, "options": json.dumps(layout.options())}

@@ -1,5 +1,5 @@
-"""A linear DAG: rows that refer to shared rows. The structure that the kernels of compressed layouts evaluate, and its
-checks: kernels index memory by its tensors and rely on them."""
+"""The linear DAG of the compressed layouts, rows that refer to shared rows, and its validation: kernels index memory
+with its tensors without bounds checks."""
 
 from __future__ import annotations
 
@@ -20,24 +20,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Dag:
-    """Rows over three kinds of nodes: n inputs, R virtual vertices, n outputs, numbered through in this order.
+    """Rows over three kinds of nodes: n inputs, R virtual vertices and n outputs, numbered consecutively in this order.
 
-    A row is a list of children, each of them an input (data of a vertex), a virtual vertex or an output (another row's
-    result). Rows 0..R-1 compute the virtual vertices, rows R..R+n-1 the outputs: row r computes node n + r.
+    A row is a list of children, each an input (data of a vertex), a virtual vertex or an output (the result of another
+    row). Rows 0..R-1 compute the virtual vertices, rows R..R+n-1 the outputs: row r computes node n + r.
 
     num_vertices : n.
-    offset : int32 or int64 [R + n + 1], where the children of each row begin.
-    children : int32 or int64 [A], the number of a node; ~number where its value is subtracted.
-    weights : [A], the weight of the arc where it is `weighted`, and 0 elsewhere; None without. Not where something is
-        subtracted.
-    order : int32 or int64 [R + n], the rows in the order of evaluation; None for their own order.
-    phases : ascending bounds, from 0 to R + n, of parts of that order: a row needs rows of earlier phases only, or
-        earlier ones of its own task.
-    tasks : int64, ascending bounds, from 0 to a bound of a phase, of parts of that order that one thread evaluates in
-        order, each within a phase. Rows behind the last bound need none of their own phase, nor do any where there
-        are None.
-    weighted : which arcs carry weights: those to "inputs", or those of "outputs" as in the transposed of such a DAG.
-        Each path from an output to an input leads over exactly one of them.
+    offset : int32 or int64 [R + n + 1], offsets of the rows in `children`.
+    children : int32 or int64 [A], node numbers; ~number where the value is subtracted.
+    weights : [A], the weight of each `weighted` arc and 0 elsewhere, or None. Not allowed with subtracted children.
+    order : int32 or int64 [R + n], the rows in order of evaluation; None for 0..R+n-1.
+    phases : ascending bounds, from 0 to R + n, of ranges of that order: a row depends on rows of earlier phases, or on
+        earlier rows of its own task.
+    tasks : int64, ascending bounds, from 0 to a bound of a phase, of ranges of that order that one thread evaluates
+        sequentially, each within a phase. Rows beyond the last bound, and all rows where tasks is None, depend on
+        earlier phases only.
+    weighted : which arcs carry weights: those to "inputs", or those of "outputs" as in the adjoint of such a DAG. Each
+        path from an output to an input contains exactly one of them.
     """
 
     num_vertices: int
@@ -65,13 +64,13 @@ class Dag:
         return self.num_rows + self.num_vertices
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything that is stored, by name."""
+        """All stored tensors by name."""
         named = {name: getattr(self, name) for name in ("offset", "children", "weights", "order", "tasks")}
         return {name: tensor for name, tensor in named.items() if tensor is not None}
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that is stored."""
+        """Bytes of all stored tensors."""
         return sum(tensor.nbytes for tensor in self.tensors().values())
 
     def to(self, device: torch.device) -> Dag:
@@ -80,52 +79,52 @@ class Dag:
         return replace(self, **moved)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # nothing that is computed anew
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without cached data
 
     @property
     def nodes(self) -> Tensor:
-        """The node of each child, subtracted or not, [A]; the children themselves where none is subtracted."""
+        """The node of each child, subtracted or not, [A]; `children` itself where none is subtracted."""
         return nodes_of(self.children) if self.signed else self.children
 
     @computed_once
     def signed(self) -> bool:
-        """True where some child is subtracted."""
+        """Whether some child is subtracted."""
         return bool((self.children < 0).any())
 
     @property
     def row_of_arc(self) -> Tensor:
-        """The row of each child, of the dtype of the children, [A]."""
+        """The row of each child, [A], of the dtype of `children`."""
         return sorting.expand_rows(self.offset.long(), self.children.dtype)
 
     @property
     def position(self) -> Tensor:
-        """Where each row stands in the order of evaluation, [R + n]; inverse to `order`."""
+        """Position of each row in the order of evaluation, [R + n]; the inverse of `order`."""
         here = torch.arange(self.num_rows, dtype=self.children.dtype, device=self.offset.device)
         return here if self.order is None else torch.empty_like(here).index_copy_(0, self.order.long(), here)
 
     def between_rows(self) -> tuple[Tensor, Tensor]:
-        """(row, row that it needs) of every child that is no input."""
+        """(row, row that it depends on) for every child that is not an input."""
         nodes = self.nodes
         arcs = (nodes >= self.num_vertices).nonzero().squeeze(1)
         return self.row_of_arc.index_select(0, arcs), nodes.index_select(0, arcs) - self.num_vertices
 
     @computed_once
     def wide_offset(self) -> Tensor:
-        """The offsets, int64."""
+        """`offset` as int64."""
         return self.offset.long().contiguous()
 
     @computed_once
     def checked(self) -> Dag:
-        """The DAG itself, checked once."""
+        """The DAG itself, validated at first use."""
         self.check()
         return self
 
     def check(self) -> None:
-        """Raise ArgumentError unless the tensors are those of a DAG; costs a few passes over the children."""
+        """Raise ArgumentError unless the tensors form a valid DAG; a few passes over the children."""
         check(self)
 
     def kept(self, name: str, derive: Callable[[Dag], T]) -> T:
-        """What a backend derives from the DAG: `derive(self)` at first use, held under `name` as long as the DAG is."""
+        """A backend's derived data: `derive(self)` at first use, cached under `name`."""
         if name not in self._derived:
             self._derived[name] = derive(self)
         return self._derived[name]
@@ -144,7 +143,7 @@ def nodes_of(children: Tensor) -> Tensor:
 
 
 def check(dag: Dag) -> None:
-    """Raise ArgumentError unless the tensors are those of a DAG."""
+    """Raise ArgumentError unless the tensors form a valid DAG."""
     _check_offset(dag)
     _check_children(dag)
     if dag.order is not None:
@@ -226,7 +225,7 @@ def _check_parts(dag: Dag) -> None:
 
 
 def _check_dependencies(dag: Dag) -> None:
-    """Every row needs rows of earlier phases, or earlier ones of its own task."""
+    """Every row depends on rows of earlier phases, or on earlier rows of its own task."""
     row, child = dag.between_rows()
     if not len(row):
         return
@@ -235,7 +234,7 @@ def _check_dependencies(dag: Dag) -> None:
     position = dag.position
     needed, here = position.index_select(0, child), position.index_select(0, row)
     bounds = torch.tensor(dag.phases, device=here.device, dtype=here.dtype)
-    fits = needed < bounds[torch.searchsorted(bounds, here, right=True) - 1]  # where its phase begins
+    fits = needed < bounds[torch.searchsorted(bounds, here, right=True) - 1]  # the start of its phase
     if dag.tasks is not None:
         tasks = dag.tasks.to(here.dtype)
         task = torch.searchsorted(tasks, here, right=True)

@@ -30,14 +30,14 @@ def evaluate(
     """out[v] = left[v] * the reduction, over all paths from output v to inputs u, of edge(right[u] * data[u], weight).
 
     data : [n, F] of any dtype, which the result has too. reduce : "sum", "prod", "min" or "max"; a row without paths
-        gets the identity. edge : "copy", or "add", "mul", "min" or "max" with the weight of the one arc of a path
-        that carries it, cast to the dtype of the data. left, right : [n] of the dtype of the data, or None for 1: with
-        both this is the product with D A D' (Alves et al., "CBM: compressed binary matrices", IPDPS 2025).
+        gets the identity. edge : "copy", or "add", "mul", "min" or "max" with the weight of the one arc of a path that
+        carries it, cast to the dtype of the data. left, right : [n] of the dtype of the data, or None for 1: with both
+        this is the product with D A D' (Alves et al., "CBM: compressed binary matrices", IPDPS 2025).
 
-    Sums of 16-bit floating numbers are taken in float32. The result does not depend on the number of threads.
+    Sums of 16-bit floats are computed in float32. The result does not depend on the number of threads.
 
-    Raises ArgumentError for data, left or right of another shape, for an operation that there is not, and for one that
-    the DAG cannot serve: where something is subtracted there are only sums.
+    Raises ArgumentError for data, left or right of another shape, for an unknown operation, and for one that the DAG
+    does not support: DAGs with subtracted children support sums only.
     """
     _check_call(dag, data, reduce, edge, left=left, right=right)
     compiled = data.device.type == "cpu" and native.load() is not None
@@ -58,8 +58,8 @@ def affine_step(
 ) -> Stepped:
     """A step of a linear iteration, alpha * (sum of heard[u] * weight) + beta * bias, over the rows of a DAG.
 
-    As `affine_step` of the backends, but for weights, which are those of the DAG or None; no gradient. Raises
-    ArgumentError for coefficients of several blocks.
+    Arguments as for `affine_step` of the backends, except `weights`: those of the DAG, or None to ignore them. Not
+    differentiable. Raises ArgumentError for coefficients of several blocks.
     """
     if coefficients.blocks != 1:
         raise ArgumentError(f"blocks: a compressed layout steps all rows at once, not in {coefficients.blocks} blocks")
@@ -75,18 +75,18 @@ def affine_step(
 
 
 def degrees(dag: Dag) -> Tensor:
-    """Paths from each output, which are the arcs of its row, int64 [n]."""
+    """The number of paths from each output, which is the number of arcs of its row, int64 [n]."""
     ones = torch.ones((dag.num_vertices, 1), dtype=torch.int64, device=dag.offset.device)
     return evaluate(dag, ones, "sum").squeeze(1)
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The rows of some outputs decoded: (offset int64 [k + 1], neighbors [e] ascending, weights [e] or None).
+    """The decoded rows of some outputs: (offset int64 [k + 1], neighbors [e] ascending, weights [e] or None).
 
-    vertices : int64 [k], of which some may be equal. Parallel arcs come in the order of the paths, depth first in the
-    compiled kernel. Costs the paths that are walked, which where something is subtracted may be more than what is left.
+    vertices : int64 [k], repetitions allowed. Parallel arcs come in the order of the paths, depth-first in the compiled
+    kernel. The cost is the number of paths, which with subtracted children may exceed the number of arcs.
 
-    Raises ArgumentError for vertices of another dtype, and ones that there are not.
+    Raises ArgumentError for vertices of another dtype or out of range.
     """
     if vertices.dim() != 1 or vertices.dtype != torch.int64:
         raise ArgumentError(f"vertices: expected int64 [k], got {vertices.dtype} {list(vertices.shape)}")
@@ -115,7 +115,7 @@ def _check_call(dag: Dag, data: Tensor, reduce: str, edge: str, **scales: Tensor
 
 
 def refuses(dag: Dag, reduce: str, edge: str) -> str | None:
-    """Why a DAG cannot serve such a call, None where it can."""
+    """Why a DAG does not support such a call, None where it does."""
     if edge != "copy" and dag.weights is None:
         return f"edge: {edge!r} needs weights, and the DAG has none; use edge='copy'"
     if dag.signed and reduce != "sum":

@@ -1,4 +1,4 @@
-"""Lines of fields to arrays: pyarrow parses; what it cannot take as it stands is straightened first."""
+"""Lines of fields to arrays with pyarrow's CSV reader; input that it cannot parse directly is normalised first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 def first_lines(
     path: PathLike, comments: str, skip: int = 0, count: int = 2
 ) -> tuple[list[bytes], list[tuple[int, bytes]]]:
-    """(comment lines on top, the first `count` data lines as (number, line)), both after `skip` lines."""
+    """(leading comment lines, the first `count` data lines as (number, line)), both after `skip` lines."""
     notes: list[bytes] = []
     data: list[tuple[int, bytes]] = []
     comment = LineLayout((), comments=comments).comment
@@ -45,7 +45,7 @@ def first_lines(
 
 
 def last_line_before_data(path: PathLike, comments: str, header: int) -> int:
-    """The last of the comment and blank lines that follow a header, else the header itself."""
+    """The number of the last comment or blank line after a header, or of the header itself."""
     _, data = first_lines(path, comments, header, count=1)
     return data[0][0] - 1 if data else header
 
@@ -53,9 +53,8 @@ def last_line_before_data(path: PathLike, comments: str, header: int) -> int:
 def read_columns(path: PathLike, layout: LineLayout, progress: bool = False) -> list[Any]:
     """One entry per field of the layout: a numpy array, an arrow array of labels, or None where it is skipped.
 
-    pyarrow reads the file as it is; where that fails, again with comments removed and blanks straightened; where
-    that fails too, `explain` walks through the lines to say which one is at fault.
-    Raises FileFormatError.
+    pyarrow reads the file directly; where that fails, with comments removed and blanks normalised; where that fails
+    too, `explain` searches for the invalid line. Raises FileFormatError.
     """
     from pyarrow import csv
 
@@ -69,20 +68,19 @@ def read_columns(path: PathLike, layout: LineLayout, progress: bool = False) -> 
 def fold_columns(
     path: PathLike, layout: LineLayout, fold: Callable[[Iterator[list[Any]]], T], progress: bool = False
 ) -> T:
-    """What `fold` makes of the file, which it gets piece by piece, for files that no memory holds.
+    """The result of `fold` over the chunks of a file that does not fit into memory.
 
-    A piece is what `read_columns` returns of a megabyte of text. Where the file turns out not to be as it was
-    taken to be, such as integers followed by a fraction, `fold` is called anew from the first piece.
-    Raises FileFormatError.
+    A chunk is what `read_columns` returns for a megabyte of text. Where a chunk does not have the expected types, such
+    as a fraction after integers, `fold` is called again from the first chunk. Raises FileFormatError.
     """
     from pyarrow import csv
 
-    wide = frozenset(i for i, kind in enumerate(layout.fields) if kind == "id")  # no second pass for the sake of these
+    wide = frozenset(i for i, kind in enumerate(layout.fields) if kind == "id")  # avoids a second pass for these
     layout = replace(layout, wide=layout.wide | wide)
 
     def parse(attempt: LineLayout, straight: bool) -> T:
         options = _options(attempt, straight)
-        # threads read ahead, which takes twice the memory and saves a sixth of the time
+        # reading ahead in threads takes twice the memory and saves a sixth of the time
         options["read_options"].use_threads, options["read_options"].block_size = False, 1 << 20
         with _source(path, attempt, straight, progress) as source, csv.open_csv(source, **options) as reader:
             return fold(_arrays(path, _table(batch), attempt) for batch in reader)
@@ -103,10 +101,10 @@ def _no_rows(layout: LineLayout) -> pyarrow.Table:
 
 
 def _attempted(path: PathLike, layout: LineLayout, parse: Callable[[LineLayout, bool], T], empty: Callable[[], T]) -> T:
-    """What `parse` makes of the file as it is or straightened, with the first types that all fields fit."""
+    """The result of `parse` on the file as it is or normalised, with the first types that fit all fields."""
     import pyarrow as pa
 
-    # labels take any text, so nothing would fail where a comment stands between them
+    # any text is a label, so a comment between data lines would not fail
     straighten = (False,) if layout.literal else (True,) if "label" in layout.fields else (False, True)
     message = ""
     for straight in straighten:
@@ -132,7 +130,7 @@ def _source(path: PathLike, layout: LineLayout, straight: bool, progress: bool) 
 
 
 def _options(layout: LineLayout, straight: bool) -> dict[str, Any]:
-    """What pyarrow has to know of the layout."""
+    """The options of pyarrow's CSV reader for a layout."""
     from pyarrow import csv
 
     types = layout.types()
@@ -148,7 +146,7 @@ def _options(layout: LineLayout, straight: bool) -> dict[str, Any]:
         "convert_options": csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
-            null_values=[],  # an empty field is a fault, not a missing value
+            null_values=[],  # an empty field is an error, not a missing value
             true_values=marks,
             false_values=[],
         ),
@@ -170,7 +168,7 @@ def _arrays(path: PathLike, table: pyarrow.Table, layout: LineLayout) -> list[An
 
 
 def _joined(column: pyarrow.ChunkedArray) -> np.ndarray:
-    """One writable array: torch wants to own what it wraps."""
+    """One writable array, as torch requires."""
     whole = np.empty(len(column), dtype=column.type.to_pandas_dtype())
     filled = 0
     for chunk in column.chunks:
@@ -189,7 +187,7 @@ def _check_range(path: PathLike, ids: np.ndarray, layout: LineLayout) -> None:
 
 
 class Straightened(io.RawIOBase):
-    """The data lines of a stream, without comments, with one delimiter between fields and none around them."""
+    """The data lines of a stream without comments, with single delimiters and no blanks around them."""
 
     def __init__(self, stream: Any, layout: LineLayout):
         self._blocks = self._straighten(stream, layout)
@@ -219,7 +217,7 @@ class Straightened(io.RawIOBase):
             while skip and block:
                 skip -= 1
                 block = block.partition(b"\n")[2]
-            block = b"\n" + block  # every line then follows a line end; pyarrow passes over the empty ones
+            block = b"\n" + block  # so that every line follows a line end; pyarrow ignores empty lines
             for old, new in changes:
                 while old in block:
                     block = block.replace(old, new)
@@ -227,7 +225,7 @@ class Straightened(io.RawIOBase):
 
 
 def _changes(mark: bytes) -> list[tuple[bytes, bytes]]:
-    """What to replace until it is gone, so that single delimiters remain. Far faster than a regular expression."""
+    """Replacements to repeat until none applies, leaving single delimiters. Far faster than a regular expression."""
     ends = [(b"\r\n", b"\n")]
     if mark == BLANKS.encode():
         return [*ends, (b"\t", b" "), (b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n")]

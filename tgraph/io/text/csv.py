@@ -34,10 +34,10 @@ def read(
     skip: int = 0,
     progress: bool = False,
 ) -> Graph:
-    """Read columns by name; every argument is explained in `tgraph.read`.
+    """Read columns by name; arguments are explained in `tgraph.read`.
 
-    A first line with a number in it is no header: the file is then read as an edge list, columns 1 and 2.
-    Fields may be quoted with ". Raises FileFormatError, ArgumentError for a column that is not there.
+    A first line that contains a number is not a header: the file is then read as an edge list, columns 1 and 2.
+    Fields may be quoted with ". Raises FileFormatError, ArgumentError for a missing column.
     """
     found = plan(path, source, target, weight, directed, weights, multi, self_loops, ids, delimiter, skip)
     if found.layout is None:
@@ -58,8 +58,7 @@ def plan(
     delimiter: str | None = None,
     skip: int = 0,
 ) -> edgelist.Plan:
-    """What the first lines of a file, and the options of `read`, say of the rest. Raises FileFormatError and
-    ArgumentError."""
+    """How to read a file, from its first lines and the options of `read`. Raises FileFormatError and ArgumentError."""
     check_delimiter(delimiter)
     _, data = first_lines(path, edgelist.COMMENTS, skip)
     if not data:
@@ -92,14 +91,14 @@ def plan(
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
-    """Which columns `read` takes with these options; None where there are no edges."""
+    """The columns that `read` takes with these options; None where there are no edges."""
     return plan(path, **options).taken
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; an undirected edge once.
+    """Write the columns source, target and, where there are weights, weight; each undirected edge once.
 
-    CSV cannot say that a graph is undirected: a warning does.
+    CSV does not record that a graph is undirected; a warning says so.
     """
     from pyarrow import csv
 

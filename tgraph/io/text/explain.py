@@ -1,4 +1,4 @@
-"""The slow second look at a file that could not be read: which line is at fault, and what is wrong with it."""
+"""The error for a file that pyarrow could not parse: a slow search for the invalid line and its fault."""
 
 from __future__ import annotations
 

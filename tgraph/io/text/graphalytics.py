@@ -35,8 +35,8 @@ def read(
 ) -> Graph:
     """Read the graph that `path` belongs to: name.v, name.e, name.properties or their common prefix `name`.
 
-    Every vertex of name.v is in the graph, isolated or not, in ascending order of its id. A third column of name.e is
-    the weight. Without `directed`, name.properties decides; without that file the graph is directed.
+    All vertices of name.v are in the graph, isolated ones too, in ascending order of their ids. A third column of
+    name.e is the weight. Without `directed`, name.properties decides; without that file the graph is directed.
     Raises FileFormatError, also for an edge to a vertex that is not in name.v.
     """
     prefix = _prefix(path)
@@ -84,7 +84,7 @@ def _read_edges(path: Path, weighted: bool, progress: bool) -> tuple[np.ndarray,
 
 
 def _width(path: Path) -> int:
-    """How many fields the first line has, 0 for an empty file."""
+    """The number of fields of the first line, 0 for an empty file."""
     _, data = first_lines(path, "#", count=1)
     return len(data[0][1].split()) if data else 0
 
@@ -101,7 +101,7 @@ def _directed(prefix: Path) -> bool:
 
 
 def _index(path: Path, vertices: np.ndarray, src: np.ndarray, dst: np.ndarray) -> tuple[Tensor, Tensor]:
-    """The ends as positions in the ascending `vertices`. Only those that occur are searched for."""
+    """The ends as positions in the ascending `vertices`; searches the distinct ids only."""
     used, *ends = sorting.compact(torch.from_numpy(src), torch.from_numpy(dst))
     known = torch.from_numpy(vertices)
     place = torch.searchsorted(known, used)
@@ -124,9 +124,9 @@ def _line_naming(path: Path, vertex: int) -> int | None:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write name.v, name.e and name.properties, whichever of the three `path` names.
+    """Write name.v, name.e and name.properties; `path` names any of the three.
 
-    Raises ArgumentError for labels, which the format cannot hold.
+    Raises ArgumentError for labels, which the format cannot represent.
     """
     from pyarrow import csv
 

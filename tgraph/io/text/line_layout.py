@@ -1,4 +1,4 @@
-"""How the lines of a text file are laid out in fields."""
+"""The field layout of the lines of a text file."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class LineLayout:
 
     `fields` names the kind of each: "id" (an integer between `lowest` and `highest`), "label" (text), "integer"
     (int64), "number" (int64 where all are integers, else float64), "real" (float64), "skip", or "=x" for the
-    literal x. `skip` lines on top are no data; later, lines that begin with one of `comments` are none either.
+    literal x. The first `skip` lines, and lines that begin with one of `comments`, are not data.
     """
 
     fields: tuple[str, ...]
     delimiter: str = BLANKS
-    blank: str = " "  # the one that separates fields where they are separated by single ones
+    blank: str = " "  # the separator where fields are separated by single blanks
     skip: int = 0
     comments: str = "#%"
     lowest: int = 0
     highest: int | None = None
     quoted: bool = False
-    wide: frozenset[int] = frozenset()  # fields that turned out not to fit their first, smaller type
+    wide: frozenset[int] = frozenset()  # fields that need the wider of their two types
 
     @property
     def literal(self) -> bool:
-        """Whether every line counts as it stands: a quoted label may look like a comment and hold blanks."""
+        """Whether lines are read without normalisation: a quoted label may contain comment characters and blanks."""
         return self.quoted and "label" in self.fields
 
     @property
@@ -45,7 +45,7 @@ class LineLayout:
         return re.compile(rb"[ \t]*[" + re.escape(self.comments.encode()) + rb"]")
 
     def split(self, path: PathLike, number: int, line: bytes) -> list[bytes]:
-        """The fields of one line. Raises FileFormatError for quotes and line ends that are not those of CSV."""
+        """The fields of one line. Raises FileFormatError for quotes and line ends that are invalid in CSV."""
         if self.quoted:
             import csv
 
@@ -70,7 +70,7 @@ class LineLayout:
         return {str(i): (wide if i in self.wide else narrow)[kind] for i, kind in kinds.items() if kind != "skip"}
 
     def widened(self, message: str) -> LineLayout | None:
-        """The layout after a failed conversion: its field gets a wider type. None where there is none."""
+        """The layout with a wider type for the field that failed to convert; None where there is none."""
         failed = re.search(r"column #(\d+): (?:Row #\d+: )?CSV conversion error to int", message)
         column = int(failed[1]) if failed else -1
         if failed is None or column in self.wide or self.fields[column] not in ("id", "number"):
@@ -79,6 +79,6 @@ class LineLayout:
 
 
 def check_delimiter(delimiter: str | None) -> None:
-    """Raise ArgumentError unless the delimiter is left to the file or one character that can be one."""
+    """Raise ArgumentError unless `delimiter` is None or a single ASCII character that can separate fields."""
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '\r\n"'):
         raise ArgumentError(f"delimiter: {delimiter!r} is not one (ASCII) character; replace it by one in the file")

@@ -19,7 +19,7 @@ from tgraph.io.text.columns import first_lines, last_line_before_data, read_colu
 from tgraph.io.text.line_layout import LineLayout
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
-# LAGraph writes matrices of integral doubles, and of infinities, as integer and notes their type below the header
+# LAGraph writes doubles that are integral or infinite as integer and declares their type below the header
 _REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 _BANNER = "%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric"
@@ -48,10 +48,9 @@ def read(
 ) -> Graph:
     """Read a matrix: entry (i, j) is the arc i -> j; arguments are explained in `tgraph.read`.
 
-    A symmetric matrix is an undirected graph, any other a directed one unless `directed` says else. A skew-symmetric
-    one has both arcs, of opposite weights. Of a dense matrix the entries that are not 0 are arcs. Values are int64
-    (integer) or float64 (real, or noted as such in a %%GraphBLAS line). Every row is a vertex, isolated or not; its
-    number 1..n is the vertex's id.
+    A symmetric matrix is an undirected graph, any other a directed one unless `directed` is given. A skew-symmetric one
+    has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
+    float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
     Raises FileFormatError, also for complex, hermitian and rectangular matrices.
     """
     header = _read_header(path)
@@ -108,7 +107,7 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
         raise FileFormatError(path, "the line with the sizes of the matrix is missing", "the file is truncated")
     line, text = data[0]
     words = text.split()
-    # some writers give an array the number of its entries as well
+    # some writers add the number of entries for an array
     if len(words) not in (expected, 3) or not all(word.isdigit() for word in words):
         shape = "rows columns entries" if expected == 3 else "rows columns"
         problem = f"expected the sizes {shape!r}, found {text.decode('latin-1').strip()!r}"
@@ -139,7 +138,7 @@ def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndar
     n = header.size
     if header.symmetry == "general":
         column, row = np.divmod(np.arange(n * n), max(n, 1))
-    else:  # the lower triangle, column after column
+    else:  # the lower triangle, column-major
         column, row = np.triu_indices(n, k=0 if header.symmetry == "symmetric" else 1)
     present = values != 0
     return row[present], column[present], values[present]
@@ -159,7 +158,7 @@ def _check_count(path: PathLike, header: Header, found: int) -> None:
 def write(graph: Graph, path: PathLike) -> None:
     """Write a coordinate matrix: symmetric (lower triangle) for an undirected graph, else general.
 
-    Original ids cannot be written (a warning says so).
+    Original ids are not written (a warning says so).
     """
     import pyarrow as pa
     from pyarrow import csv

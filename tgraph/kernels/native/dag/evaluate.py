@@ -1,4 +1,4 @@
-"""A linear DAG by the kernels in `dag.cpp`: one team of threads for all phases, and rows that stay in the cache."""
+"""Evaluation of a linear DAG by the compiled kernels of `dag.cpp`: all phases in one parallel region."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAIRS = {
 
 
 def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
-    """Why a call is left to the portable twin, None where it is not."""
+    """Why a call is left to the portable implementation, None where it is not."""
     if (reduce, edge) not in PAIRS:
         return f"{reduce!r} of {edge!r} is not compiled"
     if data.dtype not in KERNELS or (data.dtype == torch.uint8 and edge != "copy"):
@@ -76,7 +76,8 @@ def _make_arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
 def evaluate(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
-    """As `tgraph.formats.dag.evaluation.evaluate`. Sums of float32 in one column are taken in float64, row by row."""
+    """As `tgraph.formats.dag.evaluation.evaluate`. Sums of float32 in one column are accumulated in float64, row by
+    row."""
     computed = _computed_in(dag, data, reduce)
     if computed != data.dtype:
         scales = (None if scale is None else scale.to(computed) for scale in (left, right))
@@ -115,7 +116,7 @@ def affine_step(
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """As the portable twin, in memory that is used again; virtual vertices are rounded to the dtype of the values."""
+    """As the portable implementation, in reused buffers; virtual vertices are rounded to the dtype of the values."""
     scale, bias = coefficients.scale, coefficients.bias
     values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
     sent = None if scale is None else torch.empty_like(values) if spare[1] is None else spare[1]
@@ -145,7 +146,7 @@ def affine_step(
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable twin."""
+    """As the portable implementation."""
     kernels, held, of_outputs = native.load(), _arrays(dag), dag.weighted == "outputs"
     offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
     kernels.dag_count_rows(held, of_outputs, flat(vertices), flat(offset[1:]))  # type: ignore[union-attr]
@@ -159,9 +160,9 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
 
 
 def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
-    """The dtype to compute in: a wider one where there is no kernel for the other."""
+    """The dtype to compute in: a wider one where there is no kernel for the dtype of the data."""
     if data.dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
-        return torch.int64  # and cut off, which wraps round as if it had been added in the narrow one
+        return torch.int64  # truncating the result wraps as the narrow dtype would
     if data.dtype in NARROW and (data.shape[1] == 1 or _plan(dag).needs_outputs):
-        return torch.float32  # outputs that others need are not to be rounded first
+        return torch.float32  # outputs that rows refer to are not rounded before use
     return data.dtype
