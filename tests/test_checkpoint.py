@@ -17,7 +17,7 @@ from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
 from tgraph.engine import compiled_loop
 from tgraph.engine.checkpoint import Keeper
 from tgraph.errors import ArgumentError, FileFormatError, NotConvergedError
-from tgraph.io import atomic_write, checksummed
+from tgraph.files import atomic_write, checksummed
 from tgraph.stream.run import fixpoint
 from tgraph.stream.run.opening import within
 

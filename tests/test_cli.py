@@ -22,7 +22,7 @@ import tgraph as tg
 from tgraph.cli import algorithms as commands
 from tgraph.cli import app
 from tgraph.errors import TGraphError
-from tgraph.io.files import stem
+from tgraph.files.byte_stream import stem
 
 PROGRAMS = ("bfs", "sssp", "wcc", "pagerank", "hits")
 FUNCTIONS = ("betweenness", "triangles", "clustering", "cores", "communities")

@@ -7,7 +7,7 @@ import dataclasses
 import torch
 from hypothesis import strategies as st
 
-from tgraph.formats.dag.dag import Dag
+from tgraph.kernels.dag import Dag
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tgraph.errors import ArgumentError
-from tgraph.formats.dag.dag import Dag, affine_step, degrees, evaluate, refuses, rows
+from tgraph.formats.dag.evaluation import affine_step, degrees, evaluate, refuses, rows
 from tgraph.formats.dag.transpose import transposed
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.portable import dag as portable
 from tgraph.kernels.portable.linear import Coefficients
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS

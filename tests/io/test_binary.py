@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 import tgraph
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import checksummed
+from tgraph.files import checksummed
 
 SAMPLE = Graph.from_edges([0, 1, 1], [1, 0, 2], [0.5, 1.5, 2.5], num_vertices=4, vertices=["a", "b", "ü", ""])
 

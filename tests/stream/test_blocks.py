@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from strategies import FLOATS, INTEGERS, graphs, random_graph
 import tgraph as tg
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import atomic_write
+from tgraph.files import atomic_write
 from tgraph.stream.file import writing
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.container import Extent
@@ -179,6 +180,15 @@ def test_a_file_without_blocks_is_named(tmp_path):
     tg.write(random_graph(500, 2000), tmp_path / "plain.tg")
     with pytest.raises(FileFormatError, match=r"plain.tg: the file is not partitioned.*tgraph.read"):
         BlockFile(tmp_path / "plain.tg")
+
+
+def test_import_tgraph_alone_reads_and_verifies_partitioned_files(tmp_path):
+    """`tgraph.io` knows such files only by what `tgraph.stream` registers when it is imported."""
+    path = tmp_path / "some.tg"
+    write_partitioned(random_graph(50, 200), path, 2)
+    code = "import sys, tgraph; print(tgraph.verify(sys.argv[1]), tgraph.read(sys.argv[1]).num_arcs)"
+    ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == [str(path.stat().st_size), "200"]
 
 
 # ---- damage ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from test_streaming import DECODED, IN_BLOCKS, same
 
 import tgraph as tg
 from tgraph.errors import FileFormatError, MemoryBudgetError
-from tgraph.io import checksummed
+from tgraph.files import checksummed
 from tgraph.stream.run.plain import PlainFile
 
 

@@ -27,7 +27,7 @@ from tgraph.algorithms import (
 )
 from tgraph.cli import report
 from tgraph.cli.options import TABLES, Backend, Device, Mode, Output, Progress, Source, picture_file
-from tgraph.io.files import replacing
+from tgraph.files.atomic_write import replacing
 
 
 class Algorithm(NamedTuple):

@@ -22,9 +22,8 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import checksummed, pytree
-from tgraph.io.atomic_write import remove_leftovers
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike, checksummed, pytree
+from tgraph.files.atomic_write import remove_leftovers
 from tgraph.model.program import Program
 
 _FORMAT, _VERSION = "tgraph checkpoint", "1"

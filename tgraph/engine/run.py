@@ -25,7 +25,7 @@ from tgraph.engine.progress import Advance, progress_bar
 from tgraph.engine.state import Run, State
 from tgraph.engine.trace import Trace
 from tgraph.errors import ArgumentError, NotConvergedError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 from tgraph.kernels import Choice, check_backend, watched
 from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation

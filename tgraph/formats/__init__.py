@@ -1,4 +1,4 @@
-"""Layouts of an adjacency: one graph, many ways to store its arcs, the same answers."""
+"""Storage layouts of the adjacency: the same graph and the same results, with the arcs stored in different formats."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.coo import COO
-from tgraph.formats.csc import CSC
-from tgraph.formats.csr import CSR
+from tgraph.formats.csr import CSC, CSR
 from tgraph.formats.dag.cbm import CBM
 from tgraph.formats.dag.virtual import Virtual
-from tgraph.formats.dcsc import DCSC
-from tgraph.formats.dcsr import DCSR
+from tgraph.formats.dcsr import DCSC, DCSR
 from tgraph.formats.ell import ELL
 from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout
@@ -35,7 +33,7 @@ def known(name: str) -> type[Layout]:
 
 
 def make(name: str, graph: Graph, **options: Any) -> Layout:
-    """The layout of that name, of the arcs of a graph in CSR; the options are those of its `from_graph`.
+    """The layout `name` with the arcs of a graph in CSR; `options` are those of its `from_graph`.
 
     Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
     """
@@ -58,7 +56,7 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
 def load(
     name: str, tensors: dict[str, Tensor], options: dict[str, Any], vertices: Any, directed: bool, order: Tensor | None
 ) -> Graph:
-    """The graph of a layout whose tensors and options were stored. Raises ArgumentError where they do not fit."""
+    """The graph of a layout from stored tensors and options. Raises ArgumentError where they are inconsistent."""
     return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)
 
 

@@ -1,4 +1,5 @@
-"""Checks of stored tensors, which a file may have damaged: kernels that follow them in memory trust what passed."""
+"""Validation of edges passed by the user and of stored tensors, which may come from a damaged file. Kernels index
+memory with these tensors without bounds checks."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ INDICES = (torch.int32, torch.int64)
 def check_names(
     layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...], possible: tuple[str, ...]
 ) -> dict[str, Tensor]:
-    """The tensors, each in one piece of memory. Raise ArgumentError unless they are those `needed` and some that are
-    `possible`, flat and on one device; all but "weights" hold indices."""
+    """The tensors, contiguous. Raises ArgumentError unless all of `needed` are there, the others are among `possible`,
+    and all are one-dimensional and on one device, with integer dtypes except "weights"."""
     for name in needed:
         if name not in tensors:
             raise ArgumentError(f"tensors: {name!r} of the layout {layout!r} is missing; the file may be damaged")
@@ -38,7 +39,7 @@ def check_names(
 
 
 def check_rows(offset: Tensor, num_rows: int, num_entries: int) -> None:
-    """Raise ArgumentError unless the offsets rise from 0 to the number of entries in `num_rows` steps."""
+    """Raise ArgumentError unless `offset` has num_rows + 1 entries that ascend from 0 to num_entries."""
     if len(offset) != num_rows + 1:
         raise ArgumentError(f"offset: expected [{num_rows + 1}], one more than there are rows, got [{len(offset)}]")
     validate.check_offset(offset)
@@ -50,10 +51,23 @@ def check_rows(offset: Tensor, num_rows: int, num_entries: int) -> None:
 
 
 def count_option(options: dict[str, Any], name: str, least: int = 0) -> int:
-    """An option that counts something. Raises ArgumentError unless it is there, and at least `least`."""
+    """The option `name` as a count. Raises ArgumentError where it is missing or below `least`."""
     if name not in options:
         raise ArgumentError(f"options: {name!r} is missing; the file may be damaged")
     count = build.as_count(options[name], name)
     if count < least:
         raise ArgumentError(f"{name}: must be at least {least}, got {count}")
     return count
+
+
+def checked_edges(
+    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The edges as index tensors and weights. Raises ArgumentError for ends out of range and for mismatched lengths."""
+    num_vertices = build.as_count(num_vertices, "num_vertices")
+    src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
+    if len(src) != len(dst):
+        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
+    validate.check_range(src, num_vertices, "src")
+    validate.check_range(dst, num_vertices, "dst")
+    return src, dst, build.as_weights(weights, len(src))

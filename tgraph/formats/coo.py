@@ -1,4 +1,4 @@
-"""COO: the arcs one by one."""
+"""COO: coordinate format, both ends of every arc."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from tgraph.core import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
-from tgraph.formats.checks import check_names, count_option
-from tgraph.formats.csc import transposed_csr
-from tgraph.formats.dcsr import checked_edges
+from tgraph.formats.checks import check_names, checked_edges, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, select_rows, taken
+from tgraph.formats.uncompressed import (
+    Csr,
+    Uncompressed,
+    placed,
+    reduce_arcs,
+    reduce_rows,
+    select_rows,
+    taken,
+    transposed_csr,
+)
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -23,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class COO(Uncompressed):
-    """Coordinates: the two ends of every arc. Nothing is stored for a vertex.
+    """Coordinate format: both ends of every arc. Memory does not depend on the number of vertices.
 
-    row_of_arc, neighbors : int32 or int64 [m], the row of each arc and where it leads. weights : [m] or None.
-    sorted : the arcs come row after row; a pull is then one of rows, else it adds in the order of the arcs.
+    row_of_arc, neighbors : int32 or int64 [m], the source row and the neighbour of each arc. weights : [m] or None.
+    sorted : whether the arcs are sorted by row. A pull then reduces row by row, else it accumulates in arc order.
     """
 
     name = "coo"
@@ -40,8 +47,8 @@ class COO(Uncompressed):
 
     @classmethod
     def from_graph(cls, graph: Graph, *, sorted: bool = True, **unknown: Any) -> Self:
-        """The arcs of a graph, sorted by row; with sorted=False by neighbour, so that those of a row lie apart as they
-        do in an edge list of no order. Raises ArgumentError for `unknown` options."""
+        """The arcs of a graph, sorted by row, or with sorted=False by neighbour, so that the arcs of a row are
+        scattered as in an unordered edge list. Raises ArgumentError for `unknown` options."""
         cls.refuse_options(unknown)
         graph.out_degree  # noqa: B018  checks the offsets
         offset, ends, weights = graph.offset, graph.neighbors, graph.weights
@@ -53,16 +60,15 @@ class COO(Uncompressed):
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs src[i] -> dst[i], int32 or int64 [m], in the order given, with weights [m] or None, of
-        `num_vertices` vertices, of which nothing is made. Raises ArgumentError for ends that are no vertices, and for
-        shapes that do not fit."""
+        """The arcs src[i] -> dst[i], int32 or int64 [m], in the order given, with weights [m] or None. Allocates
+        nothing of the size of `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
         src, dst, weights = checked_edges(src, dst, weights, num_vertices)
         index = sorting.index_dtype(num_vertices)
         weights = None if weights is None else weights.detach()
         return cls(num_vertices, src.to(index), dst.to(index), weights, sorted=_ascends(src))
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`; of other edges, their CSR with parallel arcs in the order given."""
+        """See `Layout.to_csr`; parallel arcs keep the order in which they are stored."""
         has_weights = self.weights is not None
         offset, neighbors, order = sorting.sort_edges(
             self.row_of_arc, self.neighbors, self.num_vertices, permutation=has_weights
@@ -70,7 +76,7 @@ class COO(Uncompressed):
         return offset, neighbors, None if self.weights is None or order is None else sorting.take(self.weights, order)
 
     def _rows(self, vertices: Tensor) -> Csr:
-        """Looks at the arcs of these rows where the arcs are sorted, else at every arc."""
+        """Binary search of the rows where the arcs are sorted, else a scan over all arcs."""
         if not self.sorted:
             return select_rows(self.row_of_arc, self.neighbors, self.weights, vertices)
         sought = vertices.to(self.row_of_arc.dtype)
@@ -93,7 +99,7 @@ class COO(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         tensors = check_names(cls.name, tensors, ("row_of_arc", "neighbors"), ("weights",))
         row_of_arc, neighbors = tensors["row_of_arc"], tensors["neighbors"]
         num_vertices, is_sorted = count_option(options, "num_vertices"), bool(options.get("sorted", False))

@@ -1,4 +1,4 @@
-"""CSR: the arcs row after row, and where each row begins."""
+"""CSR and CSC: compressed sparse rows and columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tgraph.core.rows import Selection, computed_once, gather_rows
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, taken
+from tgraph.formats.row_column import ByColumn, ByRow
+from tgraph.formats.uncompressed import Csr, taken
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import Reduction
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class CSR(Uncompressed):
-    """Compressed sparse rows, the layout of a `Graph`, whose tensors it shares.
+class CSR(ByRow):
+    """Compressed sparse rows: the layout of a `Graph`, whose tensors it shares.
 
     offset : int32 or int64 [n + 1]. neighbors : int32 or int64 [m]. weights : [m] or None.
     """
@@ -37,15 +38,16 @@ class CSR(Uncompressed):
 
     @classmethod
     def from_graph(cls, graph: Graph, *, narrow: bool = False, **unknown: Any) -> Self:
-        """The arcs of a graph. `narrow` holds the offsets in int32 where there are fewer than 2^31 arcs: 4 bytes less
-        for each vertex, and a pass over the vertices more for each pull. Raises ArgumentError for `unknown` options."""
+        """The arcs of a graph. `narrow` stores the offsets in int32 where there are fewer than 2^31 arcs, which saves 4
+        bytes per vertex and costs a conversion of the offsets in each pull. Raises ArgumentError for `unknown`
+        options."""
         cls.refuse_options(unknown)
         graph.out_degree  # noqa: B018  checks the offsets
         offset = graph.offset.to(torch.int32) if narrow and graph.num_arcs < 2**31 else graph.offset
         return cls(offset, graph.neighbors, None if graph.weights is None else graph.weights.detach())
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`: the tensors held, not copied."""
+        """See `Layout.to_csr`: the stored tensors, not copied (int32 offsets are converted)."""
         return self.offset.to(torch.int64), self.neighbors, self.weights
 
     def _rows(self, vertices: Tensor) -> Csr:
@@ -56,7 +58,7 @@ class CSR(Uncompressed):
         return self.offset.diff().to(torch.int64)
 
     def row_of_arc(self) -> Tensor:
-        """The row that each arc is stored in, [m]."""
+        """See `ByRow.row_of_arc`."""
         return sorting.expand_rows(self.offset.to(torch.int64), self.neighbors.dtype)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -70,7 +72,7 @@ class CSR(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         tensors = check_names(cls.name, tensors, ("offset", "neighbors"), ("weights",))
         offset, neighbors, num_vertices = tensors["offset"], tensors["neighbors"], count_option(options, "num_vertices")
         check_rows(offset, num_vertices, len(neighbors))
@@ -78,20 +80,18 @@ class CSR(Uncompressed):
         return cls(offset, neighbors.to(sorting.index_dtype(num_vertices)), tensors.get("weights"))
 
     def transposed(self) -> Layout:
-        """CSC, which holds the same tensors."""
-        from tgraph.formats.csc import CSC
-
+        """A CSC with the same tensors."""
         return CSC(self)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self._cross("pull", data, reduction, edge, weights)
 
     def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """What each vertex receives from the rows that it is a neighbour of, [n, F], in the order of the arcs."""
+        """See `ByRow.push`."""
         return self._cross("push", data, reduction, edge, weights)
 
     def _cross(self, mode: Mode, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """What arrives when messages cross the arcs in one direction, by the best of the backends."""
+        """A pull or push over all arcs by the backend that the registry chooses."""
         graph = self._graph if self.offset.dtype == torch.int64 else self._as_graph()
         held = Selection(graph.offset, graph.neighbors)
         sub = Subgraph(graph, graph.everything(), mode, None, held, mirrored=False)
@@ -103,5 +103,12 @@ class CSR(Uncompressed):
 
     @computed_once
     def _graph(self) -> Graph:
-        """What backends keep with a graph outlives a call."""
+        """Cached, so that what backends derive from the graph is kept between calls."""
         return self._as_graph()
+
+
+class CSC(ByColumn):
+    """Compressed sparse columns."""
+
+    name = "csc"
+    stored = CSR

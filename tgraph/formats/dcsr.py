@@ -1,4 +1,4 @@
-"""DCSR: CSR of the rows that are not empty."""
+"""DCSR and DCSC: CSR of the non-empty rows, CSC of the non-empty columns."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph.core import build, sorting, validate
+from tgraph.core import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
-from tgraph.formats.checks import check_names, check_rows, count_option
+from tgraph.formats.checks import check_names, check_rows, checked_edges, count_option
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, placed, reduce_arcs, reduce_rows, taken
+from tgraph.formats.row_column import ByColumn, ByRow
+from tgraph.formats.uncompressed import Csr, placed, reduce_arcs, reduce_rows, taken
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class DCSR(Uncompressed):
+class DCSR(ByRow):
     """Doubly compressed sparse rows (Buluç and Gilbert, "On the representation and multiplication of hypersparse
-    matrices", 2008): memory follows the rows that hold an arc, for graphs of many vertices and few arcs.
+    matrices", 2008): memory is proportional to the non-empty rows, for graphs with many vertices and few arcs.
 
-    row_ids : int32 or int64 [r], the rows that are not empty, ascending. offset : int32 or int64 [r + 1], int32 where
-    there are fewer than 2^31 arcs. neighbors : int32 or int64 [m]. weights : [m] or None.
+    row_ids : int32 or int64 [r], the non-empty rows, ascending. offset : int32 or int64 [r + 1], int32 where there are
+    fewer than 2^31 arcs. neighbors : int32 or int64 [m]. weights : [m] or None.
     """
 
     name = "dcsr"
@@ -45,8 +46,8 @@ class DCSR(Uncompressed):
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None, of `num_vertices` vertices, of which
-        nothing is made. Raises ArgumentError for ends that are no vertices, and for shapes that do not fit."""
+        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None. Allocates nothing of the size of
+        `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
         src, dst, weights = checked_edges(src, dst, weights, num_vertices)
         order = sorting.lexical_order(src, dst, num_vertices)
         row_ids, degree = src[order].unique_consecutive(return_counts=True)
@@ -56,7 +57,7 @@ class DCSR(Uncompressed):
 
     @classmethod
     def _of(cls, num_vertices: int, row_ids: Tensor, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Self:
-        """Those tensors in the narrowest dtypes."""
+        """A layout of these tensors, converted to the narrowest index dtypes."""
         index, counts = sorting.index_dtype(num_vertices), sorting.index_dtype(len(neighbors))
         return cls(num_vertices, row_ids.to(index), offset.to(counts), neighbors.to(index), weights)
 
@@ -76,7 +77,7 @@ class DCSR(Uncompressed):
         return degree.index_copy_(0, self.row_ids.to(torch.int64), self.offset.diff().to(torch.int64))
 
     def row_of_arc(self) -> Tensor:
-        """The row that each arc is stored in, [m]."""
+        """See `ByRow.row_of_arc`."""
         return self.row_ids.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -90,7 +91,7 @@ class DCSR(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         tensors = check_names(cls.name, tensors, ("row_ids", "offset", "neighbors"), ("weights",))
         row_ids, offset, neighbors = tensors["row_ids"], tensors["offset"], tensors["neighbors"]
         num_vertices = count_option(options, "num_vertices")
@@ -102,9 +103,7 @@ class DCSR(Uncompressed):
         return cls._of(num_vertices, row_ids, offset, neighbors, tensors.get("weights"))
 
     def transposed(self) -> Layout:
-        """DCSC, which holds the same tensors."""
-        from tgraph.formats.dcsc import DCSC
-
+        """A DCSC with the same tensors."""
         return DCSC(self)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
@@ -112,18 +111,19 @@ class DCSR(Uncompressed):
         return placed(received, self.row_ids, self.num_vertices, reduction)
 
     def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """What each vertex receives from the rows that it is a neighbour of, [n, F], in the order of the arcs."""
+        """See `ByRow.push`."""
         return reduce_arcs(self.neighbors, self.row_of_arc(), weights, data, reduction, edge)
 
 
-def checked_edges(
-    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Edges as they can be stored. Raises ArgumentError for ends that are no vertices, and for shapes that differ."""
-    num_vertices = build.as_count(num_vertices, "num_vertices")
-    src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
-    if len(src) != len(dst):
-        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
-    validate.check_range(src, num_vertices, "src")
-    validate.check_range(dst, num_vertices, "dst")
-    return src, dst, build.as_weights(weights, len(src))
+class DCSC(ByColumn):
+    """Doubly compressed sparse columns (Buluç and Gilbert, "On the representation and multiplication of hypersparse
+    matrices", 2008): memory is proportional to the non-empty columns."""
+
+    name = "dcsc"
+    stored = DCSR
+
+    @classmethod
+    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
+        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None. Allocates nothing of the size of
+        `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
+        return cls(DCSR.from_edges(dst, src, weights, num_vertices))

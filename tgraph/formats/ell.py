@@ -1,4 +1,4 @@
-"""ELLPACK: all rows padded to the longest and stored column by column, a SELL of one slice."""
+"""ELLPACK: all rows padded to the longest and stored column-major, which is SELL with a single slice."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ELL(SELL):
-    """ELLPACK (Grimes, Kincaid and Young, "ITPACK 2.0 user's guide", 1979), for graphs whose rows are of about one
+    """ELLPACK (Grimes, Kincaid and Young, "ITPACK 2.0 user's guide", 1979), for graphs with rows of nearly equal
     length.
 
-    limit : at most so many entries, padding included, are stored for each arc.
+    limit : the largest allowed ratio of stored entries, padding included, to arcs.
     """
 
     name = "ell"
@@ -31,8 +31,8 @@ class ELL(SELL):
 
     @classmethod
     def from_graph(cls, graph: Graph, *, limit: float = 8.0, **unknown: Any) -> Self:
-        """The arcs of a graph. Raises ArgumentError where more than `limit` entries would be stored for each arc, and
-        for `unknown` options."""
+        """The arcs of a graph. Raises ArgumentError where more than `limit` entries per arc would be stored, and for
+        `unknown` options."""
         cls.refuse_options(unknown)
         limit = _checked(limit)
         return cls(slices_of(graph, max(graph.num_vertices, 1), 1, limit), limit)
@@ -43,7 +43,7 @@ class ELL(SELL):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         height = max(count_option(options, "num_vertices"), 1)
         return cls(checked_slices(cls.name, tensors, options, height), _checked(options.get("limit", 8.0)))
 

@@ -1,9 +1,9 @@
-"""A graph whose arcs are in a layout of their own, as every program takes it."""
+"""A Graph whose arcs are stored in a layout."""
 
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,21 +14,19 @@ from tgraph.core.graph import Graph, derived
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import Selection, computed_once, gather_rows
 from tgraph.core.symmetry import Mirror
-
-if TYPE_CHECKING:
-    from tgraph.formats.layout import Layout
+from tgraph.formats.layout import Layout
 
 
 class FormattedGraph(Graph):
-    """A Graph that stores its arcs in a `layout`, and nothing else but ids.
+    """A Graph that stores its arcs in a `layout` rather than in CSR.
 
-    Operators on all arcs are computed in the layout (backend "layout"). What asks for `offset`, `neighbors` or
-    `weights` gets them decoded; they are kept then, are listed by `caches` as "arcs" and are freed by `drop_caches`.
+    Operators over all arcs are computed on the layout (backend "layout"). `offset`, `neighbors` and `weights` are
+    decoded at first use and cached: `caches` lists them as "arcs", `drop_caches` frees them.
 
     Parameters
     ----------
-    layout : the arcs. vertices : original ids, as for a Graph, or None. directed : as for a Graph. order : of a graph
-        that was permuted, as `Graph.permute` keeps it.
+    layout : the arcs. vertices : original ids, as for a Graph, or None. directed : as for a Graph. order : the
+        permutation of a reordered graph, as `Graph.permute` keeps it.
     """
 
     layout: Layout
@@ -39,7 +37,7 @@ class FormattedGraph(Graph):
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    # ---- what a layout knows ---------------------------------------------------------------------------------------
+    # ---- read from the layout --------------------------------------------------------------------------------------
 
     @property
     def num_vertices(self) -> int:
@@ -59,7 +57,7 @@ class FormattedGraph(Graph):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the layout and the ids; `caches` lists what is derived or decoded."""
+        """Bytes of the layout and the ids; `caches` lists derived and decoded tensors."""
         return self.layout.nbytes + (0 if self.vertices is None else self.vertices.nbytes)
 
     @derived
@@ -78,24 +76,24 @@ class FormattedGraph(Graph):
 
     @derived
     def num_self_loops(self) -> int:
-        """How many arcs lead from a vertex to itself."""
+        """The number of arcs from a vertex to itself."""
         return self.arc_counts.loops
 
     @derived
     def num_parallel_edges(self) -> int:
-        """How many edges repeat another: those that would go if each were stored once."""
+        """The number of edges in excess of one for each pair of vertices."""
         return self.arc_counts.parallel_edges(self.directed)
 
     @derived
     def arc_counts(self) -> ArcCounts:
-        """Self-loops and repeated arcs, counted while the arcs are decoded stretch by stretch."""
+        """Self-loops and repeated arcs, counted in chunks of decoded rows."""
         counts = ArcCounts()
         self.layout.scan(counts.see)
         return counts.finish()
 
     @derived
     def is_symmetric(self) -> bool:
-        """True where every arc has its reverse of equal weight, by a fingerprint of 64 bits, `core.symmetry`."""
+        """True where every arc has its reverse of equal weight, by a 64-bit fingerprint (`core.symmetry`)."""
         if not self.directed:
             return True
         mirror = Mirror()
@@ -121,21 +119,21 @@ class FormattedGraph(Graph):
         """The mean weight; 1 without weights or arcs."""
         return self.weight_statistics[2]
 
-    # ---- decoded when asked for --------------------------------------------------------------------------------------
+    # ---- decoded at first use ----------------------------------------------------------------------------------------
 
     @derived
     def offset(self) -> Tensor:
-        """int64 [n + 1], as of the graph in CSR."""
+        """int64 [n + 1], as for the graph in CSR."""
         return self.layout.row_offset()
 
     @property
     def neighbors(self) -> Tensor:  # type: ignore[override]
-        """int32 or int64 [m], as of the graph in CSR."""
+        """int32 or int64 [m], as for the graph in CSR."""
         return self._arcs.neighbors
 
     @property
     def weights(self) -> Tensor | None:  # type: ignore[override]
-        """[m] or None, as of the graph in CSR."""
+        """[m] or None, as for the graph in CSR."""
         return self._arcs.weights
 
     @property
@@ -150,7 +148,7 @@ class FormattedGraph(Graph):
     def selection(
         self, rows: Tensor | None = None, *, width: int | None = None, num_arcs: int | None = None
     ) -> Selection:
-        """The arcs of the vertices `rows`, int64 [k], or of all; decoded when asked for."""
+        """The arcs of the vertices `rows`, int64 [k], or of all; decoded at first use."""
         return DecodedSelection(self, rows, width, num_arcs)
 
     # ---- derived graphs ----------------------------------------------------------------------------------------------
@@ -165,19 +163,19 @@ class FormattedGraph(Graph):
         return reverse
 
     def to(self, device: torch.device | str) -> Graph:
-        """The same graph on another `device`, in the same layout. Raises ArgumentError for none."""
+        """The same graph on another `device`, in the same layout. Raises ArgumentError for an unavailable device."""
         if (device := devices.available(device)) == self.device:
             return self
         order = None if self.order is None else self.order.to(device)
         return FormattedGraph(self.layout.to(device), self._ids, self.directed, order)
 
     def to_csr(self) -> Graph:
-        """The same graph as tensors of CSR."""
+        """The same graph in CSR."""
         offset, neighbors, weights = self.layout.to_csr()
         return Graph(offset, neighbors, weights, self.vertices, self.directed).with_order(self.order)
 
     def validate(self) -> Graph:
-        """Check every entry of what the layout decodes to, and return the graph. Raises ArgumentError for a fault."""
+        """Check every entry of the decoded layout and return the graph. Raises ArgumentError for invalid entries."""
         self.to_csr().validate()
         return self
 
@@ -186,8 +184,8 @@ class FormattedGraph(Graph):
 
 
 class DecodedSelection(Selection):
-    """A selection of rows of a graph in a layout. Some rows are decoded alone; the stored structure is that of the
-    graph in CSR, and decodes it all."""
+    """A selection of rows of a graph in a layout. `neighbors` and `weights` of some rows decode these rows only; the
+    stored structure is that of the graph in CSR, which decodes all of them."""
 
     def __init__(self, graph: FormattedGraph, rows: Tensor | None, width: int | None, num_arcs: int | None):
         self.graph, self.rows, self.width = graph, rows, width
@@ -227,7 +225,7 @@ class DecodedSelection(Selection):
 
     @computed_once
     def positions(self) -> Tensor | None:
-        """Where each selected arc is stored in CSR, int64 [e], or None where all are held in that order."""
+        """Position of each selected arc in CSR, int64 [e], or None where the selection is the whole graph."""
         if self.is_whole:
             return None
         return gather_rows(self.graph.offset, self.rows, num_arcs=self.num_arcs, width=self.width)[1]

@@ -1,4 +1,4 @@
-"""What every layout of an adjacency offers."""
+"""The interface of storage layouts."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-# So many arcs are decoded at a time by `Layout.scan`.
+# Arcs per chunk of `Layout.scan`.
 STRETCH = 1 << 22
 
 
 class Layout(ABC):
-    """The arcs of a graph in a layout of their own. Row v lists the vertices that the arcs of v lead to.
+    """The arcs of a graph in a storage format. Row v lists the vertices that the arcs of v lead to.
 
-    A layout is immutable, and knows rows of tensors only: ids, direction and what is derived belong to the graph that
-    holds it. Its options are those that `Graph.to_format` takes.
+    A layout is immutable and holds tensors of rows only: ids, direction and derived data belong to the graph that has
+    it. Its options are those that `Graph.to_format` accepts.
 
-    name : what `Graph.to_format` calls it.
-    num_vertices, num_arcs : n and m, as of the graph that it was made from.
+    name : its name in `Graph.to_format`.
+    num_vertices, num_arcs : n and m of the graph that it was built from.
 
-    streams : whether the arcs are read from outside of memory, part by part, whenever they are needed.
-    rounds_once : whether 16-bit floating numbers are added in float32 by `pull`, products too, and rounded at the end.
+    streams : whether the arcs are read from outside of memory, part by part, at each use.
+    rounds_once : whether `pull` accumulates 16-bit floats in float32, products included, and rounds once at the end.
     """
 
     name: ClassVar[str]
@@ -47,12 +47,12 @@ class Layout(ABC):
     @classmethod
     @abstractmethod
     def from_graph(cls, graph: Graph, **options: Any) -> Self:
-        """The arcs of a graph in CSR, its weights included. Raises ArgumentError for options that do not fit, and for
-        a graph that the layout cannot hold."""
+        """The arcs and weights of a graph in CSR. Raises ArgumentError for invalid options, and for a graph that the
+        layout cannot hold."""
 
     @classmethod
     def refuse_options(cls, unknown: dict[str, Any]) -> None:
-        """For options that `from_graph` does not name: raise ArgumentError, where there are any, with those it does."""
+        """Raise ArgumentError for options that `from_graph` does not name, listing those that it does."""
         if unknown:
             parameters = inspect.signature(cls.from_graph).parameters.values()
             known = [repr(each.name) for each in parameters if each.kind == each.KEYWORD_ONLY]
@@ -61,28 +61,28 @@ class Layout(ABC):
 
     @abstractmethod
     def to_csr(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """(offset int64 [n + 1], neighbors [m], weights [m] or None): exactly those of the graph it was made from."""
+        """(offset int64 [n + 1], neighbors [m], weights [m] or None), exactly those of the original graph."""
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The rows of some vertices, int64 [k], as a CSR of k rows; costs no more than these where the layout allows,
-        and here all of them."""
+        """The rows of the vertices int64 [k], as a CSR of k rows. Layouts with random access to rows decode these only;
+        this default decodes all."""
         offset, neighbors, weights = self.to_csr()
         chosen, arcs = gather_rows(offset, vertices)
         return chosen, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
 
     @abstractmethod
     def out_degree(self) -> Tensor:
-        """Arcs of each row, int64 [n]; computed anew by every call."""
+        """Arcs of each row, int64 [n]; not cached."""
 
     def row_offset(self) -> Tensor:
-        """Where the arcs of each row begin in CSR, int64 [n + 1]."""
+        """Offsets of the rows in CSR, int64 [n + 1]."""
         offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
         torch.cumsum(self.out_degree(), 0, out=offset[1:])
         return offset
 
     def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
-        """Call see(first arc, first row, offset, neighbors, weights) for stretches of adjacent rows, in any order, for
-        all arcs once: so many are decoded at a time, and none kept. A row may come in several stretches."""
+        """Call see(first arc, first row, offset, neighbors, weights) for chunks of consecutive rows, in any order,
+        until every arc was passed once. One chunk is in memory at a time. A row may be split over several chunks."""
         offset, begin = self.row_offset(), 0
         while begin < self.num_vertices:
             first_arc = int(offset[begin])
@@ -92,7 +92,7 @@ class Layout(ABC):
             begin = end
 
     def in_degree(self) -> Tensor:
-        """Arcs that lead to each vertex, int64 [n]; computed anew by every call."""
+        """Arcs that lead to each vertex, int64 [n]; not cached."""
         degree = torch.zeros(self.num_vertices, dtype=torch.int64, device=self.device)
 
         def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
@@ -110,45 +110,45 @@ class Layout(ABC):
         return smallest.item(), largest.item(), float(weights.mean(dtype=devices.widest_float(weights)))
 
     def reserve(self, values: Any, in_place: bool) -> None:  # noqa: B027  most keep to none
-        """Before a run, in a layout that keeps to a budget: leave room for vertex data like `values`, which the program
-        overwrites (`in_place`) or makes anew in every round."""
+        """Before a run, for layouts with a memory budget: account for vertex data like `values`, which the program
+        overwrites (`in_place`) or allocates anew in every iteration."""
 
     def recording(self) -> AbstractContextManager[list[Any]]:
-        """A list that is added to while a `with` block lasts: what is read from outside of memory, a `trace.Visit`
-        each. It stays empty for a layout that is in memory."""
+        """A context manager yielding a list to which a `trace.Visit` is appended for each read from outside of memory;
+        it stays empty for layouts in memory."""
         return nullcontext([])
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
-        """Everything that is stored, by name."""
+        """All stored tensors by name."""
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """What `from_tensors` needs beside the tensors: numbers, strings and lists of these."""
+        """What `from_tensors` needs besides the tensors: numbers, strings and lists of these."""
 
     @classmethod
     @abstractmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """The layout of stored `tensors`, taken as they are. Raises ArgumentError where they do not fit each other."""
+        """The layout of stored `tensors`, which are not copied. Raises ArgumentError where they are inconsistent."""
 
     def identity(self) -> list[Tensor]:
-        """Tensors that differ where the arcs of two layouts do, to be hashed: all that is stored."""
+        """Tensors to hash that differ where the arcs of two layouts differ; all stored tensors by default."""
         return list(self.tensors().values())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that is stored."""
+        """Bytes of all stored tensors."""
         return sum(tensor.nbytes for tensor in self.tensors().values())
 
     @property
     def weight_dtype(self) -> torch.dtype | None:
-        """The dtype of the weights, None without."""
+        """The dtype of the weights, None without weights."""
         weights = self.tensors().get("weights")
         return None if weights is None else weights.dtype
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors live."""
+        """The device of the tensors."""
         return next(iter(self.tensors().values())).device
 
     def to(self, device: torch.device) -> Self:
@@ -158,10 +158,10 @@ class Layout(ABC):
 
     @abstractmethod
     def transposed(self) -> Layout:
-        """The layout of the same arcs the other way round, weights following."""
+        """The layout of the reversed arcs with their weights."""
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
-        """Why `pull` cannot serve such a call, None where it can."""
+        """Why `pull` does not support such a call, None where it does."""
         return None
 
     @abstractmethod
@@ -169,8 +169,8 @@ class Layout(ABC):
         """out[v] = the reduction, over the arcs v -> u of row v, of edge(data[u], weight of the arc).
 
         data : [n, F], of the dtype of the result. reduce : "sum", "prod", "min" or "max"; an empty row gets the
-        identity of the reduction, as `Reduction.identity` has it. edge : "copy", or "add", "mul", "min" or "max" with
-        the layout's own weights. Records no gradient; floats are added in an order that is the same in every run.
+        identity of the reduction (`Reduction.identity`). edge : "copy", or "add", "mul", "min" or "max" with the stored
+        weights. Not differentiable. Floating-point sums are accumulated in a fixed order.
         """
 
     def affine_step(
@@ -183,7 +183,7 @@ class Layout(ABC):
         spare: tuple[Tensor | None, Tensor | None],
         wanted: Collection[str],
     ) -> Stepped:
-        """A step of a linear iteration over all rows, as the backends' `affine_step` takes it, in one block."""
+        """One step of a linear iteration over all rows in one block; arguments as for the backends' `affine_step`."""
         edge = "mul" if coefficients.weighted else "copy"
         received = self.pull(widened(heard)[:, None], "sum", edge)[:, 0]
         return stepped(coefficients, received, before, alpha, beta, wanted)

@@ -1,4 +1,4 @@
-"""Orders of the vertices that bring neighbours closer together, so that what an arc needs is in the cache already."""
+"""Vertex orders that place neighbours close together, for cache locality."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tgraph.core.graph import Graph
 from tgraph.errors import MissingDependencyError
 from tgraph.primitives import label_propagation
 
-# Vertices that a part of a METIS partition has, about: so many float32 rows of a few columns fit a second-level cache.
+# Approximate vertices per part of a METIS partition: float32 rows of a few columns for them fit a second-level cache.
 PART = 4096
 
-# Rounds of label propagation; the communities of large graphs hardly change later (Boldi, Rosa, Santini, Vigna 2011).
+# Rounds of label propagation; communities of large graphs are nearly stable by then (Boldi, Rosa, Santini, Vigna 2011).
 ROUNDS = 10
 
 
@@ -35,17 +35,18 @@ def reorder(graph: Graph, method: str) -> Graph:
 
 
 def by_degree(graph: Graph) -> Tensor:
-    """The vertices by falling degree, equals by index: hubs, which most arcs lead to, stand together."""
+    """Vertices by descending degree, ties by index, which places hubs next to each other."""
     return graph.out_degree.argsort(descending=True, stable=True)
 
 
 def by_cuthill_mckee(graph: Graph) -> Tensor:
-    """Breadth-first from vertices of small degree, reversed (Cuthill, McKee 1969; George 1971): small bandwidth."""
+    """Reverse Cuthill-McKee (Cuthill, McKee 1969; George 1971): breadth-first from vertices of small degree,
+    reversed."""
     try:
         from scipy.sparse.csgraph import reverse_cuthill_mckee
     except ImportError as missing:
         raise MissingDependencyError("scipy", "reorder('rcm')", "scipy") from missing
-    if not graph.num_arcs:  # scipy takes no empty matrix
+    if not graph.num_arcs:  # scipy rejects an empty matrix
         return torch.arange(graph.num_vertices)
     order = reverse_cuthill_mckee(_matrix(graph), symmetric_mode=True)
     return torch.from_numpy(order.astype("int64"))
@@ -60,8 +61,8 @@ def _matrix(graph: Graph) -> Any:
 
 
 def by_metis(graph: Graph) -> Tensor:
-    """Part by part of a partition that cuts few edges. Recursive bisection numbers parts so that those beside each
-    other are near."""
+    """Part by part of a METIS partition with small edge cut. Recursive bisection gives adjacent numbers to adjacent
+    parts."""
     plain = graph.to_undirected("first").without_self_loops()
     parts = min(-(-plain.num_vertices // PART), 1024)
     return metis_parts(plain, max(parts, 1), "reorder('metis')", recursive=True).argsort(stable=True)
@@ -70,10 +71,11 @@ def by_metis(graph: Graph) -> Tensor:
 def metis_parts(
     graph: Graph, parts: int, purpose: str, weight: Tensor | None = None, *, recursive: bool = False
 ) -> Tensor:
-    """The part of each vertex, int64 [n] on the CPU, of a partition that cuts few edges (Karypis, Kumar 1998).
+    """The part of each vertex, int64 [n] on the CPU, of a partition with small edge cut (Karypis, Kumar 1998).
 
-    graph : undirected, without self-loops and parallel edges. weight : what each vertex adds to its part, int64 [n];
-    1 where None. recursive : by bisection. Raises MissingDependencyError, for the `purpose`, without pymetis.
+    graph : undirected, without self-loops and parallel edges. weight : the vertex weights that are balanced, int64 [n];
+    1 where None. recursive : by recursive bisection. Raises MissingDependencyError, naming the `purpose`, without
+    pymetis.
     """
     try:
         import pymetis
@@ -87,8 +89,8 @@ def metis_parts(
 
 
 def by_community(graph: Graph) -> Tensor:
-    """Community by community of a label propagation (Raghavan, Albert, Kumara 2007), each in the order of its indices,
-    and they in that of their labels: what was local stays so."""
+    """By communities of a label propagation (Raghavan, Albert, Kumara 2007), in the order of their labels, vertices of
+    a community by index, which preserves locality of the given order."""
     alone = torch.arange(graph.num_vertices, device=graph.device)
     return label_propagation.propagate(graph, alone, ROUNDS).argsort(stable=True)
 

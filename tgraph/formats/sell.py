@@ -1,4 +1,4 @@
-"""SELL-C-sigma: slices of rows of similar length, padded to the longest of the slice and stored column by column."""
+"""SELL-C-sigma: slices of rows of similar length, padded to the longest row of the slice and stored column-major."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once, gather_rows, gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
-from tgraph.formats.csc import transposed_csr
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
 from tgraph.kernels.cuda import sell as cuda
 from tgraph.kernels.native.aggregation import sell as native
 from tgraph.kernels.native.aggregation.sell import Slices
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
 
 class SELL(Uncompressed):
     """Sliced ELLPACK (Kreutzer et al., "A unified sparse matrix data format for efficient general sparse matrix-vector
-    multiplication on modern processors with wide SIMD units", 2014): rows are sorted by their number of arcs within
-    scopes of `sigma` rows and cut into slices of `C`, one row for each lane of a vector register.
+    multiplication on modern processors with wide SIMD units", 2014): rows are sorted by length within windows of
+    `sigma` rows and divided into slices of `C` rows, one row per lane of a vector register.
 
-    slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregation.sell`; C is their height, and padding names
-        vertex 0.
+    slices : the tensors, see `Slices` in `tgraph.kernels.native.aggregation.sell`; its height is C, and padding refers
+        to vertex 0.
     """
 
     name = "sell"
@@ -42,15 +41,15 @@ class SELL(Uncompressed):
     @classmethod
     def from_graph(cls, graph: Graph, *, C: int = 32, sigma: int = 4096, **unknown: Any) -> Self:
         """The arcs of a graph in slices of `C` rows, a multiple of 16 for vector registers and of 32 for GPUs, sorted
-        within scopes of `sigma` rows: 1 leaves the rows in order, n pads least. Raises ArgumentError for values below 1
-        and `unknown` options."""
+        within windows of `sigma` rows: 1 keeps the order of the rows, n gives the least padding. Raises ArgumentError
+        for values below 1 and `unknown` options."""
         cls.refuse_options(unknown)
         options = {"C": C, "sigma": sigma}
         return cls(slices_of(graph, count_option(options, "C", 1), count_option(options, "sigma", 1)), sigma)
 
     @property
     def fill(self) -> float:
-        """The share of the stored entries that are arcs, the others being padding; 1 where nothing is stored."""
+        """The fraction of stored entries that are arcs rather than padding; 1 where nothing is stored."""
         return self.num_arcs / max(len(self.slices.neighbors), 1) if self.num_arcs else 1.0
 
     def to_csr(self) -> Csr:
@@ -62,7 +61,7 @@ class SELL(Uncompressed):
 
     @computed_once
     def _place(self) -> Tensor | None:
-        """The place of each row, int64 [n]; None where all are in order. Kept for who selects rows again."""
+        """Position of each row in the slices, int64 [n]; None where rows are in order. Cached for later selections."""
         order = self.slices.order
         if order is None:
             return None
@@ -70,7 +69,7 @@ class SELL(Uncompressed):
         return torch.empty_like(places).index_copy_(0, order.to(torch.int64), places)
 
     def _rows_at(self, places: Tensor | None) -> Csr:
-        """The rows in some places [k], as a CSR of k rows; in all of them where None."""
+        """The rows at positions `places` [k] as a CSR of k rows, or at all positions where None."""
         offset, length, height = self.slices.offset, self.slices.length, self.slices.height
         if places is None:
             places = torch.arange(self.num_vertices, device=self.device)
@@ -97,12 +96,13 @@ class SELL(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         slices = checked_slices(cls.name, tensors, options, count_option(options, "C", 1))
         return cls(slices, count_option(options, "sigma", 1))
 
     def transposed(self) -> Self:
-        """The reversed arcs, laid out anew with the same options. Raises ArgumentError where these do not fit them."""
+        """The reversed arcs in a new layout with the same options. Raises ArgumentError where the options do not fit
+        them."""
         offset, neighbors, weights = transposed_csr(*self.to_csr())
         options = {name: value for name, value in self.options().items() if name != "num_vertices"}
         return self.from_graph(Graph(offset, neighbors, weights), **options)
@@ -110,7 +110,7 @@ class SELL(Uncompressed):
     def affine_step(
         self, coefficients: Coefficients, heard: Tensor, before: Tensor, alpha: Any, beta: Any, spare: Any, wanted: Any
     ) -> Stepped:
-        """See `Layout.affine_step`. float32 is added in float64 as it is read, not converted before."""
+        """See `Layout.affine_step`. float32 is accumulated in float64 without a converted copy."""
         edge, sent = ("mul" if coefficients.weighted else "copy"), heard[:, None]
         fits = self.slices.weights is None or self.slices.weights.dtype == heard.dtype
         if heard.dtype != torch.float32 or not fits or native.refuses(self.slices, sent, "sum", edge) is not None:
@@ -131,8 +131,8 @@ class SELL(Uncompressed):
 
 
 def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None) -> Slices:
-    """The rows of a graph in slices of `height`, sorted within scopes of `sigma`. Raises ArgumentError for a row of
-    2^31 arcs, and for more than `limit` entries for each arc."""
+    """The rows of a graph in slices of `height` rows, sorted within windows of `sigma` rows. Raises ArgumentError for a
+    row of 2^31 arcs or more, and where more than `limit` entries per arc would be stored."""
     degree, n = graph.out_degree, graph.num_vertices
     if n and (longest := int(degree.max())) >= 2**31:
         raise ArgumentError(f"graph: a row of {longest} arcs is longer than a slice can be; use the layout 'csr'")
@@ -161,14 +161,14 @@ def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None)
 
 
 def _by_length(degree: Tensor, sigma: int) -> Tensor:
-    """The rows, int64 [n], the longest first within each scope of `sigma` rows, equal ones in order."""
+    """Row numbers, int64 [n], by descending length within each window of `sigma` rows; stable."""
     longest = int(degree.max()) if len(degree) else 0
     scope = torch.arange(len(degree), device=degree.device) // sigma
     return torch.argsort(scope * (longest + 1) + (longest - degree), stable=True)
 
 
 def _fill(slices: Slices, graph: Graph, order: Tensor | None) -> None:
-    """Write every arc to its entry."""
+    """Store every arc in its entry."""
     n, height = graph.num_vertices, slices.height
     places = torch.arange(n, device=graph.device)
     first = slices.offset[places // height] + places % height
@@ -182,7 +182,7 @@ def _fill(slices: Slices, graph: Graph, order: Tensor | None) -> None:
 
 
 def checked_slices(name: str, tensors: dict[str, Tensor], options: dict[str, Any], height: int) -> Slices:
-    """Slices of stored tensors. Raises ArgumentError where these do not fit each other, or lead anywhere else."""
+    """Slices of stored tensors. Raises ArgumentError where these are inconsistent or have indices out of range."""
     tensors = check_names(name, tensors, ("offset", "neighbors", "length"), ("weights", "order"))
     offset, neighbors, length = tensors["offset"], tensors["neighbors"], tensors["length"]
     n, order = count_option(options, "num_vertices"), tensors.get("order")

@@ -1,4 +1,4 @@
-"""What the layouts share that store every arc: what `pull` and `rows` check, and the two ways to pull."""
+"""Base class of layouts that store every arc explicitly: checks of `pull` and `rows`, and two generic reductions."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 REDUCTIONS = ("sum", "prod", "min", "max")
 
-# Arcs of a layout without rows are reduced so many numbers at a time, for messages to stay in the cache.
+# Elements of messages reduced at a time by `reduce_arcs`, so that they stay in the cache.
 CHUNK = 2**18
 
 Csr = tuple[Tensor, Tensor, "Tensor | None"]
 
 
 class Uncompressed(Layout):
-    """A layout of every arc, with its weight.
+    """A layout that stores every arc explicitly, with its weight.
 
-    weights : those of the arcs, in the order in which they are stored, or None.
+    weights : in storage order of the arcs, or None.
     """
 
     weights: Tensor | None
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
-        """Why `pull` cannot serve a reduction by `reduce`, with the edge operation `edge`, of data of a dtype; None
-        where it can."""
+        """Why `pull` does not support the reduction `reduce` with the edge operation `edge` on data of a `dtype`; None
+        where it does."""
         if reduce not in REDUCTIONS:
             return f"it reduces by {', '.join(map(repr, REDUCTIONS))}, not by {reduce!r}"
         if edge not in EDGE_OPERATIONS:
@@ -52,8 +52,8 @@ class Uncompressed(Layout):
         return None
 
     def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
-        """See `Layout.pull`: data [n, F], reduced by `reduce` after the operation `edge`. Raises ArgumentError for what
-        `refuses` names, and for data of another shape or device."""
+        """See `Layout.pull`: `data` [n, F], reduced by `reduce` after the operation `edge`. Raises ArgumentError for
+        calls that `refuses` rejects, and for data of another shape or device."""
         if data.dim() != 2 or len(data) != self.num_vertices:
             raise ArgumentError(f"data: expected [{self.num_vertices}, F], got {list(data.shape)}")
         if data.device != self.device:
@@ -62,7 +62,7 @@ class Uncompressed(Layout):
             raise ArgumentError(f"layout {self.name!r}: {reason}")
         if not data.numel():
             return torch.empty_like(data)
-        # Totals of narrow integers wrap round just so when they are cut off at the end, and kernels have these only.
+        # Truncating an int64 result wraps as the narrow dtype would; the kernels are compiled for int64 only.
         adds = reduce in ("sum", "prod") and data.dtype in INTEGERS
         sent = data.detach().to(torch.int64 if adds else data.dtype).contiguous()
         weights = None if edge == "copy" or self.weights is None else self.weights.to(sent.dtype)
@@ -71,11 +71,11 @@ class Uncompressed(Layout):
 
     @abstractmethod
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """What the rows receive, [n, F], from data that is not empty, with the stored weights in its dtype; integers
-        are added and multiplied as int64."""
+        """The reduction of each row, [n, F], for non-empty data and weights of the dtype of the data; integer sums and
+        products are in int64."""
 
     def rows(self, vertices: Tensor) -> Csr:
-        """See `Layout.rows`. Raises ArgumentError unless `vertices` are int64 [k] and vertices of the graph."""
+        """See `Layout.rows`. Raises ArgumentError unless `vertices` are int64 [k] and in range."""
         if vertices.dim() != 1 or vertices.dtype != torch.int64:
             raise ArgumentError(f"vertices: expected int64 [k], got {vertices.dtype} {list(vertices.shape)}")
         validate.check_range(vertices, self.num_vertices, "vertices")
@@ -83,7 +83,7 @@ class Uncompressed(Layout):
 
     @abstractmethod
     def _rows(self, vertices: Tensor) -> Csr:
-        """The rows of vertices that are checked."""
+        """`rows` without checks."""
 
 
 def reduce_rows(
@@ -95,11 +95,11 @@ def reduce_rows(
     edge: str,
     inside: bool = False,
 ) -> Tensor:
-    """What each row of a CSR structure receives from its neighbours, [r, F], added along the row.
+    """The reduction of each row of a CSR structure over its neighbours, [r, F], in arc order.
 
-    offset, neighbors : int32 or int64 [r + 1] and [m]; the data is that of more vertices than have a row, [n, F].
-    weights : [m] of the dtype of the data. inside : whether the rows are some in the middle of a structure, whose
-    offsets begin anywhere; without weights.
+    offset, neighbors : int32 or int64 [r + 1] and [m]; data : [n, F], where n may be larger than r. weights : [m] of
+    the dtype of the data. inside : whether the rows are a slice of a larger structure, so that offsets do not start at
+    0; only without weights.
     """
     offset = offset.to(torch.int64)
     if devices.kind(data) == "cpu" and _is_compiled(data.dtype, reduction, edge):
@@ -116,7 +116,7 @@ def reduce_rows(
 def reduce_arcs(
     receivers: Tensor, senders: Tensor, weights: Tensor | None, data: Tensor, reduction: Reduction, edge: str
 ) -> Tensor:
-    """What each vertex receives along arcs that come in any order, [n, F], added in that order.
+    """The reduction for each vertex over unsorted arcs, [n, F], in arc order.
 
     receivers, senders : int32 or int64 [m], the ends of each arc. weights : [m] of the dtype of the data [n, F].
     """
@@ -139,7 +139,8 @@ def reduce_arcs(
 
 
 def placed(received: Tensor, rows: Tensor, num_rows: int, reduction: Reduction) -> Tensor:
-    """The rows [r, F] received at some places of [n, F], `rows` [r] ascending, and the identity elsewhere."""
+    """`received` [r, F] scattered to the ascending `rows` [r] of a tensor [num_rows, F], with the identity
+    elsewhere."""
     if len(rows) == num_rows:
         return received
     identity, shape = reduction.identity(received.dtype), (num_rows, received.shape[1])
@@ -148,13 +149,19 @@ def placed(received: Tensor, rows: Tensor, num_rows: int, reduction: Reduction) 
 
 
 def taken(offset: Tensor, positions: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
-    """The CSR of the arcs stored at some positions, with offsets of its own."""
+    """The CSR with the given offsets of the arcs at `positions`."""
     return offset, sorting.take(neighbors, positions), None if weights is None else sorting.take(weights, positions)
 
 
+def transposed_csr(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
+    """The CSR of the reversed arcs, sorted and stable for parallel arcs, with their weights [m] or None."""
+    offset, neighbors, order = sorting.transpose(offset, neighbors, permutation=weights is not None)
+    return offset, neighbors, None if weights is None or order is None else sorting.take(weights.detach(), order)
+
+
 def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tensor) -> Csr:
-    """The rows of some vertices [k] as a CSR of k rows, from arcs src -> dst [m] in any order, those with the same ends
-    staying in theirs. O(m log k)."""
+    """The rows of `vertices` [k] as a CSR of k rows, from unsorted arcs src -> dst [m]; parallel arcs keep their order.
+    O(m log k)."""
     wanted, number = torch.unique(vertices, return_inverse=True)
     if not len(wanted):
         return taken(vertices.new_zeros(1), vertices, dst, weights)
@@ -172,8 +179,7 @@ def _is_compiled(dtype: torch.dtype, reduction: Reduction, edge: str) -> bool:
 
 
 def _reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:
-    """16-bit floating numbers are added and multiplied in float32: a total kept in bfloat16 would not count beyond
-    256."""
+    """float32 for sums and products of 16-bit floats: a bfloat16 sum of ones would stop growing at 256."""
     narrow = dtype in (torch.float16, torch.bfloat16) and reduction.name in ("sum", "prod")
     return torch.float32 if narrow else dtype
 

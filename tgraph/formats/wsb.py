@@ -12,8 +12,7 @@ from tgraph.core import build, sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
-from tgraph.formats.csc import transposed_csr
-from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
 from tgraph.kernels.cuda import wsb as cuda
 from tgraph.kernels.native.aggregation import tiles as compiled
 from tgraph.kernels.portable import tiles as portable
@@ -23,25 +22,25 @@ from tgraph.kernels.reductions import Reduction
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# The least density by default. Where a tile of 128 has 16 arcs, its 48 bytes take the place of 64 in CSR, and a row of
-# the data that is gathered once serves two rows of the window.
+# Default density threshold. A tile of 128 entries with 16 arcs takes 48 bytes, against 64 in CSR, and each gathered row
+# of the data is used for two rows of the window on average.
 MIN_DENSITY = 1 / 8
 
-# On the CPU the rows of about so many tiles are listed at a time, which bounds the memory.
+# Approximate number of tiles decoded at a time on the CPU, which bounds temporary memory.
 LISTED = 2**16
 
 
 class WSB(Uncompressed):
     """Weighted block-sparse ("On Efficient Scaling of GNNs via IO-Aware Layers Implementations", 2026, appendix D.3,
     after Li and Chandramowlishwaran, "Fused3S: fast sparse attention on tensor cores", 2025): the columns of 16
-    neighbouring rows are compacted into tiles of 8, each a bitmap of 128 bits. Weights are packed, one for each arc,
-    where the paper stores 128 for each tile.
+    consecutive rows are compacted into tiles of 8 columns, each with a bitmap of 128 bits. Weights are packed, one per
+    arc, where the paper stores 128 per tile.
 
     tiles : the tensors, see `tgraph.kernels.portable.tiles.Tiles`.
 
-    On a CUDA device sums of 16-bit floating numbers in 8 columns or more are computed by tensor cores, and of float32
-    where `torch.backends.cuda.matmul.allow_tf32` lets them round to TF32. The CPU adds arc by arc, in about the time
-    that CSR takes: there it saves bytes.
+    On a CUDA device sums of 16-bit floats in 8 columns or more are computed by tensor cores, and sums of float32 where
+    `torch.backends.cuda.matmul.allow_tf32` permits rounding to TF32. The CPU accumulates arc by arc, in about the time
+    of CSR: there the layout saves memory only.
     """
 
     name = "wsb"
@@ -52,13 +51,13 @@ class WSB(Uncompressed):
 
     @classmethod
     def from_graph(cls, graph: Graph, *, min_density: float = MIN_DENSITY, **unknown: Any) -> Self:
-        """The arcs of a graph, its rows in order: which vertices are neighbours in number makes the density.
+        """The arcs of a graph, with rows in order: the numbering of the vertices determines the density of the tiles.
 
-        min_density : the least share of the tiles' entries that are arcs, 0 to 1; 0 takes any graph. Fewer arcs store
-            and compute more padding than they gain.
+        min_density : the least fraction of tile entries that are arcs, 0 to 1; 0 accepts any graph. Below about 1/8 the
+            padding costs more memory and time than the tiles save.
 
-        Sorts the arcs once, and takes about 100 bytes for each meanwhile. Raises ArgumentError for a graph below the
-        density, rows that do not ascend, and options out of range or `unknown`.
+        Sorts the arcs once, with about 100 bytes per arc of temporary memory. Raises ArgumentError for a graph below
+        the density, for unsorted rows, and for options that are out of range or `unknown`.
         """
         cls.refuse_options(unknown)
         if not isinstance(min_density, (int, float)) or not 0 <= min_density <= 1:
@@ -78,7 +77,7 @@ class WSB(Uncompressed):
 
     @property
     def fill(self) -> float:
-        """The density: the share of the tiles' entries that are arcs; 1 where nothing is stored."""
+        """The density: the fraction of tile entries that are arcs; 1 where nothing is stored."""
         entries = self.tiles.num_tiles * HEIGHT * WIDTH
         return self.num_arcs / entries if entries else 1.0
 
@@ -105,12 +104,12 @@ class WSB(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         n, num_arcs = count_option(options, "num_vertices"), count_option(options, "num_arcs")
         return cls(_checked(cls.name, tensors, n, num_arcs), num_arcs)
 
     def transposed(self) -> Self:
-        """The reversed arcs, laid out anew whatever their density."""
+        """The reversed arcs in a new layout, whatever its density."""
         return self.from_graph(Graph(*transposed_csr(*self.to_csr())), min_density=0)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
@@ -122,14 +121,14 @@ class WSB(Uncompressed):
             return compiled.multiply(tiles, data)
         if compiled.serves(data):
             return _listed(tiles, data, reduction, edge)
-        # A product by tiles meets every number of the data with zeros, which infinity and NaN would not forget.
+        # The dense product of a tile multiplies data by zeros, which is NaN for infinity and NaN.
         if multiplies and bool(torch.isfinite(data).all()):
             return portable.multiply(tiles, data)
         return reduce_rows(*portable.arcs_of(tiles, None), data, reduction, edge)
 
 
 def _listed(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """A pull on the CPU: the rows of some windows are listed for the kernels of CSR, and reduced before the next."""
+    """A pull on the CPU by the CSR kernels, over the decoded rows of some windows at a time."""
     result = torch.empty_like(data)
     begins = torch.arange(0, max(tiles.num_tiles, 1), LISTED)
     cuts = [*torch.unique(torch.searchsorted(tiles.offset, begins, right=True) - 1).tolist(), len(tiles.offset) - 1]
@@ -141,7 +140,7 @@ def _listed(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tens
 
 
 def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Tiles:
-    """Tiles of stored tensors. Raises ArgumentError where these do not fit each other, or lead anywhere else."""
+    """Tiles of stored tensors. Raises ArgumentError where these are inconsistent or have indices out of range."""
     tensors = check_names(name, tensors, ("offset", "columns", "bitmap"), ("start", "weights"))
     offset, columns, bitmap = tensors["offset"].to(torch.int64), tensors["columns"], tensors["bitmap"].to(torch.int64)
     if len(bitmap) % 2 or len(columns) != len(bitmap) // 2 * WIDTH:
@@ -161,7 +160,7 @@ def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Ti
 
 
 def _check_bitmap(tiles: Tiles, num_arcs: int) -> None:
-    """Raise ArgumentError unless it has so many arcs, none of them beyond the last row, and columns ascend."""
+    """Raise ArgumentError unless the bitmap has num_arcs bits, none beyond the last row, and columns ascend."""
     found = int(portable.count_bits(tiles.bitmap).sum())
     if found != num_arcs:
         raise ArgumentError(f"bitmap: has {found} arcs, expected {num_arcs}")
@@ -169,6 +168,6 @@ def _check_bitmap(tiles: Tiles, num_arcs: int) -> None:
         raise ArgumentError(f"bitmap: has arcs of rows beyond the last, {tiles.num_rows - 1}")
     falls = tiles.columns[1:] < tiles.columns[:-1]
     begins = tiles.offset[1:-1] * WIDTH - 1
-    falls[begins[(begins >= 0) & (begins < len(falls))]] = False  # columns of a window begin anywhere
+    falls[begins[(begins >= 0) & (begins < len(falls))]] = False  # windows are independent
     if len(wrong := falls.nonzero()):
         raise ArgumentError(f"columns: do not ascend at position {int(wrong[0]) + 1}")

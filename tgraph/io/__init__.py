@@ -22,14 +22,13 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.io.files import CODECS, PathLike, stem
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import CODECS, stem
 from tgraph.io.text.names import Columns
-
-if TYPE_CHECKING:
-    from tgraph.core.graph import Graph
 
 # Each format is the module of that name, with `read(path, **options)` and `write(graph, path)`.
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -50,28 +49,28 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     """Read a graph from a file.
 
     `format` names one of `FORMATS`; without it the extension decides. `progress=True` shows a bar over the bytes of a
-    text file. Every format takes those of the following options that make sense for it; see the `read` of its module.
+    text file. A format accepts those of the following options that apply to it; see the `read` of its module.
 
-    directed : True or False; None lets the file decide, and where it cannot say, the graph is directed. With False
-        every line is one undirected edge, unless the file lists all edges in both directions (with equal weights):
-        that is recognised, and nothing is doubled. True takes the edges of an undirected file as arcs.
+    directed : True or False; None follows the file, and where it does not say, the graph is directed. With False
+        every line is one undirected edge, unless the file lists all edges in both directions (with equal weights),
+        which is detected, so that no edge is duplicated. True reads the edges of an undirected file as arcs.
     weights : None reads weights where the file has them (the third column of an edge list, whatever it means; the
-        column weight of a table; the values of a matrix), and warns where other columns hold numbers. False leaves them
-        out: do so where that column is a time stamp. A number from 3 upwards names another column of an edge list.
-        Integers become int64, anything else float64.
-    multi : what becomes of parallel edges, "keep", "first", "sum", "min", "max" or "error", as in Graph.from_edges.
+        column weight of a table; the values of a matrix), and warns where other columns hold numbers. False ignores
+        them, as for a column of time stamps. An integer from 3 up names another column of an edge list. Integers
+        become int64, other numbers float64.
+    multi : how parallel edges are handled, "keep", "first", "sum", "min", "max" or "error", as in Graph.from_edges.
     self_loops : "keep" or "drop".
-    ids : "auto" takes integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
+    ids : "auto" reads integers where the first line has them, else text. Integers are relabelled 0..n-1 in ascending
         order and kept in `graph.vertices`; only vertices with an edge count. "keep" takes integers as the vertex
-        numbers 0..largest; "compact" demands integers; "text" takes all ids as text.
+        numbers 0..largest; "compact" requires integers; "text" reads all ids as text.
     source, target, weight : names of columns, for tables; else source, src, from, u and target, dst, to, v and
         weight, w are recognised.
-    delimiter : the character between columns, for edge lists and CSV; else the first line tells.
-    skip : how many lines on top to ignore, for edge lists and CSV.
-    verify : for .tg files, whether each tensor is compared with its checksums when it is first used (one pass over
-        it), True; False trusts the disk. See `tgraph.verify`.
+    delimiter : the character between columns, for edge lists and CSV; else it is detected from the first line.
+    skip : the number of leading lines to ignore, for edge lists and CSV.
+    verify : for .tg files, whether each tensor is compared with its checksums at first use (one pass over it), True;
+        False skips that. See `tgraph.verify`.
 
-    Raises FileFormatError, which names the file, the line at fault and the remedy; ArgumentError for an unknown
+    Raises FileFormatError, which names the file, the invalid line and the remedy; ArgumentError for an unknown
     extension or option; OSError where the file cannot be opened.
     """
     module = format_module(path, format)
@@ -92,22 +91,23 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
 
 
 class ColumnsLeftOut(UserWarning):
-    """Numbers in a file that could be weights, were not taken, and about which the caller has not said anything."""
+    """Numeric columns that could be weights were ignored, without an explicit option of the caller."""
 
 
 def columns_of(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Columns | None:
-    """Which columns `read` takes from a file with these options; None where its format has none to choose from."""
+    """The columns that `read` takes from a file with these options; None for formats without named or numbered
+    columns."""
     module = format_module(path, format)
     return module.columns(path, **options) if hasattr(module, "columns") else None
 
 
 def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
-    """Write a graph to a file, whole or not at all.
+    """Write a graph to a file, atomically.
 
     `format` names one of `FORMATS`; without it the extension decides. .tg and .npz keep everything; formats that
-    cannot hold isolated vertices, original ids or the direction warn where there is something to lose.
-    Raises ArgumentError for an unknown extension, for a binary format under the name of a compressed file, and for a
-    graph that the format cannot hold.
+    cannot represent isolated vertices, original ids or the direction warn where these are lost.
+    Raises ArgumentError for an unknown extension, for a binary format with the extension of a compressed file, and for
+    a graph that the format cannot represent.
     """
     module = format_module(path, format)
     suffix = Path(path).suffix.lower()
@@ -117,10 +117,10 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
 
 
 def verify(path: PathLike) -> int:
-    """Read a whole .tg file, partitioned or not, and compare it with its checksums; returns its bytes.
+    """Read a whole .tg file, partitioned or not, and compare it with its checksums; returns the number of bytes.
 
-    Raises FileFormatError that names the tensor, or block, and its position where a bit differs; ArgumentError for a
-    file of another format, and one without checksums, which earlier versions wrote.
+    Raises FileFormatError that names the tensor, or block, and the position of a difference; ArgumentError for a file
+    of another format, and for one without checksums, which earlier versions wrote.
     """
     module = format_module(path)
     if not hasattr(module, "verify"):
@@ -129,7 +129,7 @@ def verify(path: PathLike) -> int:
 
 
 def format_module(path: PathLike, format: str | None = None) -> ModuleType:
-    """The module that reads and writes a format: the one named, or that of the file's extension.
+    """The module that reads and writes a format: `format`, or that of the extension of `path`.
 
     Raises ArgumentError for an unknown extension or format.
     """

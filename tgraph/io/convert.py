@@ -88,8 +88,8 @@ def to_networkx(graph: Graph) -> networkx.Graph:
 def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
     """The graph of a square sparse matrix or array: entry (i, j) is the arc i -> j, its value the weight.
 
-    Explicit zeros are arcs. A boolean matrix has no weights, nor has any with `weighted=False`. `directed=False` says
-    that the matrix is symmetric. CSR arrays with sorted rows are taken without a copy where their dtypes fit.
+    Explicit zeros are arcs. A boolean matrix gives no weights, nor does any with `weighted=False`. `directed=False`
+    states that the matrix is symmetric. CSR arrays with sorted rows are not copied where their dtypes fit.
     Raises ArgumentError for a dense matrix or another shape, and for an asymmetric matrix with `directed=False`.
     """
     if not hasattr(matrix, "tocsr"):
@@ -123,7 +123,7 @@ def from_edge_index(
 ) -> Graph:
     """The graph of a PyG edge_index, integer [2, m], and its edge_weight, [m] or None, as tensors or numpy arrays.
 
-    `num_nodes` counts isolated vertices too; without it n is one more than the largest index. `directed=False` says
+    `num_nodes` includes isolated vertices; without it n is one more than the largest index. `directed=False` states
     that both arcs of every edge are in edge_index, as PyG stores undirected graphs.
     Raises ArgumentError for another shape, and where an undirected edge lacks its reverse.
     """
@@ -137,7 +137,7 @@ def from_edge_index(
 
 
 def to_edge_index(graph: Graph) -> Tensor:
-    """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, which is its edge_weight."""
+    """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, its edge_weight."""
     return torch.stack((sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)))
 
 
@@ -153,7 +153,7 @@ def from_pandas(
 
     Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance; both are kept as
     `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.
-    Raises ArgumentError for a column that is not there and for missing values.
+    Raises ArgumentError for a missing column and for missing values.
     """
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
         if name is not None and name not in frame.columns:

@@ -1,4 +1,4 @@
-"""Between columns of edges and graphs: what every edge-by-edge format shares."""
+"""Conversion between columns of edges and graphs, shared by the formats with one line or row per edge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tgraph.core import sorting
 from tgraph.core.build import Multi, SelfLoops, as_index, as_weights, check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 
 if TYPE_CHECKING:
     import pyarrow
@@ -25,7 +25,7 @@ Ids = Literal["auto", "compact", "keep", "text"]
 
 @dataclass(frozen=True)
 class Rules:
-    """What a caller wants done with the edges of a file: see `tgraph.read`."""
+    """How the edges of a file become a graph: the options of `tgraph.read`."""
 
     directed: bool = True
     multi: Multi = "keep"
@@ -61,14 +61,14 @@ class Rules:
 
 
 def _may_mirror(src: Tensor, dst: Tensor) -> bool:
-    """False where the edges surely do not all stand in both directions: three sums instead of a sort."""
+    """Cheap necessary condition for a symmetric list: equal sums of ends, equally many arcs up and down."""
     if int(src.sum()) != int(dst.sum()):
         return False
     return int((src < dst).sum()) == int((src > dst).sum())
 
 
 def number_labels(src: pyarrow.ChunkedArray, dst: pyarrow.ChunkedArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels as numbers 0..n-1 in order of first appearance, sources first: (src, dst, object array of labels [n])."""
+    """Labels numbered 0..n-1 in order of first appearance, sources first: (src, dst, object array of labels [n])."""
     import pyarrow as pa
 
     coded = pa.chunked_array([*src.chunks, *dst.chunks], type=src.type).dictionary_encode().combine_chunks()
@@ -78,7 +78,7 @@ def number_labels(src: pyarrow.ChunkedArray, dst: pyarrow.ChunkedArray) -> tuple
 
 
 def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """(src, dst, weights) as numpy arrays, an undirected edge once with src <= dst."""
+    """(src, dst, weights) as numpy arrays; each undirected edge once with src <= dst."""
     dst = graph.neighbors.cpu()
     src = sorting.expand_rows(graph.offset.cpu(), dst.dtype)
     weights = None if graph.weights is None else widened(graph.weights.detach().cpu())
@@ -89,12 +89,12 @@ def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
 
 
 def widened(weights: Tensor) -> Tensor:
-    """float16 and bfloat16, which numpy or arrow lack, as float32, which holds the same values."""
+    """float16 and bfloat16, which numpy or arrow lack, converted to float32 without loss."""
     return weights.float() if weights.dtype in (torch.float16, torch.bfloat16) else weights
 
 
 def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
-    """The edges under their original ids, an undirected one once: numpy arrays "source", "target" and "weight"."""
+    """The edges with original ids, each undirected one once: numpy arrays "source", "target" and "weight"."""
     src, dst, weights = edges_of(graph)
     warn_of_isolated(graph, purpose)
     vertices = graph.vertices
@@ -106,7 +106,7 @@ def named_edges(graph: Graph, purpose: str) -> dict[str, Any]:
 
 
 def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """The labels, all of which must be text, for no file can hold an arbitrary Python object."""
+    """The labels as an object array of str. Raises ArgumentError for other types, which files cannot hold."""
     for label in vertices:
         if not isinstance(label, str):
             raise ArgumentError(
@@ -117,8 +117,8 @@ def text_labels(vertices: Sequence[Any] | np.ndarray) -> np.ndarray:
 
 
 def printable(columns: dict[str, Any]) -> pyarrow.Table:
-    """The columns for arrow's text writer, which prints 2.0 as 2: where all weights would look like integers, ".0"
-    is appended, so that they are read back as the floats they are."""
+    """The columns for arrow's text writer, which prints 2.0 as 2: where all weights would read back as integers, they
+    are printed with ".0"."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -131,7 +131,7 @@ def printable(columns: dict[str, Any]) -> pyarrow.Table:
 
 
 def warn_of_isolated(graph: Graph, purpose: str) -> None:
-    """Warn where the graph has vertices that a list of edges does not mention."""
+    """Warn where the graph has isolated vertices, which a list of edges does not contain."""
     touched = torch.zeros(graph.num_vertices, dtype=torch.bool, device="cpu")
     touched[graph.neighbors.cpu().to(torch.int64)] = True
     isolated = int((~touched & (graph.offset.cpu().diff() == 0)).sum())
@@ -143,14 +143,14 @@ def warn_of_isolated(graph: Graph, purpose: str) -> None:
 
 
 def check_declared(path: PathLike, n: int, m: int, line: int) -> None:
-    """Raise FileFormatError for a header whose number of vertices is plainly wrong, before memory is asked for."""
+    """Raise FileFormatError for an implausible number of vertices in a header, before memory is allocated for it."""
     if n > max(2**28, 64 * m):
         problem = f"the header declares {n} vertices for {m} edges"
         raise FileFormatError(path, problem, "correct the header", line=line)
 
 
 def numbered_from_one(graph: Graph) -> Graph:
-    """The graph with the ids 1..n, as the formats count that number vertices from 1."""
+    """The graph with the ids 1..n, for formats that number vertices from 1."""
     return Graph(graph.offset, graph.neighbors, graph.weights, _from_one(graph), graph.directed)
 
 
@@ -167,7 +167,7 @@ def warn_of_ids(graph: Graph, purpose: str) -> None:
 
 
 def integer_weights(graph: Graph, purpose: str) -> None:
-    """Raise ArgumentError where the weights are fractional and the format takes integers."""
+    """Raise ArgumentError for floating-point weights in a format of integer weights."""
     if graph.weights is not None and graph.weights.is_floating_point():
         raise ArgumentError(
             f"graph.weights: {purpose} takes integer weights, these are {graph.weights.dtype}; "

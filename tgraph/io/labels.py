@@ -1,4 +1,4 @@
-"""Text labels as two arrays, so that binary formats can hold them without pickle."""
+"""Text labels as two arrays, so that binary formats store them without pickle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tgraph.io.edges import text_labels
 
 
 def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(UTF-8 bytes of all labels, uint8; where each begins, int64 [n + 1]). Raises ArgumentError for other labels."""
+    """(UTF-8 bytes of all labels, uint8; their offsets, int64 [n + 1]). Raises ArgumentError for labels that are not
+    text."""
     encoded = [label.encode() for label in text_labels(vertices)]
     offset = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(label) for label in encoded], out=offset[1:])
@@ -18,7 +19,7 @@ def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unpack(text: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """The labels as an object array [n]. Raises ValueError where the arrays do not fit each other."""
+    """The labels as an object array [n]. Raises ValueError where the arrays are inconsistent."""
     if not len(offset) or offset[0] != 0 or offset[-1] != len(text) or (np.diff(offset) < 0).any():
         raise ValueError("the offsets of the labels do not fit their text")
     data = text.tobytes()

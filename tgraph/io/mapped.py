@@ -1,4 +1,4 @@
-"""A graph whose tensors are a memory map of a file, each of which is verified when it is first used."""
+"""A graph whose tensors are memory-mapped from a file, each verified at first use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
-from tgraph.io.checksummed import Contents, as_bytes
+from tgraph.files.checksummed import Contents, as_bytes
 
 
 class _Verified:
-    """An attribute that is verified at its first use, and an ordinary one of the object from then on."""
+    """A descriptor that verifies a tensor at first use and then stores it as an ordinary attribute."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -29,7 +29,7 @@ class _Verified:
 
 
 class _MappedIds(VertexIds):
-    """Integer ids on the memory map of a file."""
+    """Integer ids, memory-mapped from a file."""
 
     values = _Verified()
     are_integers = True
@@ -50,13 +50,13 @@ class _MappedIds(VertexIds):
 
 
 class MappedGraph(Graph):
-    """A Graph on the memory map of a file with checksums.
+    """A Graph memory-mapped from a file with checksums.
 
-    `offset`, `neighbors`, `weights`, `vertices` and `order` are verified when they are first used, which takes one pass
-    over the one that is asked for and raises FileFormatError where it is damaged. Sizes and dtypes need none.
+    `offset`, `neighbors`, `weights`, `vertices` and `order` are verified at first use, which takes one pass over the
+    tensor and raises FileFormatError where it is damaged. Sizes and dtypes are available without it.
 
-    tensors : those of the file, as they were mapped. contents : what its header says of them. labels : of vertices,
-        where they have those. directed : as for a Graph.
+    tensors : those of the file, memory-mapped. contents : its header. labels : of the vertices, if they are text.
+    directed : as for a Graph.
     Raises ArgumentError where the tensors cannot be those of a graph.
     """
 
@@ -86,7 +86,7 @@ class MappedGraph(Graph):
     def __reduce__(self) -> Any:
         return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)
 
-    # ---- what needs no pass ------------------------------------------------------------------------------------------
+    # ---- without verification ----------------------------------------------------------------------------------------
 
     @property
     def num_vertices(self) -> int:

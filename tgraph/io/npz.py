@@ -1,4 +1,4 @@
-"""numpy archives (.npz): our arrays, or the layout of scipy.sparse.save_npz. Nothing is ever unpickled."""
+"""numpy archives (.npz): the arrays of a Graph, or those of scipy.sparse.save_npz. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import replacing
 from tgraph.io import labels
-from tgraph.io.files import PathLike, replacing
 
 _OURS = ("offset", "neighbors", "weights", "vertices", "vertex_text", "vertex_text_offset", "directed")
 _SCIPYS = ("indptr", "indices", "data", "shape", "format")
@@ -20,17 +21,17 @@ _KNOWN = "offset, neighbors [, weights, vertices, directed], or indptr, indices 
 
 
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None) -> Graph:
-    """Read CSR arrays: ours (offset, neighbors, weights, vertices, directed) or scipy's (indptr, indices, data, shape).
+    """Read CSR arrays: a Graph's (offset, neighbors, weights, vertices, directed) or scipy's (indptr, indices, data,
+    shape).
 
-    scipy's data are the weights, unless they are boolean. `directed` overrules what the file says (scipy's says
-    nothing and is directed); an undirected graph must hold both arcs of every edge. `weights=False` drops the weights.
-    Raises FileFormatError.
+    scipy's data are the weights, unless they are boolean. `directed` overrides the file (scipy's files are directed);
+    an undirected graph must hold both arcs of every edge. `weights=False` drops the weights. Raises FileFormatError.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in (*_OURS, *_SCIPYS) if name in archive.files}
-    except Exception as fault:  # damaged bytes make zipfile, zlib and numpy raise almost anything
-        if isinstance(fault, OSError) and fault.errno not in (None, errno.EINVAL):  # zipfile seeks where damage says
+    except Exception as fault:  # zipfile, zlib and numpy raise various exceptions for damaged bytes
+        if isinstance(fault, OSError) and fault.errno not in (None, errno.EINVAL):  # EINVAL: a seek to a damaged offset
             raise
         problem = f"not a whole numpy archive of plain arrays ({fault})"
         raise FileFormatError(path, problem, "save it again with numpy.savez or tgraph.write") from fault
@@ -75,7 +76,8 @@ def _from_scipy(path: PathLike, arrays: Mapping[str, np.ndarray]) -> dict[str, A
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for other labels."""
+    """Write the arrays of the graph, compressed; labels as UTF-8 text. Raises ArgumentError for labels of other
+    types."""
     arrays = {"offset": graph.offset, "neighbors": graph.neighbors, "weights": graph.weights}
     plain: dict[str, Any] = {}
     for name, tensor in arrays.items():

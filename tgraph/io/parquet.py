@@ -10,8 +10,9 @@ import numpy as np
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import replacing
 from tgraph.io.edges import Ids, Rules, named_edges
-from tgraph.io.files import PathLike, replacing
 from tgraph.io.text.names import Columns, find_columns
 
 if TYPE_CHECKING:
@@ -32,10 +33,10 @@ def read(
     self_loops: SelfLoops = "keep",
     ids: Ids = "auto",
 ) -> Graph:
-    """Read the columns of sources, targets and weights only; every argument is explained in `tgraph.read`.
+    """Read the columns of sources, targets and weights only; arguments are explained in `tgraph.read`.
 
-    Ids are integers or strings. Without `directed`, what `write` noted in the file counts, else directed.
-    Raises FileFormatError for another file, a missing value or a column of another type.
+    Ids are integers or strings. Without `directed`, the metadata that `write` stores decide, else the graph is
+    directed. Raises FileFormatError for another file, a missing value or a column of another type.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -68,7 +69,7 @@ def columns(
     weights: bool | None = None,
     **options: Any,
 ) -> Columns:
-    """Which columns `read` takes with these options."""
+    """The columns that `read` takes with these options."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -129,7 +130,7 @@ def _writable(numbers: np.ndarray) -> np.ndarray:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; an undirected edge once."""
+    """Write the columns source, target and, where there are weights, weight; each undirected edge once."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -1,28 +1,31 @@
-"""The container of TGraph (.tg): a safetensors file that is mapped into memory, not read.
+"""The container of TGraph (.tg): a safetensors file that is memory-mapped.
 
 Tensors: offset int64 [n + 1], neighbors int32 or int64 [m], and where the graph has them weights [m], vertices
 int64 [n], or vertex_text uint8 and vertex_text_offset int64 [n + 1] for labels, and order int64 [n] of a permuted
-graph. The metadata say format, version, directed and num_vertices. A graph in a layout of its own (version 2) has the
-tensors of that in place of the first three, named "layout." and their names; the metadata say layout and, as JSON, its
-options. The data begin at a page boundary, so any safetensors reader can map them too. Every byte is under a checksum
-(`tgraph.io.checksummed`) that readers of these versions may pass over. A file of version 3 or 4 is partitioned into
-blocks, as `tgraph.stream.file.container` says.
+graph. The metadata are format, version, directed and num_vertices. A graph in a layout (version 2) has the tensors of
+the layout in place of the first three, with the prefix "layout."; the metadata also have layout, its name, and options,
+in JSON. The data begin at a page boundary, so that any safetensors reader can map them too. Every byte is covered by a
+checksum (`tgraph.files.checksummed`), which readers of these versions may ignore. A file of version 3 or 4 is
+partitioned into blocks; see `tgraph.stream.file.container`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from tgraph import formats
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import checksummed, labels
-from tgraph.io.checksummed import Contents, as_bytes, contents
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike, checksummed
+from tgraph.files.checksummed import Contents, as_bytes, contents
+from tgraph.io import labels
 from tgraph.io.mapped import MappedGraph
 
 VERSION = 2
@@ -30,18 +33,36 @@ _LAYOUT = "layout."
 _REMEDY = "the file is truncated or damaged: write it again with tgraph.write"
 
 
+class PartitionedFile(Protocol):
+    """What `read` and `verify` need of an open partitioned file."""
+
+    def graph(self, *, weights: bool = True) -> Graph:
+        """The whole graph in memory, verified; without weights where `weights` is False."""
+
+    def check_all(self) -> None:
+        """Raise FileFormatError where any byte differs from what was written."""
+
+
+def _without_stream(path: PathLike) -> AbstractContextManager[PartitionedFile]:
+    raise ImportError(f"{path} is a partitioned file, which tgraph.stream opens; import tgraph.stream first")
+
+
+# Opens a partitioned file. Such files belong to `tgraph.stream`, which stands above this package, so that it is not
+# imported here: its module `tgraph.stream.file.blocks` assigns this when it is imported, which `import tgraph` does.
+open_partitioned: Callable[[PathLike], AbstractContextManager[PartitionedFile]] = _without_stream
+
+
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, verify: bool = True) -> Graph:
-    """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copied on write).
+    """Open a .tg file in milliseconds, whatever its size: its tensors are a memory map (copy-on-write).
 
-    Opening verifies the header and looks at both ends of `offset`. Each tensor is verified as a whole when it is first
-    used, which costs one pass over it (2 to 10 GB a second of what the system has in memory, else as fast as
-    the disk is), and raises FileFormatError, naming tensor and position, where a bit differs. `verify` does so for all
-    at once, `verify=False` never. `graph.validate()` checks what the entries say. Labels are
-    decoded at once, and so are verified the tensors of a layout, which looks at its own. A partitioned file is read
-    into memory, always verified. Files of earlier versions have no checksums.
+    Opening verifies the header and reads both ends of `offset`. Each tensor is verified as a whole at first use, which
+    costs one pass over it (2 to 10 GB a second from the page cache, else the speed of the disk) and raises
+    FileFormatError, naming tensor and position, where a bit differs. `verify=False` skips this. `graph.validate()`
+    checks the entries themselves. Labels, and the tensors of a layout, are verified when the file is opened. A
+    partitioned file is read into memory, always verified. Files of earlier versions have no checksums.
 
-    `weights=False` leaves the weights out, for which a layout is decoded. `directed` overrules the file, at the price
-    of checking that an undirected graph holds both arcs of every edge.
+    `weights=False` drops the weights; a layout is decoded for that. `directed` overrides the file; for an undirected
+    graph, this checks that both arcs of every edge are there.
     Raises FileFormatError for a file that is truncated, damaged, or not written by `tgraph.write`.
     """
     mapped = _map(path)
@@ -61,7 +82,7 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
         raise
     except (KeyError, ValueError, RuntimeError) as fault:
         if held is not None:
-            _check_all(tensors, held)  # says where, if it is damage
+            _check_all(tensors, held)  # if the file is damaged, this names the position
         raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
     if weights is False and graph.weight_dtype is not None:
         graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
@@ -69,16 +90,14 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
 
 
 def verify(path: PathLike) -> int:
-    """Read the whole file and compare it with its checksums; returns how many bytes they are for.
+    """Read the whole file and compare it with its checksums; returns its size in bytes.
 
-    Raises FileFormatError that names the tensor, or block, and its position where a bit differs; ArgumentError for a
-    file without checksums, which earlier versions wrote.
+    Raises FileFormatError that names the tensor, or block, and the position of a difference; ArgumentError for a file
+    without checksums, which earlier versions wrote.
     """
     mapped = _map(path)
     if mapped is None:
-        from tgraph.stream.file.blocks import BlockFile
-
-        with BlockFile(path) as file:
+        with open_partitioned(path) as file:
             file.check_all()
         return os.path.getsize(path)
     tensors, _, held = mapped
@@ -92,7 +111,7 @@ def verify(path: PathLike) -> int:
 
 
 def _map(path: PathLike) -> tuple[dict[str, Tensor], dict[str, str], Contents | None] | None:
-    """(tensors, metadata, what is known to verify them) of a file, mapped; None where it is partitioned."""
+    """(tensors, metadata, checksums or None) of a file, memory-mapped; None where it is partitioned."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -118,9 +137,7 @@ def _check_all(tensors: dict[str, Tensor], held: Contents) -> None:
 
 def _in_memory(path: PathLike, directed: bool | None, weights: bool) -> Graph:
     """The graph of a partitioned file."""
-    from tgraph.stream.file.blocks import BlockFile
-
-    with BlockFile(path) as file:
+    with open_partitioned(path) as file:
         graph = file.graph(weights=weights)
     if directed is None or directed == graph.directed:
         return graph
@@ -133,8 +150,6 @@ def _graph(tensors: dict[str, Tensor], notes: dict[str, str], directed: bool, he
         text = [name for name in tensors if "layout" in notes or name.startswith("vertex_text")]
         _check_all({name: tensors[name] for name in text}, held)
     if "layout" in notes:
-        from tgraph import formats
-
         arcs = {name.removeprefix(_LAYOUT): tensors[name] for name in tensors if name.startswith(_LAYOUT)}
         options = json.loads(notes["options"])
         return formats.load(notes["layout"], arcs, options, _vertices(tensors), directed, tensors.get("order"))
@@ -156,7 +171,7 @@ def _labels(tensors: dict[str, Tensor]) -> Any:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the tensors as they are, under checksums, whole or not at all: a crash leaves the file that was there.
+    """Write the tensors with checksums, atomically: after a crash the previous file is still there.
 
     Raises ArgumentError for labels that are not text; OSError, with the bytes needed, where the disk is full.
     """
@@ -178,7 +193,7 @@ def write(graph: Graph, path: PathLike) -> None:
 
 
 def _arcs(graph: Graph) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors that hold the arcs, and what the metadata say of them."""
+    """The tensors that hold the arcs, and their metadata."""
     if (layout := graph.layout) is not None:
         held = {_LAYOUT + name: tensor for name, tensor in layout.tensors().items()}
         return held, {"layout": layout.name, "options": json.dumps(layout.options())}

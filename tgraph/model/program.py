@@ -13,7 +13,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode, Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
-from tgraph.io.pytree import is_plain
+from tgraph.files.pytree import is_plain
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.aggregation import across

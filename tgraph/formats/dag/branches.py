@@ -1,6 +1,6 @@
-"""Trees of rows, each to be computed after its parent: cutting them into tasks, and the order within.
+"""Scheduling of rows that depend on a parent row: division into tasks, and the order within a task.
 
-The rows are a forest, given by `parent`, int64 [n], -1 at a root; a branch is one of its trees (Alves et al.,
+The dependencies are a forest given by `parent`, int64 [n], -1 at a root; a branch is one of its trees (Alves et al.,
 "Accelerating Graph Neural Networks Using a Novel Computation-Friendly Matrix Compression Format", IPDPS 2025,
 section V-B).
 """
@@ -12,13 +12,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-TASKS = 64  # into how many parts of equal work the rows are cut at most
-LEAST_WORK = 1 << 15  # children that are worth a task
-LEAST_ARCS = 1 << 15  # arcs, before they are compressed, that are worth a block
+TASKS = 64  # the most tasks, of equal work
+LEAST_WORK = 1 << 15  # the least work of a task, in children
+LEAST_ARCS = 1 << 15  # the least uncompressed arcs of a block
 
 
 class Schedule(NamedTuple):
-    """`order`, `phases` and `tasks` as in `tgraph.formats.dag.dag.Dag`."""
+    """`order`, `phases` and `tasks` as in `tgraph.kernels.dag.Dag`."""
 
     order: Tensor | None
     phases: tuple[int, ...]
@@ -26,7 +26,7 @@ class Schedule(NamedTuple):
 
 
 def blocks(offset: Tensor) -> Tensor:
-    """Bounds of blocks of adjacent rows with nearly as many arcs, int64: from 0 to n, ascending."""
+    """Bounds of blocks of consecutive rows with nearly equal numbers of arcs: int64, ascending from 0 to n."""
     n, num_arcs = len(offset) - 1, int(offset[-1])
     count = min(TASKS, max(1, num_arcs // LEAST_ARCS))
     inner = torch.searchsorted(offset, torch.arange(1, count, device=offset.device) * num_arcs // count)
@@ -34,15 +34,15 @@ def blocks(offset: Tensor) -> Tensor:
 
 
 def bound_depth(parent: Tensor, max_depth: int) -> Tensor:
-    """The forest without every (max_depth + 1)-th edge of the way from a root: no row is deeper than max_depth."""
+    """The forest with every edge removed whose lower end has a depth divisible by max_depth + 1: none is deeper."""
     depth = depths(parent)
     return torch.where(depth % (max_depth + 1) == 0, -1, parent)
 
 
 def bound_work(parent: Tensor, work: Tensor, work_of_root: Tensor) -> Tensor:
-    """The forest without the edges above rows with too much work below them to be a part of a task.
+    """The forest with edges removed above subtrees that are too large for a task.
 
-    work : what each row costs, [n]. work_of_root : what it costs as a root. A row that costs much as a root stays.
+    work : cost of each row, [n]. work_of_root : its cost as a root. Edges above rows that are expensive as roots stay.
     """
     limit = _work_per_task(work)
     cuttable = (parent >= 0) & (work_of_root <= limit // 4)
@@ -55,10 +55,10 @@ def bound_work(parent: Tensor, work: Tensor, work_of_root: Tensor) -> Tensor:
 
 
 def schedule(parent: Tensor, work: Tensor) -> Schedule:
-    """The rows depth first, the smaller subtrees of a row before the larger ones: a parent was computed not long ago.
+    """Depth-first order of the rows, smaller subtrees first, so that a row follows shortly after its parent.
 
-    A task is a row of whole branches. The root of a branch that is larger than two tasks comes in a phase before, and
-    the subtrees of the rows below it are divided like branches.
+    A task is a sequence of whole branches. The root of a branch larger than two tasks is evaluated in an earlier phase,
+    and the subtrees below it are scheduled like branches.
     """
     n, limit = len(parent), _work_per_task(work)
     if not bool((parent >= 0).any()):
@@ -77,7 +77,7 @@ def schedule(parent: Tensor, work: Tensor) -> Schedule:
 
 
 def depths(parent: Tensor) -> Tensor:
-    """How many rows stand above each, int64 [n]."""
+    """The number of ancestors of each row, int64 [n]."""
     return _sums_above(parent, (parent >= 0).long())
 
 
@@ -86,7 +86,7 @@ def _work_per_task(work: Tensor) -> int:
 
 
 def _sums_above(parent: Tensor, value: Tensor) -> Tensor:
-    """The sum of the values of a row and all above it, [n], by pointer jumping."""
+    """The sum of `value` over each row and its ancestors, [n], by pointer jumping."""
     total, above = value, parent
     while bool((above >= 0).any()):
         has_more = above >= 0
@@ -102,7 +102,7 @@ def _levels(parent: Tensor) -> tuple[Tensor, ...]:
 
 
 def _sums_below(parent: Tensor, value: Tensor) -> Tensor:
-    """The sum of the values of a row and all below it, [n]."""
+    """The sum of `value` over each row and its descendants, [n]."""
     total = value.clone()
     for rows in reversed(_levels(parent)[1:]):
         total.index_add_(0, parent[rows], total[rows])
@@ -110,7 +110,7 @@ def _sums_below(parent: Tensor, value: Tensor) -> Tensor:
 
 
 def _depth_first(parent: Tensor, below: Tensor) -> Tensor:
-    """The rows depth first: roots ascending, and the rows below a row by `below`. Returns int64 [n]."""
+    """The rows in depth-first order, int64 [n]: roots ascending, children by `below`."""
     size = _sums_below(parent, torch.ones_like(parent))
     by_size = torch.argsort(torch.where(parent < 0, 0, below), stable=True)
     siblings = by_size[torch.argsort(parent[by_size], stable=True)]  # roots first, then rows by parent

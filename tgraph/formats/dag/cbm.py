@@ -1,9 +1,9 @@
-"""Rows as signed deltas to similar rows: the Compressed Binary Matrix.
+"""Rows as signed differences to similar rows: the Compressed Binary Matrix.
 
 Alves et al., "Accelerating Graph Neural Networks Using a Novel Computation-Friendly Matrix Compression Format", IPDPS
-2025. A row is a parent, another row of the same matrix, the columns that it has beyond it, and those that it lacks. A
-product A X then adds, to the result of the parent, some rows of X and subtracts some others: never more operations, or
-entries, than the row has ones, or the row is stored as it is.
+2025. A row is stored as a parent, which is another row of the matrix, the columns to add to it, and the columns to
+remove from it. The product A X adds rows of X to the result of the parent and subtracts others. A row for which this
+takes more entries than it has ones is stored explicitly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import branches
 from tgraph.formats.dag.compressed import Compressed
-from tgraph.formats.dag.dag import Dag
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.dag import cbm as compiled
 from tgraph.kernels.portable import cbm as portable
 from tgraph.kernels.portable.cbm import Matrix
@@ -27,18 +27,17 @@ from tgraph.kernels.portable.cbm import Matrix
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# A row of ones that a parent saves costs an entry, and so does the parent itself.
+# One of the ones saved pays for the entry of the parent.
 LEAST_SAVING = 2
 
 
 class CBM(Compressed):
-    """The arcs of a graph without weights or parallel arcs, rows compressed by each other; sums only.
+    """The arcs of a graph without weights or parallel arcs, rows compressed against each other; supports sums only.
 
-    dag : the rows as they are computed, a parent before the rows that refer to it. num_arcs : the arcs that they stand
-    for.
+    dag : the rows in an order of evaluation with parents before children. num_arcs : the number of arcs of the graph.
 
-    The transpose is A^T = Delta^T (I - T^T)^-1 where A = (I - T)^-1 Delta: the same deltas the other way round, which
-    are a CBM as well, but for the virtual vertices in its DAG, and not compressed anew.
+    The transpose is A^T = Delta^T (I - T^T)^-1 where A = (I - T)^-1 Delta: the same differences transposed, in a DAG
+    with virtual vertices. It is not compressed anew.
     """
 
     name: ClassVar[str] = "cbm"
@@ -48,16 +47,16 @@ class CBM(Compressed):
     def from_graph(
         cls, graph: Graph, *, alpha: int = LEAST_SAVING, max_depth: int | None = None, **unknown: Any
     ) -> Self:
-        """Compress the rows of a graph by parents that are a minimum spanning forest over candidates.
+        """Compress the rows of a graph, with parents from a minimum spanning forest over candidate pairs.
 
-        alpha : a row takes a parent only if that saves at least so many of its ones, 1 or more. 2 makes the fewest
-            bytes, as the parent takes one; more makes more branches, which are computed side by side, and less to wait
-            for. max_depth : no row is so many parents away from a plain one, None for no bound.
+        alpha : a row gets a parent only if that saves at least `alpha` of its ones, 1 or more. 2 gives the least
+            memory, as the parent takes an entry itself; larger values give more and shorter chains of dependent rows,
+            which run in parallel. max_depth : the most parents between a row and an explicit one, None for no bound.
 
-        The candidates come from counting, in memory and time linear in the arcs, which rows share columns; the result
-        does not depend on the number of threads. The graph's transpose is derived if it is directed, and freed again.
+        Candidates are found by counting the columns that rows share, in memory and time linear in the arcs; the result
+        does not depend on the number of threads. The transpose of a directed graph is computed and freed again.
 
-        Raises ArgumentError for parallel arcs, weights, rows that do not ascend, and options out of range or `unknown`.
+        Raises ArgumentError for parallel arcs, weights, unsorted rows, and options that are out of range or `unknown`.
         """
         cls.refuse_options(unknown)
         alpha, depth = _check_options(alpha, max_depth)
@@ -67,7 +66,7 @@ class CBM(Compressed):
         return cls(built.to(graph.device), graph.num_arcs)
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
-        """Why `pull` cannot serve such a call, None where it can: deltas are subtracted, which is for sums alone."""
+        """Why `pull` does not support such a call, None where it does: differences require the sum."""
         if reduce != "sum":
             return f"a CBM subtracts what a row lacks of its parent, which {reduce!r} cannot; it serves 'sum' alone"
         if edge != "copy":
@@ -76,7 +75,8 @@ class CBM(Compressed):
 
 
 class _Rows(NamedTuple):
-    """Rows by their parents, int64 [n], -1 for none: how many columns each has beyond its parent, and lacks of it."""
+    """Rows by parent, int64 [n], -1 for none: the number of columns that each adds to its parent (`more`) and removes
+    (`less`)."""
 
     parent: Tensor
     more: Tensor
@@ -89,11 +89,11 @@ class _Rows(NamedTuple):
 
     @property
     def work(self) -> Tensor:
-        """Entries of each row, int64 [n]."""
+        """Stored entries of each row, int64 [n]."""
         return self.more.long() + self.less + (self.parent >= 0)
 
     def in_parts(self, rows: Matrix) -> _Rows:
-        """The same rows, fewer of them with parents, so that no branch keeps all threads waiting."""
+        """The same rows with some parents removed, so that chains are short enough to balance the threads."""
         ones = rows.offset.diff()
         parent = branches.bound_work(self.parent, self.work, ones)
         plain = parent < 0
@@ -105,7 +105,8 @@ class _Rows(NamedTuple):
 
 
 def _compressed(rows: Matrix, columns: Matrix, price: int, max_depth: int | None) -> Dag:
-    """The smallest of three: rows with any parents, which take an order, with earlier ones, and without."""
+    """The smallest of three: rows with arbitrary parents, which need an order, with earlier rows as parents, or
+    explicit."""
     n, num_arcs = len(rows.offset) - 1, len(rows.columns)
     bounds = branches.blocks(rows.offset)
     parent, earlier = _builder().find_parents(rows, columns, price, bounds)
@@ -133,11 +134,11 @@ def _check_binary(graph: Graph) -> None:
         raise ArgumentError(
             "graph: it has weights, and a CBM holds a binary matrix; drop the weights, or use the layout 'virtual'"
         )
-    _ = graph.out_degree  # checks every entry, which the kernels follow
+    _ = graph.out_degree  # validates the entries, which kernels use as indices
     neighbors, offset = graph.neighbors, graph.offset
     stays = neighbors[1:] <= neighbors[:-1]
     boundary = offset[1:-1]
-    stays[boundary[(boundary > 0) & (boundary < len(neighbors))] - 1] = False  # rows may begin anywhere
+    stays[boundary[(boundary > 0) & (boundary < len(neighbors))] - 1] = False  # a row boundary
     if not bool(stays.any()):
         return
     position = int(stays.nonzero()[0]) + 1
@@ -152,7 +153,7 @@ def _check_binary(graph: Graph) -> None:
 
 
 def _columns(graph: Graph, rows: Matrix) -> Matrix:
-    """The transpose of the rows; not kept in the graph where it is not there already."""
+    """The transpose of the rows; not cached in the graph unless it was already."""
     if not graph.directed:
         return rows
     if "transpose" in graph.caches:

@@ -1,4 +1,4 @@
-"""What the layouts share whose rows are a linear DAG."""
+"""Base class of the layouts whose rows are a linear DAG."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, count_option
-from tgraph.formats.dag import dag
-from tgraph.formats.dag.dag import Dag
+from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.transpose import transposed
 from tgraph.formats.layout import Layout
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Compressed(Layout):
-    """Rows that refer to shared ones.
+    """A layout whose rows refer to shared rows.
 
-    dag : the rows as they are computed. num_arcs : the arcs that they stand for.
+    dag : the rows as a linear DAG. num_arcs : the number of arcs of the graph.
 
-    The transpose is the same DAG the other way round, not compressed anew.
+    The transpose is the adjoint DAG, not compressed anew.
     """
 
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("weights", "order", "tasks")  # tensors that there may be
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("weights", "order", "tasks")  # names of optional tensors
 
     def __init__(self, dag: Dag, num_arcs: int):
         self.dag, self.num_arcs, self.num_vertices = dag, num_arcs, dag.num_vertices
@@ -39,11 +39,11 @@ class Compressed(Layout):
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """See `Layout.rows`."""
-        return dag.rows(self.dag, vertices.long())
+        return evaluation.rows(self.dag, vertices.long())
 
     def out_degree(self) -> Tensor:
         """See `Layout.out_degree`."""
-        return dag.degrees(self.dag)
+        return evaluation.degrees(self.dag)
 
     def tensors(self) -> dict[str, Tensor]:
         """See `Layout.tensors`."""
@@ -81,25 +81,25 @@ class Compressed(Layout):
         return type(self)(self.dag.to(device), self.num_arcs)
 
     def transposed(self) -> Self:
-        """See `Layout.transposed`: of the same entries, not found anew."""
+        """See `Layout.transposed`: the adjoint DAG, not compressed anew."""
         return type(self)(transposed(self.dag), self.num_arcs)
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
         """See `Layout.refuses`."""
-        return dag.refuses(self.dag, reduce, edge)
+        return evaluation.refuses(self.dag, reduce, edge)
 
     def pull(self, data: Tensor, reduce: str, edge: str = "copy") -> Tensor:
-        """See `Layout.pull`. Raises ArgumentError for what `refuses` names."""
+        """See `Layout.pull`. Raises ArgumentError for calls that `refuses` rejects."""
         if reason := self.refuses(reduce, edge, data.dtype):
             raise ArgumentError(reason)
-        return dag.evaluate(self.dag, data, reduce, edge)
+        return evaluation.evaluate(self.dag, data, reduce, edge)
 
     def multiply(self, data: Tensor, left: Tensor | None = None, right: Tensor | None = None) -> Tensor:
         """diag(left) A diag(right) data in one pass, [n, F]: the products A D X and D A D X of a GCN.
 
-        data : [n, F]. left, right : [n] of its dtype, or None for ones. Records no gradient.
+        data : [n, F]. left, right : [n] of its dtype, or None for ones. Not differentiable.
         """
-        return dag.evaluate(self.dag, data, "sum", "copy", left, right)
+        return evaluation.evaluate(self.dag, data, "sum", "copy", left, right)
 
     def affine_step(
         self,
@@ -111,6 +111,6 @@ class Compressed(Layout):
         spare: tuple[Tensor | None, Tensor | None],
         wanted: Collection[str],
     ) -> Stepped:
-        """See `Layout.affine_step`: in one pass with the evaluation."""
+        """See `Layout.affine_step`: fused with the evaluation of the DAG."""
         weights = self.dag.weights if coefficients.weighted else None
-        return dag.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)
+        return evaluation.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)

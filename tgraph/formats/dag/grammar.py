@@ -1,4 +1,4 @@
-"""A grammar of rows whose rules are pairs, and the rules of it that are worth a row of a linear DAG."""
+"""A grammar with rules of two symbols over the rows, and the choice of the rules that become virtual vertices."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from torch import Tensor
 
 from tgraph.core.sorting import index_dtype
 
-# How often the rules that pay are chosen again, knowing how long those are that were chosen before.
+# Passes over the choice of rules: each uses the expansion lengths that follow from the choice before.
 SWEEPS = 3
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """Rows over tokens 0..T-1 and rules, symbols T..T+R-1, each of which stands for two symbols.
+    """Rows over tokens 0..T-1 and rules, symbols T..T+R-1, each of which expands to two symbols.
 
     offset : int64 [n + 1]. symbols : int64 [k], those of the rows. num_tokens : T.
-    pairs : int64 [R, 2], by depth: a rule stands for tokens and rules of less depth.
-    levels : the rules of each depth from 1 on, as bounds, from 0 to R.
+    pairs : int64 [R, 2], sorted by depth: a rule expands to tokens and rules of smaller depth.
+    levels : bounds of the rules of each depth from 1, from 0 to R.
     """
 
     offset: Tensor
@@ -31,7 +31,7 @@ class Grammar:
 
     @classmethod
     def by_depth(cls, offset: Tensor, symbols: Tensor, num_tokens: int, pairs: Tensor) -> Grammar:
-        """The grammar of rules in any order, which it renumbers."""
+        """The grammar with its rules renumbered by depth."""
         symbols, pairs = symbols.long(), pairs.long()
         depth = torch.zeros(num_tokens + len(pairs), dtype=torch.int64, device=pairs.device)
         while True:
@@ -51,14 +51,15 @@ class Grammar:
         return self.num_tokens + len(self.pairs)
 
     def rules(self, level: tuple[int, int]) -> slice:
-        """The symbols of some rules."""
+        """The symbols of a range of rules."""
         return slice(self.num_tokens + level[0], self.num_tokens + level[1])
 
     def inlined(self, min_gain: int) -> Tensor:
-        """Which symbols do not pay, so that what they stand for is written wherever they are used: bool [T + R].
+        """Which symbols do not save memory, and are expanded wherever they are used: bool [T + R].
 
-        Those used f times for l symbols where (f - 1) (l - 1) - 1 <= min_gain (Chen et al., "CompressGraph", 2023).
-        Users are judged before what they use, which is used more often where they are inlined.
+        A symbol used f times with an expansion of l symbols is inlined where (f - 1) (l - 1) - 1 <= min_gain (Chen et
+        al., "CompressGraph", 2023). Rules are decided from the deepest down, since inlining a rule adds uses to its
+        symbols.
         """
         inlined = torch.zeros(self.num_symbols, dtype=torch.bool, device=self.pairs.device)
         by_rows = torch.bincount(self.symbols, minlength=self.num_symbols)
@@ -72,7 +73,8 @@ class Grammar:
         return inlined
 
     def lengths(self, inlined: Tensor) -> Tensor:
-        """How many symbols each stands for when some are inlined, 1 for a token, int64 [T + R]."""
+        """Length of the expansion of each symbol, 1 for a token, where `inlined` symbols are expanded: int64 [T +
+        R]."""
         length = torch.ones(self.num_symbols, dtype=torch.int64, device=self.pairs.device)
         for level in pairwise(self.levels):
             pairs = self.pairs[slice(*level)]
@@ -80,7 +82,7 @@ class Grammar:
         return length
 
     def depths(self, inlined: Tensor) -> Tensor:
-        """How many rules that are not inlined nest in each symbol, itself included, int64 [T + R]."""
+        """Nesting depth of each symbol, counting rules that are not inlined, itself included: int64 [T + R]."""
         depth = torch.zeros(self.num_symbols, dtype=torch.int64, device=self.pairs.device)
         for level in pairwise(self.levels):
             rules = self.rules(level)
@@ -88,10 +90,11 @@ class Grammar:
         return depth
 
     def write(self, inlined: Tensor) -> tuple[Tensor, Tensor, Tensor, tuple[int, ...]]:
-        """The rules that are left, K, by depth, and behind them the rows.
+        """The K remaining rules, by depth, followed by the rows.
 
-        Returns (offset [K + n + 1], symbols [A], kept, levels): all symbols that are left, `kept` int64 [K] those of
-        the rules in the order in which they are written, and the bounds of the levels from 0 to K.
+        Returns (offset [K + n + 1], symbols [A], kept, levels): the symbols of all rules and rows with `inlined` ones
+        expanded, `kept` int64 [K] the symbols of the rules in the order written, and the bounds of the levels from 0 to
+        K.
         """
         depth, width = self.depths(inlined), torch.where(inlined, self.lengths(inlined), 1)
         kept = (~inlined[self.num_tokens :]).nonzero().squeeze(1) + self.num_tokens

@@ -1,4 +1,4 @@
-"""The adjoint of a linear DAG: the same arcs the other way round, with no second compression."""
+"""The adjoint of a linear DAG, without compressing again."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import torch
 from torch import Tensor
 
 from tgraph.core import sorting
-from tgraph.formats.dag.dag import Dag
+from tgraph.kernels.dag import Dag
 
 
 def transposed(dag: Dag) -> Dag:
-    """The DAG of A^T from that of A.
+    """The DAG of A^T from the DAG of A.
 
-    The adjoint of a node is the sum of those of the rows that contain it, signs kept, and of the given g[v] if it is
-    output v. That of an output in no row is g[v] itself, an input. So virtual vertices become virtual vertices, outputs
-    that rows refer to become some as well, and A = (I - T)^-1 Delta turns into A^T = Delta^T (I - T^T)^-1. The rows
-    come in the reverse order, then the outputs, which are the adjoints of the inputs. Children ascend.
+    The adjoint of a node is the sum of the adjoints of the rows that contain it, with their signs, plus the given g[v]
+    if it is output v. The adjoint of an output that no row contains is g[v] itself, an input. Virtual vertices remain
+    virtual vertices, outputs contained in rows become virtual vertices too, and A = (I - T)^-1 Delta turns into
+    A^T = Delta^T (I - T^T)^-1. The rows come in reverse order, followed by the outputs, which are the adjoints of the
+    inputs. Children ascend.
     """
     dag = dag.checked
     n = dag.num_vertices
@@ -34,7 +35,7 @@ def transposed(dag: Dag) -> Dag:
     dtype = sorting.index_dtype(2 * n + num_virtual)
     adjoint, row_of_node = _renumbered(dag, kept, backwards, dtype)
     target, child = row_of_node.index_select(0, nodes), adjoint.index_select(0, row)
-    given = backwards[backwards >= dag.num_virtual]  # outputs in use: their own adjoint is given
+    given = backwards[backwards >= dag.num_virtual]  # outputs that rows contain: plus their given adjoint
     target = torch.cat((target, row_of_node[n + given]))
     child = torch.cat((child, (given - dag.num_virtual).to(dtype)))
     offset, children, permutation = sorting.sort_edges(
@@ -54,8 +55,8 @@ def transposed(dag: Dag) -> Dag:
 
 
 def _arcs_in_use(dag: Dag) -> Tensor | None:
-    """The arcs of all rows but of virtual vertices that lead to no output, int64; None for all arcs. Those would become
-    virtual vertices of no children, whose identity is no number to compute with."""
+    """The arcs of all rows except virtual vertices that no output depends on, int64; None for all arcs. The adjoint of
+    such a virtual vertex would have no children and evaluate to the identity of the reduction."""
     unused = torch.zeros(dag.num_rows, dtype=torch.bool, device=dag.children.device)
     nodes, row, arcs = dag.nodes, dag.row_of_arc, None
     while True:
@@ -72,7 +73,7 @@ def _arcs_in_use(dag: Dag) -> Tensor | None:
 
 
 def _in_order(dag: Dag, kept: Tensor) -> Tensor:
-    """The kept rows in the order of evaluation, int64."""
+    """The kept rows in order of evaluation, int64."""
     return kept.nonzero().squeeze(1) if dag.order is None else dag.order[kept[dag.order.long()]].long()
 
 
@@ -89,12 +90,12 @@ def _renumbered(dag: Dag, kept: Tensor, backwards: Tensor, dtype: torch.dtype) -
 
 
 def _extended(values: Tensor, arcs: Tensor | None, more: int) -> Tensor:
-    """The values of the arcs in use, and 0 for as many more."""
+    """The values of the arcs in use, followed by `more` zeros."""
     return torch.cat(((values if arcs is None else values.index_select(0, arcs)), values.new_zeros(more)))
 
 
 def _reversed_parts(dag: Dag, kept: Tensor, num_virtual: int) -> tuple[tuple[int, ...], Tensor | None]:
-    """The phases and tasks of the kept rows, in reverse, and a last phase of the outputs."""
+    """The phases and tasks of the kept rows in reverse order, and a last phase for the outputs."""
     before = torch.zeros(dag.num_rows + 1, dtype=torch.int64, device=kept.device)
     torch.cumsum(kept if dag.order is None else kept[dag.order.long()], 0, out=before[1:])
     bounds = num_virtual - before[torch.tensor(dag.phases, device=kept.device)].flip(0)
@@ -103,6 +104,6 @@ def _reversed_parts(dag: Dag, kept: Tensor, num_virtual: int) -> tuple[tuple[int
     if dag.tasks is None:
         return phases, None
     tasks = dag.tasks
-    if int(tasks[-1]) < dag.num_rows:  # rows that are tasks of their own
+    if int(tasks[-1]) < dag.num_rows:  # every remaining row is a task
         tasks = torch.cat((tasks, torch.arange(int(tasks[-1]) + 1, dag.num_rows + 1, device=tasks.device)))
     return phases, torch.unique_consecutive(num_virtual - before[tasks].flip(0))

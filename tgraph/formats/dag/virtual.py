@@ -1,4 +1,4 @@
-"""Repeated stretches of rows as virtual vertices: rule-based compression (section 5.1 of the TGraph paper)."""
+"""Repeated sequences of neighbours as virtual vertices: rule-based compression (section 5.1 of the TGraph paper)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from torch import Tensor
 from tgraph.core import build, native, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.formats.dag import dag
+from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.compressed import Compressed
-from tgraph.formats.dag.dag import Dag
 from tgraph.formats.dag.grammar import Grammar
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.dag import pairing as compiled
 from tgraph.kernels.portable import pairing as portable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-DEEPEST = 255  # what the builders count in a byte
+DEEPEST = 255  # the builders count depth in a byte
 
 
 class Virtual(Compressed):
-    """Rows in which virtual vertices stand for sequences of neighbours that repeat, and for other virtual vertices.
+    """Rows in which virtual vertices replace repeated sequences of neighbours, which may contain virtual vertices
+    again.
 
-    The sequences are found as in CompressGraph (Chen et al., "CompressGraph: efficient parallel graph analytics with
-    rule-based compression", SIGMOD 2023): pairs that repeat, again and again, and of these rules the ones that pay.
-    What a sequence consists of are arcs, so those of one also agree in their weights. Every reduction is served, and
-    computes what is shared once. The memory is never much more than that of a CSR.
+    Sequences are found as in CompressGraph (Chen et al., "CompressGraph: efficient parallel graph analytics with
+    rule-based compression", SIGMOD 2023): repeated pairs are replaced in rounds, and the rules that save memory are
+    kept. Arcs of equal sequences also agree in their weights. All reductions are supported, and each virtual
+    vertex is computed once. Memory is never much larger than that of CSR.
 
-    dag : the virtual vertices by how deep they nest, then the rows. num_arcs : the arcs that these stand for.
+    dag : the virtual vertices by nesting depth, then the rows. num_arcs : the number of arcs of the graph.
 
-    The transpose is the same DAG the other way round, not compressed anew; parallel arcs of different weights may come
-    back from that in another order.
+    The transpose is the adjoint DAG, not compressed anew; it may reorder parallel arcs of different weights.
     """
 
     name: ClassVar[str] = "virtual"
@@ -43,16 +43,16 @@ class Virtual(Compressed):
 
     @classmethod
     def from_graph(cls, graph: Graph, *, min_gain: int = 1, max_depth: int = 10, **unknown: Any) -> Self:
-        """Compress the rows of a graph: O(m) work for each of some twenty rounds over what is left, on all threads.
+        """Compress the rows of a graph in about twenty parallel rounds, each of O(m) work over what remains.
 
         min_gain : a sequence of l entries that is used f times becomes a virtual vertex where (f - 1) (l - 1) - 1 is
-            more than this, 0 or more. 1 makes the fewest bytes, as a virtual vertex takes an offset too; more makes
-            fewer virtual vertices. max_depth : they nest no deeper, 0 to 255.
+            greater than this, 0 or more. 1 gives the least memory, as a virtual vertex takes an offset too; larger
+            values give fewer virtual vertices. max_depth : the largest nesting depth, 0 to 255.
 
-        Takes up to 40 bytes for each arc meanwhile. The result does not depend on the number of threads.
+        Needs up to 40 bytes per arc of temporary memory. The result does not depend on the number of threads.
 
-        Raises ArgumentError for options out of range, `unknown` ones, and where vertices and half the arcs are 2**31 or
-        more.
+        Raises ArgumentError for options that are out of range or `unknown`, and where vertices plus half the arcs are
+        2**31 or more.
         """
         cls.refuse_options(unknown)
         min_gain, max_depth = build.as_count(min_gain, "min_gain"), build.as_count(max_depth, "max_depth")
@@ -69,10 +69,10 @@ class Virtual(Compressed):
         return cls(_dag_of(grammar, min_gain, neighbors.cpu(), weights).to(graph.device), graph.num_arcs)
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """See `Layout.rows`. Costs the arcs of these rows, and the virtual vertices that they pass."""
+        """See `Layout.rows`. The cost is the arcs of these rows plus the virtual vertices expanded."""
         compiled = vertices.device.type == "cpu" and native.load() is not None
         ordered = compiled or self.dag.weights is None
-        return dag.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
+        return evaluation.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
@@ -89,23 +89,25 @@ def _builder() -> ModuleType:
 
 
 def _tokens(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
-    """What rows consist of: (token of each arc, int32 [m], neighbour of each token [T], weight of each token or None).
+    """The alphabet of the rows: (token of each arc, int32 [m], neighbour of each token [T], weight of each token or
+    None).
 
-    Arcs to one neighbour are the same token where their weights have the same bits."""
-    _ = graph.out_degree  # checks every entry, which the builders follow
+    Arcs to one neighbour share a token where their weights have equal bits.
+    """
+    _ = graph.out_degree  # validates the entries, which builders use as indices
     neighbors, weights = graph.neighbors, graph.weights
     if weights is None:
         return neighbors.int(), torch.arange(graph.num_vertices, device=neighbors.device), None
     bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[weights.element_size()]
     distinct, weight = torch.unique(weights.contiguous().view(bits), return_inverse=True)
-    # The number of a weight is below m, that of a neighbour below n, and the product below 2**62.
+    # A weight has a number below m, a neighbour one below n: the key is below 2**62.
     keys, tokens = torch.unique(neighbors.long() * max(len(distinct), 1) + weight, return_inverse=True)
     chosen = keys % max(len(distinct), 1)
     return tokens.int(), keys // max(len(distinct), 1), distinct[chosen].view(weights.dtype)
 
 
 def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor | None) -> Dag:
-    """The rules of a grammar that are worth it, and its rows, as a DAG of vertices: neighbours [T] of the tokens."""
+    """The DAG of the rules that save memory and of the rows; `neighbors` [T] are those of the tokens."""
     n = len(grammar.offset) - 1
     offset, symbols, kept, levels = grammar.write(grammar.inlined(min_gain))
     dtype = sorting.index_dtype(2 * n + len(kept))
@@ -120,13 +122,13 @@ def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor 
 
 
 def _expanded(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As `dag.rows`, parallel arcs in the order of the paths: with weights that is the order which they came in. Costs
-    the rows once for each level."""
+    """As `evaluation.rows`, with parallel arcs in the order of the paths, which for weighted graphs is the order of the
+    input. Each level costs a pass over the expanded rows."""
     n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
     slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual
     weight = weights.new_zeros(len(vertices))  # type: ignore[union-attr]
     while bool((inner := node >= n).any()):
-        # An input stands for itself, every other node for the children of its row.
+        # An input is kept, every other node is replaced by the children of its row.
         row = torch.where(inner, node - n, 0)
         width = torch.where(inner, bounds[row + 1] - bounds[row], 1)
         above = torch.repeat_interleave(width)

@@ -10,10 +10,12 @@ import numpy as np
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
-from tgraph.io.files import PathLike, create_bytes
 from tgraph.io.text import edgelist
-from tgraph.io.text.columns import Layout, check_delimiter, first_lines, read_columns
+from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.line_layout import LineLayout, check_delimiter
 from tgraph.io.text.names import Columns, find_columns
 
 
@@ -32,10 +34,10 @@ def read(
     skip: int = 0,
     progress: bool = False,
 ) -> Graph:
-    """Read columns by name; every argument is explained in `tgraph.read`.
+    """Read columns by name; arguments are explained in `tgraph.read`.
 
-    A first line with a number in it is no header: the file is then read as an edge list, columns 1 and 2.
-    Fields may be quoted with ". Raises FileFormatError, ArgumentError for a column that is not there.
+    A first line that contains a number is not a header: the file is then read as an edge list, columns 1 and 2.
+    Fields may be quoted with ". Raises FileFormatError, ArgumentError for a missing column.
     """
     found = plan(path, source, target, weight, directed, weights, multi, self_loops, ids, delimiter, skip)
     if found.layout is None:
@@ -56,15 +58,14 @@ def plan(
     delimiter: str | None = None,
     skip: int = 0,
 ) -> edgelist.Plan:
-    """What the first lines of a file, and the options of `read`, say of the rest. Raises FileFormatError and
-    ArgumentError."""
+    """How to read a file, from its first lines and the options of `read`. Raises FileFormatError and ArgumentError."""
     check_delimiter(delimiter)
     _, data = first_lines(path, edgelist.COMMENTS, skip)
     if not data:
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     number, line = data[0]
     delimiter = delimiter or next((mark for mark in ",;\t" if mark.encode() in line), ",")
-    split = Layout((), delimiter, quoted=True).split
+    split = LineLayout((), delimiter, quoted=True).split
     header = split(path, number, line)
     named = source is not None or target is not None or weight is not None
     if not named and any(map(edgelist.NUMBER.fullmatch, header)):
@@ -80,7 +81,7 @@ def plan(
     ends = [row[names.index(name)] if names.index(name) < len(row) else b"" for name in found[:2]]
     kind = edgelist.id_kind(path, [(data[1][0], ends)], ids)
     kinds = {found[0]: kind, found[1]: kind} | ({found[2]: "number"} if found[2] else {})
-    layout = Layout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
+    layout = LineLayout(tuple(kinds.get(name, "skip") for name in names), delimiter, skip=number, quoted=True)
     column = names.index(found[2]) if found[2] else None
     left = [name for name in names if name not in found]
     values = dict(zip(names, row, strict=False))
@@ -90,14 +91,14 @@ def plan(
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
-    """Which columns `read` takes with these options; None where there are no edges."""
+    """The columns that `read` takes with these options; None where there are no edges."""
     return plan(path, **options).taken
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write the columns source, target and, where there are weights, weight; an undirected edge once.
+    """Write the columns source, target and, where there are weights, weight; each undirected edge once.
 
-    CSV cannot say that a graph is undirected: a warning does.
+    CSV does not record that a graph is undirected; a warning says so.
     """
     from pyarrow import csv
 

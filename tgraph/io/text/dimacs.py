@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes, lines, open_bytes
 from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids
-from tgraph.io.files import PathLike, create_bytes, lines, open_bytes
-from tgraph.io.text.columns import Layout, last_line_before_data, read_columns
+from tgraph.io.text.columns import last_line_before_data, read_columns
+from tgraph.io.text.line_layout import LineLayout
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What the edge lines of one kind of problem look like."""
+    """The form of the edge lines of a DIMACS problem type."""
 
     fields: tuple[str, ...]
     directed: bool
@@ -22,7 +24,7 @@ class Kind:
 
 
 _ARCS = Kind(("=a", "id", "id", "number"), directed=True)
-_MARKED = Kind(("=e", "id", "id"), directed=False, comments="cn")  # `n vertex value` has no place in a Graph
+_MARKED = Kind(("=e", "id", "id"), directed=False, comments="cn")  # `n vertex value`: a Graph has no vertex values
 _BARE = Kind(("id", "id"), directed=False)
 _KINDS = {"sp": _ARCS, "edge": _MARKED, "col": _MARKED, "tw": _BARE, "td": _BARE}
 
@@ -39,15 +41,14 @@ def read(
     """Read a DIMACS file; arguments are explained in `tgraph.read`.
 
     `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
-    `p edge n m` lines `e source target`, both undirected; its lines `n vertex value` are passed over. Vertices keep the
-    ids 1..n.
-    Raises FileFormatError.
+    `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are ignored. Vertices keep the ids
+    1..n. Raises FileFormatError.
     """
     line, kind, n, m = _read_problem(path)
     check_declared(path, n, m, line)
     fields = tuple("skip" if field == "number" and weights is False else field for field in kind.fields)
     skip = last_line_before_data(path, kind.comments, line)
-    layout = Layout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
+    layout = LineLayout(fields, skip=skip, comments=kind.comments, lowest=1, highest=n)
     arrays = [array for array in read_columns(path, layout, progress) if array is not None]
     src, dst = arrays[0], arrays[1]
     if len(src) != m:
@@ -78,8 +79,8 @@ def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:
 def write(graph: Graph, path: PathLike) -> None:
     """Write `p sp` with integer weights, an undirected edge as two arcs; unweighted undirected graphs as `p tw`.
 
-    Original ids cannot be written (a warning says so). Raises ArgumentError for fractional weights and for a directed
-    graph without weights, which no DIMACS kind can hold.
+    Original ids are not written (a warning says so). Raises ArgumentError for fractional weights and for a directed
+    graph without weights, which no DIMACS format represents.
     """
     import pyarrow as pa
     from pyarrow import csv

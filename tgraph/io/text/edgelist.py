@@ -11,16 +11,18 @@ import numpy as np
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
-from tgraph.io.files import PathLike, create_bytes
-from tgraph.io.text.columns import BLANKS, Layout, check_delimiter, first_lines, read_columns
+from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.line_layout import BLANKS, LineLayout, check_delimiter
 from tgraph.io.text.names import Columns
 
 COMMENTS = "#%"
 NUMBER = re.compile(rb"[-+]?[\d.]+([eE][-+]?\d+)?")
 _INTEGER = re.compile(rb"-?\d+")
 _UNDIRECTED = re.compile(rb"#\s*undirected graph\b", re.IGNORECASE)
-_EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # what `write` says of one
+_EMPTY = re.compile(rb"# (Und|D)irected graph without edges$")  # written for a graph without edges
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
 
@@ -38,10 +40,10 @@ def read(
     quoted: bool = False,
     progress: bool = False,
 ) -> Graph:
-    """Read an edge list; every argument is explained in `tgraph.read`.
+    """Read an edge list; arguments are explained in `tgraph.read`.
 
-    Fields are separated by blanks, tabs, commas or semicolons, told by the first data line unless `delimiter` names
-    the character. Lines that begin with # or % are comments wherever they stand; `skip` lines on top are ignored.
+    Fields are separated by blanks, tabs, commas or semicolons, detected from the first data line unless `delimiter` is
+    given. Lines that begin with # or % are comments anywhere in the file; the first `skip` lines are ignored.
     `quoted=True`: fields may be quoted with ", as in CSV.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
     Raises FileFormatError.
@@ -55,11 +57,11 @@ def read(
 
 @dataclass(frozen=True)
 class Plan:
-    """How to read a list of edges. `layout` is None for one that says that it has no edges; `source`, `target` and
-    `weight` (or None) are 0-based columns. `taken` names them, and what is left out."""
+    """How to read an edge list. `layout` is None for a file without edges; `source`, `target` and `weight` (or None)
+    are 0-based columns. `taken` names them, and the columns left out."""
 
     rules: Rules
-    layout: Layout | None
+    layout: LineLayout | None
     weight: int | None = None
     source: int = 0
     target: int = 1
@@ -85,7 +87,7 @@ def plan(
     skip: int = 0,
     quoted: bool = False,
 ) -> Plan:
-    """What the first lines of a file, and the options of `read`, say of the rest. Raises FileFormatError."""
+    """How to read a file, from its first lines and the options of `read`. Raises FileFormatError."""
     check_delimiter(delimiter)
     notes, data = first_lines(path, COMMENTS, skip)
     rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
@@ -95,7 +97,7 @@ def plan(
         raise FileFormatError(path, "the file is empty: it has no line with an edge", "check that it is the right file")
     delimiter = delimiter or guess_delimiter(data[0][1])
     blank = " " if b" " in data[0][1].strip() else "\t"
-    layout = Layout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
+    layout = LineLayout((), delimiter, blank, skip=data[0][0] - 1, comments=COMMENTS, quoted=quoted)
     rows = [(number, layout.split(path, number, line)) for number, line in data]
     kind = id_kind(path, rows, ids)
     width = len(rows[0][1])
@@ -118,12 +120,12 @@ def plan(
 
 
 def columns(path: PathLike, **options: Any) -> Columns | None:
-    """Which columns `read` takes with these options; None where the file says that it has no edges."""
+    """The columns that `read` takes with these options; None where the file declares that it has no edges."""
     return plan(path, **options).taken
 
 
 def guess_delimiter(line: bytes) -> str:
-    """The delimiter of a data line. Integers between blanks settle it; else ; before , before tab before blanks."""
+    """The delimiter of a data line: blanks between integers, else the first found of ; , tab and blanks."""
     head = line.split()[:2]
     if len(head) == 2 and all(_INTEGER.fullmatch(field) for field in head):
         return BLANKS
@@ -150,7 +152,7 @@ def id_kind(path: PathLike, rows: list[tuple[int, list[bytes]]], ids: Ids) -> st
 
 
 def weight_column(path: PathLike, width: int, weights: bool | int | None, line: int) -> int | None:
-    """The 0-based column of the weights, or None: the third one where there is one, unless the caller says else."""
+    """The 0-based column of the weights, or None: the third one if present, unless the options say otherwise."""
     if weights is False or (weights is None and width < 3):
         return None
     column = 3 if weights is None or weights is True else weights
@@ -163,23 +165,23 @@ def weight_column(path: PathLike, width: int, weights: bool | int | None, line: 
 
 
 def _directed(path: PathLike, notes: list[bytes], directed: bool | None) -> bool:
-    """The caller's word, else that of a KONECT or SNAP header, else directed."""
+    """The option of the caller, else the header of KONECT or SNAP, else directed."""
     header = next((match[1] for match in map(_KONECT.match, notes) if match), None)
     if header == b"bip" and directed is None:
         problem = "a bipartite KONECT list, whose left and right vertices share the same numbers"
         raise FileFormatError(path, problem, "number the right vertices apart, or pass directed= to read it as it is")
     if directed is not None:
         return directed
-    # SNAP's "Directed graph (each unordered pair of nodes is saved once)" means neither: only "undirected" counts
+    # SNAP's "Directed graph (each unordered pair of nodes is saved once)" is ambiguous: only "undirected" counts
     return header != b"sym" and not any(map(_UNDIRECTED.match, notes))
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write `source target [weight]` lines under the original ids, an undirected edge once.
+    """Write `source target [weight]` lines with the original ids, each undirected edge once.
 
-    The first line of an undirected graph says so, as SNAP does. Isolated vertices cannot be written (a warning says
-    how many). Labels made of digits are read back as integers unless `ids="text"` says else. Raises ArgumentError for
-    labels that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
+    The first line of an undirected graph says so, as in SNAP. Isolated vertices are not written (a warning gives their
+    number). Labels of digits are read back as integers unless `ids="text"` is given. Raises ArgumentError for labels
+    that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
     """
     from pyarrow import csv
 

@@ -1,19 +1,20 @@
-"""The slow second look at a file that could not be read: which line is at fault, and what is wrong with it."""
+"""The error for a file that pyarrow could not parse: a slow search for the invalid line and its fault."""
 
 from __future__ import annotations
 
 import re
 
 from tgraph.errors import FileFormatError
-from tgraph.io.files import PathLike, lines, open_bytes
-from tgraph.io.text.columns import Layout
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import lines, open_bytes
+from tgraph.io.text.line_layout import LineLayout
 
 _INTEGER = re.compile(rb"-?\d+")
 _INT64 = range(-(2**63), 2**63)
 Fault = tuple[str, str]
 
 
-def explain(path: PathLike, layout: Layout) -> None:
+def explain(path: PathLike, layout: LineLayout) -> None:
     """Raise FileFormatError for the first line that does not fit the layout; return if all do."""
     comment = layout.comment
     with open_bytes(path) as stream:
@@ -25,7 +26,7 @@ def explain(path: PathLike, layout: Layout) -> None:
                 raise FileFormatError(path, *fault, line=number)
 
 
-def _fault(layout: Layout, fields: list[bytes], line: bytes) -> Fault | None:
+def _fault(layout: LineLayout, fields: list[bytes], line: bytes) -> Fault | None:
     expected = len(layout.fields)
     if len(fields) != expected:
         found = f"{len(fields)} {'column' if len(fields) == 1 else 'columns'}"
@@ -38,7 +39,7 @@ def _fault(layout: Layout, fields: list[bytes], line: bytes) -> Fault | None:
     return None
 
 
-def _field_fault(layout: Layout, kind: str, field: bytes) -> Fault | None:
+def _field_fault(layout: LineLayout, kind: str, field: bytes) -> Fault | None:
     if kind == "id":
         return _id_fault(layout, field)
     if kind == "integer":
@@ -52,7 +53,7 @@ def _field_fault(layout: Layout, kind: str, field: bytes) -> Fault | None:
     return None
 
 
-def _id_fault(layout: Layout, field: bytes) -> Fault | None:
+def _id_fault(layout: LineLayout, field: bytes) -> Fault | None:
     relabel = "correct the line" if layout.lowest or layout.highest else 'correct the line, or read labels: ids="text"'
     fault = _integer_fault("id", field, relabel)
     if fault is not None:

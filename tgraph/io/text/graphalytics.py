@@ -14,9 +14,11 @@ from tgraph.core import sorting
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import CODECS, create_bytes, lines, open_bytes, stem
 from tgraph.io.edges import Rules, edges_of, printable
-from tgraph.io.files import CODECS, PathLike, create_bytes, lines, open_bytes, stem
-from tgraph.io.text.columns import Layout, first_lines, read_columns
+from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.line_layout import LineLayout
 
 _SUFFIXES = (".v", ".e", ".properties")
 _DIRECTED = re.compile(r"(?m)^\s*graph\..*\.directed\s*=\s*(true|false)\s*$")
@@ -33,8 +35,8 @@ def read(
 ) -> Graph:
     """Read the graph that `path` belongs to: name.v, name.e, name.properties or their common prefix `name`.
 
-    Every vertex of name.v is in the graph, isolated or not, in ascending order of its id. A third column of name.e is
-    the weight. Without `directed`, name.properties decides; without that file the graph is directed.
+    All vertices of name.v are in the graph, isolated ones too, in ascending order of their ids. A third column of
+    name.e is the weight. Without `directed`, name.properties decides; without that file the graph is directed.
     Raises FileFormatError, also for an edge to a vertex that is not in name.v.
     """
     prefix = _prefix(path)
@@ -66,7 +68,7 @@ def _beside(prefix: Path, suffix: str) -> Path:
 
 def _read_vertices(path: Path) -> np.ndarray:
     width = _width(path) or 1
-    ids = read_columns(path, Layout(("id",) + ("skip",) * (width - 1), comments="#"))[0].astype(np.int64)
+    ids = read_columns(path, LineLayout(("id",) + ("skip",) * (width - 1), comments="#"))[0].astype(np.int64)
     ordered, counts = np.unique(ids, return_counts=True)
     if len(ordered) != len(ids):
         twice = ordered[counts > 1][0]
@@ -77,12 +79,12 @@ def _read_vertices(path: Path) -> np.ndarray:
 def _read_edges(path: Path, weighted: bool, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
     width = max(_width(path), 2)
     fields = ("id", "id", "number" if weighted else "skip")[:width] + ("skip",) * (width - 3)
-    src, dst, *values = read_columns(path, Layout(fields, comments="#"), progress)
+    src, dst, *values = read_columns(path, LineLayout(fields, comments="#"), progress)
     return src, dst, values[0] if values else None
 
 
 def _width(path: Path) -> int:
-    """How many fields the first line has, 0 for an empty file."""
+    """The number of fields of the first line, 0 for an empty file."""
     _, data = first_lines(path, "#", count=1)
     return len(data[0][1].split()) if data else 0
 
@@ -99,7 +101,7 @@ def _directed(prefix: Path) -> bool:
 
 
 def _index(path: Path, vertices: np.ndarray, src: np.ndarray, dst: np.ndarray) -> tuple[Tensor, Tensor]:
-    """The ends as positions in the ascending `vertices`. Only those that occur are searched for."""
+    """The ends as positions in the ascending `vertices`; searches the distinct ids only."""
     used, *ends = sorting.compact(torch.from_numpy(src), torch.from_numpy(dst))
     known = torch.from_numpy(vertices)
     place = torch.searchsorted(known, used)
@@ -122,9 +124,9 @@ def _line_naming(path: Path, vertex: int) -> int | None:
 
 
 def write(graph: Graph, path: PathLike) -> None:
-    """Write name.v, name.e and name.properties, whichever of the three `path` names.
+    """Write name.v, name.e and name.properties; `path` names any of the three.
 
-    Raises ArgumentError for labels, which the format cannot hold.
+    Raises ArgumentError for labels, which the format cannot represent.
     """
     from pyarrow import csv
 

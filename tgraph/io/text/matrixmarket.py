@@ -12,12 +12,14 @@ import numpy as np
 from tgraph.core.build import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes, lines, open_bytes
 from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids
-from tgraph.io.files import PathLike, create_bytes, lines, open_bytes
-from tgraph.io.text.columns import Layout, first_lines, last_line_before_data, read_columns
+from tgraph.io.text.columns import first_lines, last_line_before_data, read_columns
+from tgraph.io.text.line_layout import LineLayout
 
 _FIELDS = {"pattern": None, "integer": "integer", "real": "real", "double": "real"}
-# LAGraph writes matrices of integral doubles, and of infinities, as integer and notes their type below the header
+# LAGraph writes doubles that are integral or infinite as integer and declares their type below the header
 _REAL_TYPE = re.compile(r"%%GraphBLAS\s+type\s+(double|float)\s*$")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 _BANNER = "%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric"
@@ -46,10 +48,9 @@ def read(
 ) -> Graph:
     """Read a matrix: entry (i, j) is the arc i -> j; arguments are explained in `tgraph.read`.
 
-    A symmetric matrix is an undirected graph, any other a directed one unless `directed` says else. A skew-symmetric
-    one has both arcs, of opposite weights. Of a dense matrix the entries that are not 0 are arcs. Values are int64
-    (integer) or float64 (real, or noted as such in a %%GraphBLAS line). Every row is a vertex, isolated or not; its
-    number 1..n is the vertex's id.
+    A symmetric matrix is an undirected graph, any other a directed one unless `directed` is given. A skew-symmetric one
+    has both arcs, with opposite weights. The non-zero entries of a dense matrix are arcs. Values are int64 (integer) or
+    float64 (real, or declared so in a %%GraphBLAS line). Every row is a vertex, isolated or not, with the id 1..n.
     Raises FileFormatError, also for complex, hermitian and rectangular matrices.
     """
     header = _read_header(path)
@@ -106,7 +107,7 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
         raise FileFormatError(path, "the line with the sizes of the matrix is missing", "the file is truncated")
     line, text = data[0]
     words = text.split()
-    # some writers give an array the number of its entries as well
+    # some writers add the number of entries for an array
     if len(words) not in (expected, 3) or not all(word.isdigit() for word in words):
         shape = "rows columns entries" if expected == 3 else "rows columns"
         problem = f"expected the sizes {shape!r}, found {text.decode('latin-1').strip()!r}"
@@ -117,7 +118,7 @@ def _read_sizes(path: PathLike, expected: int) -> tuple[int, list[int]]:
 def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
     fields = ("id", "id") if header.field is None else ("id", "id", header.field)
     skip = last_line_before_data(path, "%", header.line)
-    layout = Layout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
+    layout = LineLayout(fields, skip=skip, comments="%", lowest=1, highest=header.size)
     src, dst, *values = read_columns(path, layout, progress)
     _check_count(path, header, len(src))
     src -= 1
@@ -131,13 +132,13 @@ def _read_coordinate(path: PathLike, header: Header, progress: bool) -> tuple[np
 
 
 def _read_array(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray, Any]:
-    layout = Layout((header.field or "real",), skip=header.line, comments="%")
+    layout = LineLayout((header.field or "real",), skip=header.line, comments="%")
     (values,) = read_columns(path, layout, progress)
     _check_count(path, header, len(values))
     n = header.size
     if header.symmetry == "general":
         column, row = np.divmod(np.arange(n * n), max(n, 1))
-    else:  # the lower triangle, column after column
+    else:  # the lower triangle, column-major
         column, row = np.triu_indices(n, k=0 if header.symmetry == "symmetric" else 1)
     present = values != 0
     return row[present], column[present], values[present]
@@ -157,7 +158,7 @@ def _check_count(path: PathLike, header: Header, found: int) -> None:
 def write(graph: Graph, path: PathLike) -> None:
     """Write a coordinate matrix: symmetric (lower triangle) for an undirected graph, else general.
 
-    Original ids cannot be written (a warning says so).
+    Original ids are not written (a warning says so).
     """
     import pyarrow as pa
     from pyarrow import csv

@@ -10,8 +10,9 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike
+from tgraph.files.byte_stream import blocks, create_bytes, lines, open_bytes
 from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
-from tgraph.io.files import PathLike, blocks, create_bytes, lines, open_bytes
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*%[^\n]*\n?")
 _BREAKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
@@ -31,9 +32,8 @@ class Header:
 def read(path: PathLike, *, directed: bool | None = None, weights: bool | None = None, progress: bool = False) -> Graph:
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
-    Every edge must stand in the lines of both its vertices; `directed=True` takes the lists as arcs. Edge weights
-    are int64; sizes and weights of vertices are passed over. Vertices keep the ids 1..n.
-    Raises FileFormatError.
+    Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
+    int64; sizes and weights of vertices are ignored. Vertices keep the ids 1..n. Raises FileFormatError.
     """
     header = _read_header(path)
     counts, numbers = _read_numbers(path, header, progress)
@@ -95,7 +95,7 @@ def _read_header(path: PathLike) -> Header:
 
 
 def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(how many numbers each line has, all the numbers); blank lines after the last vertex do not count."""
+    """(numbers per line, all numbers); blank lines after the last vertex are not counted."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -118,7 +118,7 @@ def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.nd
                     numbers.append(csv.read_csv(text, options, convert_options=convert).column("v").to_numpy())
                 except pa.ArrowInvalid as fault:
                     raise _not_a_number(path, header, str(fault)) from fault
-                if len(numbers[-1]) != counts[-1].sum():  # pyarrow passes over a byte order mark, a word of its own
+                if len(numbers[-1]) != counts[-1].sum():  # pyarrow ignores a byte order mark, counted as a word
                     raise _not_a_number(path, header, "a byte order mark where a number is expected")
     per_line = np.concatenate(counts)
     while len(per_line) > header.n and not per_line[header.n :].any():
@@ -163,7 +163,7 @@ def _drop_lead(
 
 
 def _line_of(path: PathLike, header: Header, at_fault: np.ndarray) -> int:
-    """The line of the first vertex at fault."""
+    """The line number of the first vertex in the mask `at_fault`."""
     wanted = int(at_fault.argmax())
     with open_bytes(path) as stream:
         listed = (n for n, line in lines(stream) if n > header.line and not line.lstrip().startswith(b"%"))

@@ -1,4 +1,4 @@
-"""Which columns of a table hold the edges."""
+"""The columns of a table that hold the edges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 
 SOURCES = ("source", "src", "from", "fromnodeid", "u")
 TARGETS = ("target", "dst", "to", "tonodeid", "v")
@@ -16,9 +16,9 @@ WEIGHTS = ("weight", "w", "weights")
 def find_columns(
     path: PathLike, names: Sequence[str], source: str | None, target: str | None, weight: str | None, weighted: bool
 ) -> tuple[str, str, str | None]:
-    """The columns of sources, targets and weights: those asked for, else those with a customary name.
+    """The columns of sources, targets and weights: those given, else those with a conventional name.
 
-    Raises ArgumentError for a name that is not there, FileFormatError where no customary name is.
+    Raises ArgumentError for a missing column, FileFormatError where none has a conventional name.
     """
     for argument, name in (("source", source), ("target", target), ("weight", weight)):
         if name is not None and name not in names:
@@ -41,7 +41,7 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file that were taken, and those that were left out, by name or by number from 1.
+    """The columns of a file that were read, and those that were left out, by name or by number from 1.
 
     weight : None where no weights were read. numbers : those left out that could be weights. others : the rest.
     """
@@ -53,11 +53,11 @@ class Columns:
     others: tuple[str | int, ...] = ()
 
     def option(self, column: str | int) -> str:
-        """The argument of `tgraph.read` that takes a column as weights."""
+        """The argument of `tgraph.read` that reads a column as weights."""
         return f"weights={column}" if isinstance(column, int) else f"weight={column!r}"
 
     def warning(self) -> str:
-        """What to say to who gets no weights although there are numbers; nothing where no number is left out."""
+        """The warning for numeric columns that were left out; empty where there are none."""
         if not self.numbers:
             return ""
         remedy = f"{self.option(self.numbers[0])} takes weights from there, weights=False says that none are wanted"
@@ -67,5 +67,5 @@ class Columns:
 
 
 def named(*columns: str | int) -> str:
-    """Columns in words."""
+    """Columns as text for messages."""
     return ("column " if len(columns) == 1 else "columns ") + ", ".join(map(repr, columns))

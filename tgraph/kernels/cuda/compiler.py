@@ -29,7 +29,7 @@ from filelock import FileLock
 
 from tgraph.core import cache
 from tgraph.errors import KernelError
-from tgraph.io.files import replacing
+from tgraph.files.atomic_write import replacing
 from tgraph.kernels.cuda.kernel import SOURCES, Kernel
 
 # ptxas says which kernels spill registers; the tests read it.

@@ -1,9 +1,10 @@
-"""A linear DAG in torch operators: level by level, every row reduces its children."""
+"""Evaluation of a linear DAG in torch operators, level by level."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -11,19 +12,17 @@ from torch import Tensor
 from tgraph.core import sorting
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.autograd.segments import reduce_segments
+from tgraph.kernels.dag import Dag, nodes_of
 from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
-if TYPE_CHECKING:
-    from tgraph.formats.dag.dag import Dag
-
-MESSAGES = 1 << 24  # numbers that are gathered at once, about
+MESSAGES = 1 << 24  # approximate number of elements gathered at a time
 
 
 def evaluate(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
-    """As `tgraph.formats.dag.dag.evaluate`."""
+    """As `tgraph.formats.dag.evaluation.evaluate`."""
     inputs = data if right is None else data * right[:, None]
     if data.dtype in (torch.float16, torch.bfloat16):
         inputs = (data if right is None else data.float() * right.float()[:, None]).float()
@@ -36,11 +35,11 @@ def evaluate(
 
 
 def _evaluate(dag: Dag, inputs: Tensor, reduce: str, edge: str) -> Tensor:
-    """The outputs, for a few columns."""
+    """The outputs for a block of columns."""
     n = dag.num_vertices
     values = inputs.new_empty((dag.num_nodes, inputs.shape[1]))
     values[:n] = inputs
-    for rows in dag.levels:
+    for rows in dag.kept("levels", levels):
         offset, arcs = _arcs_of(dag, rows)
         children = dag.children[arcs]
         messages = values.index_select(0, nodes_of(children) if dag.signed else children)
@@ -49,16 +48,11 @@ def _evaluate(dag: Dag, inputs: Tensor, reduce: str, edge: str) -> Tensor:
         if edge != "copy":
             messages = _weighted(dag, messages, rows, offset, arcs, edge)
         values[n:][rows] = reduce_segments(messages, offset, REDUCTIONS[reduce])
-    return values[dag.num_rows :].clone()  # without the memory of the rest
-
-
-def nodes_of(children: Tensor) -> Tensor:
-    """The nodes of children, subtracted or not."""
-    return torch.where(children < 0, ~children, children)
+    return values[dag.num_rows :].clone()  # frees the memory of the other nodes
 
 
 def _arcs_of(dag: Dag, rows: Tensor | slice) -> tuple[Tensor, Tensor | slice]:
-    """Where the children of some rows begin among those of all of them, int64, and where these are stored."""
+    """Offsets of some rows in the concatenation of their children, int64, and the positions of these children."""
     if isinstance(rows, Tensor):
         return gather_rows(dag.offset.long(), rows)
     offset = dag.offset[rows.start : rows.stop + 1].long()
@@ -68,7 +62,7 @@ def _arcs_of(dag: Dag, rows: Tensor | slice) -> tuple[Tensor, Tensor | slice]:
 def _weighted(
     dag: Dag, messages: Tensor, rows: Tensor | slice, offset: Tensor, arcs: Tensor | slice, edge: str
 ) -> Tensor:
-    """The edge operation on the messages of the arcs that carry weights."""
+    """Apply the edge operation to the messages of the arcs that carry weights."""
     weights = dag.weights[arcs].to(messages.dtype)[:, None]  # type: ignore[index]
     if dag.weighted == "inputs":
         carries = dag.children[arcs] < dag.num_vertices
@@ -89,19 +83,74 @@ def affine_step(
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """As that of `portable.linear`, over the rows of a DAG, with coefficients of one block.
+    """As `affine_step` of `portable.linear`, over the rows of a DAG, with coefficients of one block.
 
-    weights : those of the DAG, or None to take none."""
+    weights : those of the DAG, or None to ignore them.
+    """
     edge = "copy" if weights is None else "mul"
     received = evaluate(dag, widened(heard)[:, None], "sum", edge).squeeze(1)
     return stepped(coefficients, received, before, alpha, beta, wanted)
+
+
+# ---- levels --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Rows in an order in which none depends on another of its level.
+
+    order : int64 [R + n], or None for 0..R+n-1. bounds : ascending, from 0 to R + n.
+    """
+
+    order: Tensor | None
+    bounds: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[Tensor | slice]:
+        """The rows of each non-empty level."""
+        for first, last in pairwise(self.bounds):
+            if first < last:
+                yield slice(first, last) if self.order is None else self.order[first:last]
+
+
+def levels(dag: Dag) -> Levels:
+    """The phases, divided by depth where rows of a task depend on each other (Kahn's algorithm)."""
+    if dag.tasks is None or not len(dag.children):
+        return Levels(None if dag.order is None else dag.order.long(), dag.phases)
+    bounds = torch.tensor(dag.phases, device=dag.offset.device)
+    phase = torch.searchsorted(bounds, dag.position.long(), right=True)
+    row, child = dag.between_rows()
+    inside = phase[child] == phase[row]
+    depth = _depths(child[inside], row[inside], dag.num_rows)
+    key = phase * (int(depth.max()) + 1) + depth
+    order = torch.argsort(key[dag.order.long()] if dag.order is not None else key, stable=True)
+    order = order if dag.order is None else dag.order.long()[order]
+    sizes = torch.unique_consecutive(key[order], return_counts=True)[1]
+    return Levels(order, (0, *sizes.cumsum(0).tolist()))
+
+
+def _depths(needed: Tensor, row: Tensor, num_rows: int) -> Tensor:
+    """The length of the longest chain of pairs (needed, row) that ends at each row, int64 [rows]."""
+    depth = torch.zeros(num_rows, dtype=torch.int64, device=row.device)
+    if not len(row):
+        return depth
+    missing = torch.bincount(row, minlength=num_rows)
+    offset, users, _ = sorting.sort_edges(needed, row, num_rows)
+    ready, level = ((missing == 0) & (offset.diff() > 0)).nonzero().squeeze(1), 0
+    while len(ready):
+        level += 1
+        reached = users.index_select(0, gather_rows(offset, ready)[1])
+        touched, count = torch.unique(reached, return_counts=True)
+        missing.index_add_(0, touched, -count)
+        ready = touched[missing.index_select(0, touched) == 0].long()
+        depth.index_fill_(0, ready, level)
+    return depth
 
 
 # ---- rows -----------------------------------------------------------------------------------------------------------
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As `tgraph.formats.dag.dag.rows`: all paths from the rows, one arc further at a time."""
+    """As `tgraph.formats.dag.evaluation.rows`: all paths from the rows, extended by one arc at a time."""
     n, device = dag.num_vertices, vertices.device
     slot, row = torch.arange(len(vertices), device=device), vertices + dag.num_virtual
     weight = None if dag.weights is None else dag.weights.new_zeros(len(vertices))
@@ -128,7 +177,7 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
 def _sorted(
     dag: Dag, count: int, slot: Tensor, inputs: Tensor, minus: Tensor, weights: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The rows of the inputs of each slot, those subtracted taken away."""
+    """The inputs of each slot in ascending order, subtracted ones cancelled."""
     key = slot * dag.num_vertices + inputs
     key, by_key = torch.sort(key, stable=True)
     if dag.signed:

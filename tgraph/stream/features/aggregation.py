@@ -20,8 +20,8 @@ from tgraph.core import native
 from tgraph.core.build import check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, MemoryBudgetError
+from tgraph.files import PathLike
 from tgraph.formats.graph import FormattedGraph
-from tgraph.io.files import PathLike
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.stream.features.applying import apply
 from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices

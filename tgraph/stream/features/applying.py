@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.build import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 from tgraph.stream.features.column_slabs import slices
 from tgraph.stream.features.matrix import (
     FLOATS,

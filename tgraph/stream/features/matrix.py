@@ -25,8 +25,8 @@ import torch
 from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.atomic_write import whole_file
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import whole_file
 from tgraph.stream.file.blocks import drop_pages
 from tgraph.stream.file.container import DTYPE_NAMES, DTYPES, as_bytes, read_fully
 from tgraph.stream.memory import aligned

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tgraph.core import validate
 from tgraph.errors import ArgumentError, MemoryBudgetError
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
 from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices
 from tgraph.stream.features.matrix import FeatureFile, Source, create_features, open_matrix
 from tgraph.stream.memory import parse_memory

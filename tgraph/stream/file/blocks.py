@@ -14,8 +14,8 @@ from tgraph.core import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io import labels
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
+from tgraph.io import labels, tg
 from tgraph.stream.file.block import Block, CompressedBlock, damaged
 from tgraph.stream.file.block_validation import entries_error, row_range_error
 from tgraph.stream.file.container import (
@@ -359,3 +359,6 @@ def drop_pages(file: int, position: int, nbytes: int) -> None:
     """Drop a range of a file from the page cache, so that data that is read once evicts nothing."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, position, nbytes, os.POSIX_FADV_DONTNEED)
+
+
+tg.open_partitioned = BlockFile  # for tgraph.read and tgraph.verify

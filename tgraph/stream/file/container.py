@@ -29,11 +29,11 @@ from typing import Any, NamedTuple
 import torch
 
 from tgraph.errors import FileFormatError
-from tgraph.io.checksummed import as_bytes as as_bytes  # re-exported
-from tgraph.io.checksummed import checksum as checksum
-from tgraph.io.checksummed import seal, unseal
-from tgraph.io.checksummed import signed as signed
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
+from tgraph.files.checksummed import as_bytes as as_bytes  # re-exported
+from tgraph.files.checksummed import checksum as checksum
+from tgraph.files.checksummed import seal, unseal
+from tgraph.files.checksummed import signed as signed
 from tgraph.stream.memory import PAGE, aligned
 
 # Format versions without and with compressed blocks; readers of older versions report a newer one as such.

@@ -29,9 +29,9 @@ from tgraph.core import sorting
 from tgraph.core.build import as_count
 from tgraph.core.symmetry import Mirror
 from tgraph.errors import ArgumentError
-from tgraph.io.atomic_write import remove_leftovers, room_for, whole_file
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import remove_leftovers, room_for, whole_file
 from tgraph.io.edges import Rules
-from tgraph.io.files import PathLike
 from tgraph.io.text import csv, edgelist
 from tgraph.io.text.columns import fold_columns
 from tgraph.io.text.edgelist import Plan

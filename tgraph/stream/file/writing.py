@@ -13,9 +13,9 @@ from tgraph.core import validate
 from tgraph.core.build import as_count
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import whole_file
 from tgraph.io import labels
-from tgraph.io.atomic_write import whole_file
-from tgraph.io.files import PathLike
 from tgraph.stream.file.container import (
     COMPRESSED_VERSION,
     DTYPE_NAMES,

@@ -10,8 +10,8 @@ import torch
 from tgraph.core import devices
 from tgraph.core.graph import Graph
 from tgraph.engine import run
+from tgraph.files import PathLike
 from tgraph.formats.graph import FormattedGraph
-from tgraph.io.files import PathLike
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.writing import balanced_bounds
 from tgraph.stream.memory import PAGE, parse_memory

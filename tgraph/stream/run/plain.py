@@ -15,10 +15,10 @@ from torch import Tensor
 
 from tgraph.core import sorting, validate
 from tgraph.errors import FileFormatError
-from tgraph.io.atomic_write import room_for
-from tgraph.io.checksummed import Contents, contents
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import room_for
+from tgraph.files.checksummed import Contents, contents
 from tgraph.io.edges import Rules
-from tgraph.io.files import PathLike
 from tgraph.stream.file.blocks import BlockFile, drop_pages
 from tgraph.stream.file.container import Extent, as_bytes, read_fully
 from tgraph.stream.file.convert import BlockSorter, temporary_folder

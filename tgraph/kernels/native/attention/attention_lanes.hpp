@@ -69,13 +69,13 @@ template <class A>
 struct PowerOf;
 template <>
 struct PowerOf<float> {
-    using Bits = int32_t;
+    using Bits = uint32_t;
     static constexpr int fraction = 23, terms = 7;
     static constexpr float high = 0.693359375f, low = -2.12194440e-4f, least = -87.0f, shift = 0x1.8p23f;
 };
 template <>
 struct PowerOf<double> {
-    using Bits = int64_t;
+    using Bits = uint64_t;
     static constexpr int fraction = 52, terms = 13;
     static constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33, least = -708.0, shift = 0x1.8p52;
 };
@@ -87,7 +87,8 @@ constexpr A inverse_factorial(int number) {
     return static_cast<A>(1 / factorial);
 }
 
-// e to the power of numbers that are not far above 0, within about one unit in the last place; 0 below `least`.
+// e to the power of numbers that are not far above 0, within about one unit in the last place; 0 below `least`, and
+// meaningless far above 0.
 // Of x = n log 2 + r, e^r is its Taylor series, and n becomes the exponent: it is what adding `shift` rounds to, and
 // stands in the last bits of the sum. log 2 is subtracted in two parts, of which the first is short.
 template <class A, int lanes>

@@ -1,21 +1,19 @@
-"""A linear DAG by the kernels in `dag.cpp`: one team of threads for all phases, and rows that stay in the cache."""
+"""Evaluation of a linear DAG by the compiled kernels of `dag.cpp`: all phases in one parallel region."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.core import native, sorting
+from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.linear.linear import told
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS
-
-if TYPE_CHECKING:
-    from tgraph.formats.dag.dag import Dag
 
 KERNELS = {
     torch.float32: "dag_float32",
@@ -39,7 +37,7 @@ PAIRS = {
 
 
 def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
-    """Why a call is left to the portable twin, None where it is not."""
+    """Why a call is left to the portable implementation, None where it is not."""
     if (reduce, edge) not in PAIRS:
         return f"{reduce!r} of {edge!r} is not compiled"
     if data.dtype not in KERNELS or (data.dtype == torch.uint8 and edge != "copy"):
@@ -47,14 +45,23 @@ def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
     return "the data has no columns or no rows" if not data.numel() else None
 
 
-def plan(dag: Dag) -> Any:
-    """How the work of a checked DAG is cut: phases, chunks and pieces of long rows."""
+def _plan(dag: Dag) -> Any:
+    """How the work is divided: phases, chunks and pieces of long rows. Computed once for each DAG, which is checked."""
+    return dag.kept("native plan", _make_plan)
+
+
+def _make_plan(dag: Dag) -> Any:
     phases, tasks = flat(torch.tensor(dag.phases)), flat(dag.tasks)
-    return native.load().dag_plan(dag.arrays[0], phases, tasks)  # type: ignore[union-attr]
+    return native.load().dag_plan(_arrays(dag.checked), phases, tasks)  # type: ignore[union-attr]
 
 
-def arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
-    """The tensors of a DAG as the kernels take them, and what has to stay alive as long: their memory."""
+def _arrays(dag: Dag) -> Any:
+    """The tensors as the kernels take them; made once for each DAG."""
+    return dag.kept("native arrays", _make_arrays)[0]
+
+
+def _make_arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
+    """(the tensors as the kernels take them, the arrays that these point into)."""
     named = {"children": dag.children, "order": dag.order}
     split = {
         f"{width}_{name}": flat(tensor) if tensor is not None and tensor.dtype == dtype else None
@@ -69,7 +76,8 @@ def arrays(dag: Dag) -> tuple[Any, tuple[Any, ...]]:
 def evaluate(
     dag: Dag, data: Tensor, reduce: str, edge: str = "copy", left: Tensor | None = None, right: Tensor | None = None
 ) -> Tensor:
-    """As `tgraph.formats.dag.dag.evaluate`. Sums of float32 in one column are taken in float64, row by row."""
+    """As `tgraph.formats.dag.evaluation.evaluate`. Sums of float32 in one column are accumulated in float64, row by
+    row."""
     computed = _computed_in(dag, data, reduce)
     if computed != data.dtype:
         scales = (None if scale is None else scale.to(computed) for scale in (left, right))
@@ -80,8 +88,8 @@ def evaluate(
     weights = None if edge == "copy" or dag.weights is None else flat(dag.weights.to(total))
     result = torch.empty_like(data, memory_format=torch.contiguous_format)
     getattr(native.load(), KERNELS[data.dtype])(
-        dag.plan,
-        dag.arrays[0],
+        _plan(dag),
+        _arrays(dag),
         flat(data),
         data.shape[1],
         reduce,
@@ -108,14 +116,14 @@ def affine_step(
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """As the portable twin, in memory that is used again; virtual vertices are rounded to the dtype of the values."""
+    """As the portable implementation, in reused buffers; virtual vertices are rounded to the dtype of the values."""
     scale, bias = coefficients.scale, coefficients.bias
     values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
     sent = None if scale is None else torch.empty_like(values) if spare[1] is None else spare[1]
     sums = torch.empty(3, dtype=torch.float64, device="cpu")
     native.load().dag_affine_step(  # type: ignore[union-attr]
-        dag.plan,
-        dag.arrays[0],
+        _plan(dag),
+        _arrays(dag),
         dag.signed,
         None if weights is None else flat(weights.to(values.dtype)),
         dag.weighted == "outputs",
@@ -138,8 +146,8 @@ def affine_step(
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """As the portable twin."""
-    kernels, held, of_outputs = native.load(), dag.arrays[0], dag.weighted == "outputs"
+    """As the portable implementation."""
+    kernels, held, of_outputs = native.load(), _arrays(dag), dag.weighted == "outputs"
     offset = torch.zeros(len(vertices) + 1, dtype=torch.int64, device="cpu")
     kernels.dag_count_rows(held, of_outputs, flat(vertices), flat(offset[1:]))  # type: ignore[union-attr]
     torch.cumsum(offset[1:], 0, out=offset[1:])
@@ -152,9 +160,9 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
 
 
 def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
-    """The dtype to compute in: a wider one where there is no kernel for the other."""
+    """The dtype to compute in: a wider one where there is no kernel for the dtype of the data."""
     if data.dtype in (torch.int32, torch.uint8) and reduce in ("sum", "prod"):
-        return torch.int64  # and cut off, which wraps round as if it had been added in the narrow one
-    if data.dtype in NARROW and (data.shape[1] == 1 or dag.plan.needs_outputs):
-        return torch.float32  # outputs that others need are not to be rounded first
+        return torch.int64  # truncating the result wraps as the narrow dtype would
+    if data.dtype in NARROW and (data.shape[1] == 1 or _plan(dag).needs_outputs):
+        return torch.float32  # outputs that rows refer to are not rounded before use
     return data.dtype

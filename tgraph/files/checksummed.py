@@ -1,8 +1,7 @@
-"""safetensors files every byte of which is under a checksum (XXH3, 64 bits): of each tensor, piece by piece, and of
-the header.
+"""safetensors files with checksums (XXH3, 64 bits) over every byte: the header, and each tensor in pieces.
 
-The metadata say how many bytes a piece has, and the checksums of every tensor's pieces, 16 hexadecimal digits each. So
-a part of a tensor can be verified alone, and damage is found to within a piece.
+The metadata hold the bytes per piece and the checksums of the pieces of every tensor, 16 hexadecimal digits each. Parts
+of a tensor can be verified alone, and damage is located to within a piece.
 """
 
 from __future__ import annotations
@@ -19,36 +18,36 @@ import xxhash
 from torch import Tensor
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.io.atomic_write import whole_file
-from tgraph.io.files import PathLike
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import whole_file
 
 PAGE = 4096
-PIECE = 1 << 20  # bytes; a power of two, so that the elements of any dtype fill it
+PIECE = 1 << 20  # bytes; a multiple of every element size
 DTYPES = {
     "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
     "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "BOOL": torch.bool,
 }  # fmt: skip
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
-_NO_SUM = "0" * 16  # stands for the checksum of the header while that is computed
+_NO_SUM = "0" * 16  # placeholder while the checksum of the header is computed
 
 
 def as_bytes(tensor: Tensor) -> memoryview:
-    """The bytes of a contiguous tensor of the CPU, of one dimension or more, not copied."""
+    """The bytes of a contiguous CPU tensor of at least one dimension, not copied."""
     return tensor.view(torch.uint8).numpy().data
 
 
 def checksum(data: Any) -> int:
-    """XXH3 of the bytes, as the int64 of the same bits."""
+    """XXH3 of the bytes, reinterpreted as int64."""
     return signed(xxhash.xxh3_64_intdigest(data))
 
 
 def signed(value: int) -> int:
-    """The int64 of the same bits as a uint64."""
+    """A uint64 reinterpreted as int64."""
     return value - 2**64 if value >= 2**63 else value
 
 
 def seal(header: dict[str, Any]) -> bytes:
-    """The head of a file, whole pages: its length and the header, whose metadata get its own checksum."""
+    """The encoded header, padded to whole pages: its length, and the JSON with its own checksum in the metadata."""
     header["__metadata__"] |= {"checksum": _NO_SUM}
     text = json.dumps(header).encode()
     text += b" " * (-(8 + len(text)) % PAGE)
@@ -57,7 +56,7 @@ def seal(header: dict[str, Any]) -> bytes:
 
 
 def unseal(head: bytes) -> dict[str, Any]:
-    """The header in the head of a file. Raises ValueError where it is not what was sealed."""
+    """The header from its encoding. Raises ValueError where its checksum differs."""
     try:
         header = json.loads(head[8:])
         found = header["__metadata__"]["checksum"]
@@ -73,12 +72,12 @@ def _note(sum_of_header: str) -> bytes:
 
 
 def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str]) -> None:
-    """Write tensors of any shape and device, and notes, whole or not at all.
+    """Write tensors of any shape and device, and text metadata `notes`, atomically.
 
-    Raises ArgumentError for a dtype that such files do not hold; OSError, with the bytes needed, where the disk is
+    Raises ArgumentError for a dtype that such files cannot hold; OSError, with the bytes needed, where the disk is
     full.
     """
-    # the widest first, so that every tensor is aligned to its own element size without gaps
+    # by descending element size, so that every tensor is aligned without gaps
     ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
     plain = {name: tensor.detach().cpu().contiguous().reshape(-1) for name, tensor in ordered}
     sums = {name: "".join(_digests(as_bytes(tensor), PIECE)) for name, tensor in plain.items()}
@@ -103,11 +102,11 @@ def _digests(data: memoryview, piece: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the header of a safetensors file says.
+    """The header of a safetensors file.
 
-    notes : its metadata. entries : dtype and shape of each tensor, as safetensors has them. begin : the byte of the
-    file where the data begin. piece : the bytes that one checksum is for. sums : those of each tensor, None where
-    `write` has not written the file: nothing can be verified then. remedy : for the errors.
+    notes : its metadata. entries : dtype and shape of each tensor, as in safetensors. begin : the file position of the
+    data. piece : bytes per checksum. sums : the checksums of each tensor, None for a file without, which cannot be
+    verified. remedy : for error messages.
     """
 
     path: PathLike
@@ -123,13 +122,13 @@ class Contents:
         return DTYPES[self.entries[name]["dtype"]]
 
     def position(self, name: str) -> int:
-        """The byte of the file where a tensor begins."""
+        """The file position of a tensor."""
         return self.begin + self.entries[name]["data_offsets"][0]
 
     def check(self, name: str, data: memoryview, first: int = 0) -> None:
-        """Verify bytes of a tensor from its byte `first` on, which begins a piece, up to the end of one.
+        """Verify bytes of a tensor, from byte `first`, the start of a piece, to the end of a piece.
 
-        Raises FileFormatError that names the file, the tensor and where the first damaged piece lies.
+        Raises FileFormatError that names the file, the tensor and the position of the first damaged piece.
         """
         if self.sums is None:
             return
@@ -169,8 +168,8 @@ class Contents:
 
 
 def contents(path: PathLike, remedy: str) -> Contents:
-    """What is in a safetensors file; only its header is read, and verified where `write` has written it. Raises
-    FileFormatError where it is damaged, truncated or none of these."""
+    """The header of a safetensors file, verified if it has a checksum. Raises FileFormatError where it is damaged,
+    truncated or not such a file."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         first = file.read(8)
@@ -181,7 +180,7 @@ def contents(path: PathLike, remedy: str) -> Contents:
             head = first + file.read(length)
             header = json.loads(head[8:])
             notes = header.pop("__metadata__", {})
-            # either note says that the header is under a checksum, which a bit that differs in it cannot hide
+            # either key marks a header with checksum, so that one damaged bit cannot hide it
             is_sealed = "checksum" in notes or "sums" in notes
             if is_sealed:
                 unseal(head)
@@ -197,8 +196,8 @@ def contents(path: PathLike, remedy: str) -> Contents:
 
 
 def read(path: PathLike, remedy: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """(tensors, notes) of a file that `write` has written. Raises FileFormatError, naming the tensor, where it is
-    damaged, truncated or none of these."""
+    """(tensors, notes) of a file written by `write`. Raises FileFormatError, naming the tensor, where it is damaged,
+    truncated or not such a file."""
     held = contents(path, remedy)
     if held.sums is None:
         raise FileFormatError(path, "the file has no checksums", remedy)

@@ -1,4 +1,4 @@
-"""Files as bytes: decompressed, counted by a progress bar, cut at line ends; written whole or not at all."""
+"""Files as byte streams: decompressed and split at line ends; written compressed and atomically."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tgraph.errors import FileFormatError
-
-PathLike = str | os.PathLike[str]
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import replacing
 
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -27,10 +27,10 @@ _MAGIC = {
 
 @contextmanager
 def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
-    """The decompressed content, as a stream with `read(size)`.
+    """The decompressed content, as a stream with `read(size)`; `progress` shows a bar over the compressed bytes.
 
-    The compression is told by the first bytes, so a wrong extension does no harm. Faults of the compressed data
-    met inside the `with` become a FileFormatError.
+    The compression is detected from the first bytes, not the extension. Errors of the compressed data inside the `with`
+    block become a FileFormatError.
     """
     with open(path, "rb") as file:
         head = file.read(16)
@@ -41,7 +41,7 @@ def open_bytes(path: PathLike, progress: bool = False) -> Iterator[Any]:
         with ExitStack() as stack:
             yield _decompressed(path, codec, progress, stack)
     except (OSError, EOFError, lzma.LZMAError) as fault:
-        if getattr(fault, "errno", None) is not None:  # the operating system's, such as a disk that fails
+        if getattr(fault, "errno", None) is not None:  # an error of the operating system, such as a failing disk
             raise
         problem = f"the {codec} data cannot be decompressed ({fault})" if codec else f"cannot be read ({fault})"
         raise FileFormatError(path, problem, "the file is truncated or damaged, fetch it again") from fault
@@ -64,7 +64,7 @@ def _decompressed(path: PathLike, codec: str | None, progress: bool, stack: Exit
 
 
 def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:
-    """The stream in pieces of about `size` bytes, each of which ends where a line ends."""
+    """The stream in chunks of about `size` bytes, each ending at a line end."""
     rest: list[bytes] = []
     while piece := stream.read(size):
         end = piece.rfind(b"\n") + 1
@@ -77,9 +77,9 @@ def blocks(stream: Any, size: int = 1 << 22) -> Iterator[bytes]:
 
 
 def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
-    """(1-based number, line without its end) for every line, without a byte order mark on top.
+    """(1-based number, line without its end) for every line, without a leading byte order mark.
 
-    Slow: only for headers and for explaining faults.
+    Slow: only for headers and for explaining errors.
     """
     number = 0
     for block in blocks(stream, size):
@@ -90,32 +90,20 @@ def lines(stream: Any, size: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
 
 
 def stem(path: PathLike) -> Path:
-    """The path without the suffix that names its compression."""
+    """The path without the suffix of its compression."""
     path = Path(path)
     return path.with_suffix("") if path.suffix.lower() in CODECS else path
 
 
 @contextmanager
-def replacing(path: PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends, and vanishes when it fails."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
 def create_bytes(path: PathLike) -> Iterator[Any]:
-    """A stream with `write(bytes)` to a new file, compressed as the suffix of `path` says."""
+    """A stream with `write(bytes)` to a new file, compressed by the suffix of `path`, written atomically."""
     import pyarrow
 
     codec = CODECS.get(Path(path).suffix.lower())
     with replacing(path) as temporary, ExitStack() as stack:
         name = os.fspath(temporary)
-        if codec == "gzip":  # arrow's level is 9, which takes several times longer for a few percent
+        if codec == "gzip":  # arrow uses level 9: several times slower for a few percent
             yield stack.enter_context(gzip.open(name, "wb", compresslevel=6))
         elif codec == "xz":
             yield stack.enter_context(lzma.open(name, "wb"))

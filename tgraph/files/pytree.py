@@ -1,7 +1,7 @@
-"""Trees of plain values and tensors, in and out of JSON and named tensors: what a checkpoint keeps of a run.
+"""Trees of plain values and tensors, encoded as JSON and named tensors, for checkpoints.
 
-Plain are None, booleans, numbers, text, tensors, numpy arrays of numbers, and lists, tuples and dicts of these. In JSON
-a tensor is {"tensor": its name}, and whatever else JSON has no form for is an object of one entry alike.
+Plain values are None, booleans, numbers, text, tensors, numeric numpy arrays, and lists, tuples and dicts of these. In
+JSON a tensor is {"tensor": its name}; other values without a JSON form are objects with a single key as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KINDS = "biuf"  # of numpy dtypes
 
 
 def is_plain(value: Any) -> bool:
-    """Whether the value can be kept."""
+    """Whether the value can be encoded."""
     if isinstance(value, (list, tuple)):
         return all(map(is_plain, value))
     if isinstance(value, dict):
@@ -30,9 +30,9 @@ def is_plain(value: Any) -> bool:
 
 
 def encode(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """The JSON form of a plain value; its tensors are added to `tensors`, one that occurs twice once.
+    """The JSON form of a plain value; its tensors are added to `tensors`, a repeated one once.
 
-    Raises ArgumentError for a value that is not plain, and for a tensor with a gradient, which would be lost.
+    Raises ArgumentError for a value that is not plain, and for a tensor that requires a gradient.
     """
     if isinstance(value, Tensor):
         if value.requires_grad and torch.is_grad_enabled():
@@ -59,7 +59,7 @@ def _name(tensor: Tensor, tensors: dict[str, Tensor]) -> str:
 
 
 def decode(form: Any, tensors: dict[str, Tensor], device: torch.device) -> Any:
-    """The value of a JSON form. Tensors that were not on the CPU come on the device; one that occurred twice is one
+    """The value of a JSON form. Tensors that were not on the CPU are moved to `device`; a repeated one is shared
     again."""
     if not isinstance(form, dict):
         return form

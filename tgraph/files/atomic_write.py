@@ -1,4 +1,4 @@
-"""Files that are whole under their name or not there at all, whenever the process or the machine stops."""
+"""Atomic writes: a file is complete under its name or absent, whenever the process or the machine stops."""
 
 from __future__ import annotations
 
@@ -12,13 +12,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tgraph.io.files import PathLike, replacing
+from tgraph.files import PathLike
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[Path]:
+    """A temporary path beside `path` that is renamed to it at the end of the block, and removed on failure."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
-    """A new file of `nbytes` bytes that takes the place of `path` once it is written and on the disk, or vanishes.
-    Raises OSError, naming path and bytes, where the disk has no room for it."""
+    """A new file of `nbytes` bytes that replaces `path` once it is written and synced to disk, and is removed on
+    failure. Raises OSError, naming path and bytes, where the disk has too little space."""
     remove_leftovers(path, "part")
     with replacing(path) as temporary, room_for(path, nbytes), open(temporary, "wb") as file:
         reserve(file.fileno(), nbytes)
@@ -29,14 +41,14 @@ def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
 
 
 def reserve(file: int, nbytes: int) -> None:
-    """Take the room on the disk at once, rather than find out hours later that it is not there."""
+    """Allocate the disk space at once, so that a lack of it shows before the data is written."""
     if nbytes and hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, nbytes)
 
 
 @contextmanager
 def room_for(path: PathLike, nbytes: int | str) -> Iterator[None]:
-    """What the system says of a full disk, with the path and the bytes that are needed."""
+    """Add the path and the required bytes to the OSError of a full disk."""
     try:
         yield
     except OSError as fault:
@@ -49,8 +61,8 @@ def room_for(path: PathLike, nbytes: int | str) -> Iterator[None]:
 
 
 def remove_leftovers(path: PathLike, suffix: str) -> None:
-    """Remove what processes that were killed while they wrote `path` have left beside it: hidden files or folders that
-    carry its name, the number of a process that is no more, and the suffix."""
+    """Remove temporary files and folders of killed processes beside `path`: hidden, named after it, the id of a process
+    that no longer runs, and `suffix`."""
     path = Path(path)
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.{suffix}"):
         process = re.fullmatch(r"(\d+)(\.\w+)?", left.name[len(path.name) + 2 : -len(suffix) - 1])
@@ -63,7 +75,7 @@ def remove_leftovers(path: PathLike, suffix: str) -> None:
 
 
 def _runs(process: int) -> bool:
-    """Whether there is such a process, perhaps of another user."""
+    """Whether a process with this id exists, for any user."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -74,14 +86,14 @@ def _runs(process: int) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the new name outlives a loss of power too."""
+    """Sync the folder, so that a renamed file survives a loss of power."""
     try:
         opened = os.open(folder, os.O_RDONLY)
-    except OSError:  # some systems open no folders
+    except OSError:  # some systems cannot open folders
         return
     try:
         os.fsync(opened)
-    except OSError:  # and some file systems sync none
+    except OSError:  # some file systems cannot sync them
         pass
     finally:
         os.close(opened)

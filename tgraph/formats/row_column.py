@@ -1,48 +1,63 @@
-"""CSC: the arcs column after column, which is the CSR of the transpose."""
+"""Base classes of layouts by row, and of layouts by column, which are a layout by row of the transpose."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
 from tgraph.core.graph import Graph
-from tgraph.formats.csr import CSR
-from tgraph.formats.dcsr import DCSR
 from tgraph.formats.layout import Layout
-from tgraph.formats.uncompressed import Csr, Uncompressed, select_rows
+from tgraph.formats.uncompressed import Csr, Uncompressed, select_rows, transposed_csr
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class ByColumn(Uncompressed):
-    """The arcs stored by the vertex that they lead to: a pull is a push from what is stored.
+class ByRow(Uncompressed):
+    """A layout that stores the arcs row by row.
 
-    columns : a layout of the transpose; column u lists the rows that have an arc to u.
+    neighbors : int32 or int64 [m], the vertex that each arc leads to.
     """
 
-    stored: ClassVar[type[CSR] | type[DCSR]]
+    neighbors: Tensor
 
-    def __init__(self, columns: CSR | DCSR):
+    @abstractmethod
+    def row_of_arc(self) -> Tensor:
+        """The row of each stored arc, [m]."""
+
+    @abstractmethod
+    def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        """out[u] = the reduction, over the stored arcs v -> u, of edge(data[v], weight), [n, F], in arc order."""
+
+
+class ByColumn(Uncompressed):
+    """A layout that stores the arcs by the vertex that they lead to. A pull is a push over the transpose.
+
+    columns : the transpose in a layout by row; row u of it lists the vertices that have an arc to u.
+    """
+
+    stored: ClassVar[type[ByRow]]
+
+    def __init__(self, columns: ByRow):
         self.columns, self.weights = columns, columns.weights
         self.num_vertices, self.num_arcs = columns.num_vertices, columns.num_arcs
 
     @classmethod
     def from_graph(cls, graph: Graph, **options: Any) -> Self:
-        """The arcs of a graph; `options` are those of the layout by rows. Raises ArgumentError for others."""
+        """The arcs of a graph; `options` are those of the layout by row. Raises ArgumentError for others."""
         reverse = Graph(*transposed_csr(graph.offset, graph.neighbors, graph.weights))
         return cls(cls.stored.from_graph(reverse, **options))
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`: the columns transposed, which brings parallel arcs back in their order."""
+        """See `Layout.to_csr`: the transpose of the columns, which restores the order of parallel arcs."""
         return transposed_csr(*self.columns.to_csr())
 
     def _rows(self, vertices: Tensor) -> Csr:
-        """Looks at every arc."""
+        """Scans all arcs."""
         return select_rows(self.columns.neighbors, self.columns.row_of_arc(), self.weights, vertices)
 
     def out_degree(self) -> Tensor:
@@ -50,7 +65,7 @@ class ByColumn(Uncompressed):
         return torch.bincount(self.columns.neighbors, minlength=self.num_vertices)
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`: those of the columns."""
+        """See `Layout.tensors`: those of `columns`."""
         return self.columns.tensors()
 
     def options(self) -> dict[str, Any]:
@@ -59,25 +74,12 @@ class ByColumn(Uncompressed):
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`: what `tensors` and `options` give. Raises ArgumentError where they do not fit."""
+        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         return cls(cls.stored.from_tensors(tensors, options))
 
     def transposed(self) -> Layout:
-        """The columns: the same tensors by rows."""
+        """`columns`: the same tensors, by row."""
         return self.columns
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self.columns.push(data, reduction, edge, weights)
-
-
-class CSC(ByColumn):
-    """Compressed sparse columns."""
-
-    name = "csc"
-    stored = CSR
-
-
-def transposed_csr(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Csr:
-    """The CSR of the reversed arcs, ascending, parallel ones in their order; weights [m] or None follow."""
-    offset, neighbors, order = sorting.transpose(offset, neighbors, permutation=weights is not None)
-    return offset, neighbors, None if weights is None or order is None else sorting.take(weights.detach(), order)

@@ -1,0 +1,26 @@
+"""What killed processes leave beside the files that they wrote."""
+
+import os
+import subprocess
+import sys
+
+from tgraph.files import atomic_write
+
+
+def test_only_the_leftovers_of_the_dead_are_removed(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    path = tmp_path / "a[1].tg"
+    kept = [
+        f".a[1].tg.{os.getpid()}.part",
+        f".a.tg.{ended.pid}.part",
+        ".a[1].tg.x.part",
+        "a[1].tg",
+        f"{ended.pid}.part",
+    ]
+    for name in [*kept, f".a[1].tg.{ended.pid}.part"]:
+        (tmp_path / name).write_text("")
+    (tmp_path / f".a[1].tg.{ended.pid}.x1_b.converting").mkdir()
+    atomic_write.remove_leftovers(path, "part")
+    atomic_write.remove_leftovers(path, "converting")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted(kept)
