@@ -58,8 +58,8 @@ fuzz: $(VENV)/.dev
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
 # with ThreadSanitizer. A fault ends the process that tests it, and another takes over (which it cannot where tests are
 # shared out by files); what it said is in build/sanitize/report.*.
-NATIVE_TESTS := tests/test_native.py tests/test_csr.py tests/test_mirror.py tests/kernels tests/formats tests/primitives \
-    tests/stream/test_relaxing.py
+NATIVE_TESTS := tests/core/test_native.py tests/core/test_sorting.py tests/core/test_symmetry.py tests/kernels \
+    tests/formats tests/primitives tests/stream/run/test_relax.py
 REPORT := log_path=$(CURDIR)/build/sanitize/report
 ASAN := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
     ASAN_OPTIONS=detect_leaks=0:$(REPORT) UBSAN_OPTIONS=$(REPORT)
@@ -72,7 +72,7 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	rm -f build/sanitize/report.*
 	$(ASAN) TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE/tgraph/_native*.so)" OMP_NUM_THREADS=2 \
 	    TGRAPH_SHIM_SANITIZE=1 \
-	    $(SANITIZED) $(NATIVE_TESTS) tests/test_operators.py tests/test_engine.py tests/algorithms \
+	    $(SANITIZED) $(NATIVE_TESTS) tests/model/test_operators.py tests/engine/test_run.py tests/algorithms \
 	    --ignore tests/kernels/cuda/test_nvrtc.py
 	$(TSAN) TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
 	    $(SANITIZED) $(NATIVE_TESTS) --ignore tests/kernels/cuda

@@ -41,12 +41,12 @@ TESTS: list[tuple[str, list[str] | None, float]] = [
     ("launches, streams and graphs", ["test_gpu.py", "test_runtime.py"], 1),
     ("whole algorithms", ["test_gpu_algorithms.py"], 1.5),
     ("comparison", None, 2),
-    ("pulls", ["test_pull.py", "test_cuda_linear.py"], 2),
+    ("pulls", ["test_pull.py", "test_linear.py"], 2),
     ("relaxations", ["test_relaxation.py", "test_loop.py"], 2),
-    ("components and frontiers", ["test_joining.py", "test_cuda_frontier.py"], 1),
-    ("attention", ["test_cuda_attention.py"], 2),
+    ("components and frontiers", ["test_union_find.py", "test_frontier.py"], 1),
+    ("attention", ["test_attention.py"], 2),
     ("gradients", ["test_adjoints.py"], 1),
-    ("layouts and tensor cores", ["test_cuda_wsb.py", "test_sell.py"], 1),
+    ("layouts and tensor cores", ["test_wsb.py", "test_sell.py"], 1),
 ]
 
 
@@ -153,7 +153,7 @@ def steps(python: str, dry: bool, share: float) -> Iterable[Step]:
         if paths:
             yield Step(name, [python, "-m", "pytest", "-n", workers, *options, *paths], limit, variables)
     if not dry and (sanitizer := shutil.which("compute-sanitizer")):
-        files = ["test_gpu.py", "test_cuda_frontier.py", "test_joining.py", "test_loop.py"]
+        files = ["test_gpu.py", "test_frontier.py", "test_union_find.py", "test_loop.py"]
         tests = ["-v", "-rfE", "-m", "gpu", "-k", "not captured", *(f"tests/kernels/cuda/{file}" for file in files)]
         command = [sanitizer, "--error-exitcode", "1", python, "-m", "pytest", *tests]
         yield Step("accesses to memory", command, 180 * share, variables)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from strategies import random_graph
-from test_streaming import DECODED, IN_BLOCKS, same
+from test_streamed import DECODED, IN_BLOCKS, same
 
 import tgraph as tg
 from tgraph.errors import FileFormatError, MemoryBudgetError

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, Any, graphs, random_graph
 from streams import streamed
 from test_blocks import assert_blocks_hold, assert_same, bounds_of, read_all
-from test_streaming import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
+from test_streamed import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 
 import tgraph as tg
 from tgraph.core import native

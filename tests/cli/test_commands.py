@@ -27,7 +27,7 @@ from tgraph.files.byte_stream import stem
 PROGRAMS = ("bfs", "sssp", "wcc", "pagerank", "hits")
 FUNCTIONS = ("betweenness", "triangles", "clustering", "cores", "communities")
 ALGORITHMS = PROGRAMS + FUNCTIONS
-DATA = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[3] / "shared" / "data"
 EDGES = "# a comment\n10 20 3\n10 30 1\n30 20 1\n20 40 5\n50 60 2\n"
 
 
