@@ -1,0 +1,118 @@
+"""Each public function is called once, on a small graph: what breaks everything breaks here, within seconds.
+
+pytest -m smoke
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+import torch
+
+import tgraph as tg
+
+pytestmark = pytest.mark.smoke
+
+GRAPH = tg.generators.rmat(7, weighted=True)
+
+
+def test_generators():
+    assert tg.generators.uniform(6).num_vertices == 64 and tg.generators.grid2d(3, 4).num_vertices == 12
+
+
+def test_algorithms():
+    run, n = tg.algorithms, GRAPH.num_vertices
+    assert int(run.bfs(GRAPH, 0)[0]) == 0 and float(run.sssp(GRAPH, 0)[0]) == 0
+    assert float(run.pagerank(GRAPH).sum()) == pytest.approx(1, abs=1e-4)
+    assert all(len(scores) == n for scores in run.hits(GRAPH))
+    simple = tg.generators.rmat(7)
+    found = (run.wcc, run.betweenness, run.cdlp, run.core_number, run.local_clustering)
+    assert all(len(function(simple)) == n for function in found) and run.triangle_count(simple) > 0
+
+
+@pytest.mark.parametrize("program", [tg.algorithms.BFS(0), tg.algorithms.SSSP(0), tg.algorithms.WCC()])
+def test_run(program):
+    assert tg.run(program, GRAPH, trace=True).converged
+
+
+def test_several_runs():
+    programs = [tg.algorithms.PageRank(), tg.algorithms.HITS()]
+    assert all(run.converged for run in tg.run_each(programs, GRAPH))
+
+
+def test_operators():
+    values, active = torch.ones(GRAPH.num_vertices), GRAPH.select([0, 1])
+    vertices = tg.vertex_select(GRAPH, active)
+    sub = tg.reconstruct(GRAPH, active, vertices, tg.neighbor_select(GRAPH, vertices))
+    received = tg.aggregate(sub, values, "sum")
+    after, following = tg.update(values.clone(), active, received)
+    assert len(after) == GRAPH.num_vertices and isinstance(following, tg.Frontier)
+    assert "aggregate" in str(tg.explain(GRAPH, values))
+
+
+def test_files(tmp_path):
+    path = tmp_path / "graph.tg"
+    tg.write(GRAPH, path)
+    assert tg.verify(path) > 0 and tg.read(path).num_arcs == GRAPH.num_arcs
+    assert len(tg.algorithms.bfs(tg.open(path, memory="1MB"), 0)) == GRAPH.num_vertices
+
+
+def test_conversions():
+    networkx = pytest.importorskip("networkx")
+    assert tg.from_networkx(networkx.path_graph(4)).num_edges == 3
+    assert tg.from_scipy(GRAPH.to_scipy()).num_arcs == GRAPH.num_arcs
+    assert tg.from_edge_index(GRAPH.to_edge_index()).num_arcs == GRAPH.num_arcs
+    assert tg.from_pandas(GRAPH.to_pandas(), weight="weight").num_arcs >= GRAPH.num_edges
+
+
+@pytest.mark.parametrize("name", tg.formats.LAYOUTS)
+def test_layouts(name):
+    graph = tg.generators.rmat(7)  # without weights, which not every layout holds
+    held = graph.to_format(name, **({"min_density": 0} if name == "wsb" else {}))
+    assert torch.equal(tg.algorithms.wcc(held), tg.algorithms.wcc(graph))
+
+
+def test_recommendations(tmp_path, monkeypatch):
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
+    assert tg.tune(GRAPH, columns=4) and tg.advise(GRAPH, features=4, layouts=("csr", "sell"))
+
+
+def test_streams(tmp_path):
+    path, edges = tmp_path / "parts.tg", tmp_path / "edges.txt"
+    tg.stream.write_partitioned(GRAPH, path, tg.stream.partition(GRAPH, 3))
+    graph = tg.stream.open(path, memory="1MB")
+    features = torch.ones(graph.num_vertices, 2)
+    summed = tg.stream.aggregate(graph, features, tmp_path / "summed.npy")
+    halved = tg.stream.apply(summed, lambda rows: rows / 2, tmp_path / "halved.npy")
+    restored = tg.stream.permute(halved, torch.arange(graph.num_vertices).flip(0), tmp_path / "restored.npy")
+    assert restored.shape == (graph.num_vertices, 2)
+    edges.write_text("0 1\n1 2\n")
+    tg.stream.convert(edges, tmp_path / "other.tg", memory="100MB")
+    assert tg.read(tmp_path / "other.tg").num_vertices == 3
+
+
+@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv"])
+def test_layers(name):
+    layer = tg.nn.GINConv(tg.nn.Linear(4, 3)) if name == "GINConv" else getattr(tg.nn, name)(4, 3)
+    x = torch.ones(GRAPH.num_vertices, 4, requires_grad=True)
+    layer(x, GRAPH.to_edge_index()).sum().backward()
+    assert x.grad is not None
+    tg.nn.forget(GRAPH.to_edge_index())
+
+
+def test_acceleration():
+    geometric = pytest.importorskip("torch_geometric")
+    model = torch.nn.Sequential(geometric.nn.GCNConv(4, 3))
+    assert tg.nn.accelerate(model).replaced
+    tg.nn.restore(model)
+
+
+def test_nothing_public_is_left_out():
+    """Whatever is exported by name occurs above."""
+    tree = ast.parse(Path(__file__).read_text())
+    named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
+    results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "errors", "primitives"}
+    public = {*tg.__all__, *tg.algorithms.__all__, *tg.nn.__all__, *tg.stream.__all__}
+    assert public - named - results == set()
