@@ -1,4 +1,4 @@
-"""What is public is documented: every name, every parameter, every error; and the README's code runs."""
+"""What is public is documented: every name, every parameter, every error; and the code of README and docs runs."""
 
 import ast
 import functools
@@ -10,10 +10,13 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
+import typer
 
 import tgraph as tg
+from tgraph.cli import app
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 # Parameters whose names say all there is to say.
@@ -97,12 +100,44 @@ def test_docstrings_mention_the_errors_raised(name):
     assert not missing, f"{name} raises {', '.join(missing)} and does not say so"
 
 
-def test_readme_code_runs(tmp_path, monkeypatch):
-    """All Python blocks in one session, as a reader would type them, in a folder with the file they read."""
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    """All Python blocks of a page in one session, in order, as a reader would type them, in an empty folder."""
+    if "import torch_geometric" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("torch_geometric")
     monkeypatch.chdir(tmp_path)
-    tg.write(tg.generators.grid2d(16, 16, weighted=True), "web.wel")
-    blocks = re.findall(r"(?ms)^```python\n(.*?)^```", README.read_text())
-    assert blocks
     session: dict = {}
-    for block in blocks:
-        exec(compile(block, str(README), "exec"), session)
+    for block in code_blocks(page):
+        exec(compile(block, str(page), "exec"), session)
+
+
+def code_blocks(page: Path) -> list[str]:
+    """The Python blocks of a page, each below as many empty lines as stand above it, so that errors tell its place."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(r"(?ms)^```python\n(.*?)^```", text)
+    return ["\n" * text.count("\n", 0, block.start(1)) + block[1] for block in found]
+
+
+@pytest.mark.parametrize("page", ["README", "guide", "layouts", "layers", "streaming"])
+def test_pages_have_code(page):
+    assert any(code_blocks(path) for path in PAGES if path.stem == page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+        path = page.parent / target if target else page
+        assert path.exists(), f"{target} does not exist"
+        assert not anchor or anchor in anchors(path), f"{target}#{anchor}: no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    """What GitHub calls the headings of a page."""
+    headings = re.findall(r"(?m)^#+ (.+)$", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_command_is_documented():
+    page = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
+    for command in typer.main.get_command(app).commands:
+        assert re.search(rf"(?m)^    tgraph {command}\b", page), f"tgraph {command} is not on the page"
