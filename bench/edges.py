@@ -24,7 +24,7 @@ from torch import Tensor
 
 from bench.gnn_attention import power_law
 from bench.memory import launch, peak
-from tgraph.primitives.attention import Arcs
+from tgraph.primitives.attention import Csr
 from tgraph.primitives.edges import edge_softmax, u_op_v
 
 Step = Callable[[], Tensor]
@@ -58,28 +58,28 @@ def main() -> None:
         print(f"dot, memory of {name}: {int(found) / 2**20:.0f} MiB")
 
 
-def graph(options: Any, order: str) -> Arcs:
+def graph(options: Any, order: str) -> Csr:
     """The arcs, with positions of their edges where these are not by destination."""
     arcs = power_law(options.vertices, options.arcs)
     if order == "by destination":
         return arcs
     position = torch.randperm(options.arcs, generator=torch.Generator().manual_seed(3))
-    return Arcs(arcs.offset, arcs.neighbors, position, arcs.num_sources)
+    return Csr(arcs.offset, arcs.neighbors, position, arcs.num_columns)
 
 
-def ends(arcs: Arcs) -> tuple[Tensor, Tensor]:
+def ends(arcs: Csr) -> tuple[Tensor, Tensor]:
     """(source, target) of each edge, int64."""
-    found = arcs.neighbors.long(), arcs.destinations()
-    if arcs.position is None:
+    found = arcs.neighbors.long(), arcs.row_of_arc()
+    if arcs.permutation is None:
         return found
-    source, target = (torch.empty_like(end).index_copy_(0, arcs.position, end) for end in found)
+    source, target = (torch.empty_like(end).index_copy_(0, arcs.permutation, end) for end in found)
     return source, target
 
 
-def on_ends(arcs: Arcs, operation: str, options: Any) -> dict[str, tuple[Step, list[Tensor]]]:
+def on_ends(arcs: Csr, operation: str, options: Any) -> dict[str, tuple[Step, list[Tensor]]]:
     """What computes u_op_v, and what it is differentiated by."""
     random = torch.Generator().manual_seed(1)
-    shape = (arcs.num_sources, options.heads, *((options.columns,) if operation == "dot" else ()))
+    shape = (arcs.num_columns, options.heads, *((options.columns,) if operation == "dot" else ()))
     u, v = (torch.randn(shape, generator=random).requires_grad_() for _ in range(2))
     source, target = ends(arcs)
     plainly = {
@@ -104,10 +104,10 @@ def dot_steps(options: Any) -> dict[str, Callable[[], None]]:
     return {name: once(step) for name, (step, _) in steps.items()}
 
 
-def softmaxes(arcs: Arcs, heads: int) -> dict[str, tuple[Step, list[Tensor]]]:
+def softmaxes(arcs: Csr, heads: int) -> dict[str, tuple[Step, list[Tensor]]]:
     """What computes the softmax, and what it is differentiated by."""
     score = torch.randn((arcs.num_arcs, heads), generator=torch.Generator().manual_seed(2)).requires_grad_()
-    n, target = arcs.num_destinations, ends(arcs)[1]
+    n, target = arcs.num_rows, ends(arcs)[1]
 
     def composed() -> Tensor:
         index = target[:, None].expand_as(score)

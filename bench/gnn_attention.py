@@ -46,7 +46,7 @@ def power_law(vertices: int, arcs: int, seed: int = 0) -> Arcs:
 
 def operands(kind: str, arcs: Arcs, heads: int, columns: int) -> list[Tensor]:
     """What the operator takes, and records gradients for."""
-    n = arcs.num_sources
+    n = arcs.num_columns
     wide, narrow, vector = (n, heads, columns), (n, heads), (heads, columns)
     shapes = {"gat": (wide, narrow, narrow), "gatv2": (wide, wide, vector), "dot": (wide, wide, wide)}[kind]
     random = torch.Generator().manual_seed(1)
@@ -56,7 +56,7 @@ def operands(kind: str, arcs: Arcs, heads: int, columns: int) -> list[Tensor]:
 def layer(kind: str, arcs: Arcs, heads: int, columns: int) -> tuple[Callable[[], Tensor], list[Tensor]]:
     """The operator after linear maps of INPUT_COLUMNS columns, as the layers have it, and what has gradients."""
     random = torch.Generator().manual_seed(2)
-    x = torch.randn((arcs.num_sources, INPUT_COLUMNS), generator=random).requires_grad_()
+    x = torch.randn((arcs.num_columns, INPUT_COLUMNS), generator=random).requires_grad_()
     maps = [torch.nn.Linear(INPUT_COLUMNS, heads * columns) for _ in range({"gat": 1, "gatv2": 2, "dot": 4}[kind])]
     vectors = [torch.randn((heads, columns), generator=random).requires_grad_() for _ in range(2)]
 
@@ -115,7 +115,7 @@ def measure(kind: str, arcs: Arcs, heads: int, columns: int, repeat: int) -> dic
 def limits(arcs: Arcs, width: int, repeat: int) -> dict[str, float]:
     """Bytes per second of sums over the arcs and of a gather of as many rows, both of rows of that width."""
     graph = tg.Graph(*arcs.transposed()[:2])
-    data = torch.randn(arcs.num_sources, width)
+    data = torch.randn(arcs.num_columns, width)
     row = arcs.num_arcs * width * 4 / 1e9
     some = arcs.neighbors[: arcs.num_arcs // 8].long()
     out = torch.empty(len(some), width)

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tgraph as tg
+from tgraph.core import csr
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
-from tgraph.kernels.autograd import bipartite
 from tgraph.kernels.portable import attention as portable
 from tgraph.primitives import attention
-from tgraph.primitives.attention import Arcs
+from tgraph.primitives.attention import Csr
 
 KINDS = ("gat", "gatv2", "dot")
 FUNCTIONS = {kind: (getattr(attention, kind), getattr(attention, f"{kind}_weights")) for kind in KINDS}
@@ -32,7 +32,7 @@ def arcs_of(src, dst, num_sources, num_targets, dtype=torch.int32, positions=Tru
     order = torch.argsort(dst, stable=True)
     offset = torch.zeros(num_targets + 1, dtype=torch.int64)
     offset[1:] = torch.bincount(dst, minlength=num_targets).cumsum(0)
-    return Arcs(offset, src[order].to(dtype), order if positions else None, num_sources)
+    return Csr(offset, src[order].to(dtype), order if positions else None, num_sources)
 
 
 def random_arcs(num_sources=7, num_targets=6, arcs=40, seed=0, **options):
@@ -49,9 +49,9 @@ def random_arcs(num_sources=7, num_targets=6, arcs=40, seed=0, **options):
 def operands(kind, arcs, heads, columns, edges, dtype=torch.float64, seed=0):
     """What the function of that kind takes."""
     ends = {
-        "gat": [(arcs.num_sources, heads, columns), (arcs.num_sources, heads), (arcs.num_destinations, heads)],
-        "gatv2": [(arcs.num_sources, heads, columns), (arcs.num_destinations, heads, columns), (heads, columns)],
-        "dot": [(arcs.num_destinations, heads, columns), *[(arcs.num_sources, heads, columns)] * 2],
+        "gat": [(arcs.num_columns, heads, columns), (arcs.num_columns, heads), (arcs.num_rows, heads)],
+        "gatv2": [(arcs.num_columns, heads, columns), (arcs.num_rows, heads, columns), (heads, columns)],
+        "dot": [(arcs.num_rows, heads, columns), *[(arcs.num_columns, heads, columns)] * 2],
     }[kind]
     edge = [(arcs.num_arcs, heads, columns)[: 2 if kind == "gat" else 3]] if edges else []
     random = torch.Generator().manual_seed(seed)
@@ -63,10 +63,10 @@ def plain(kind, arcs, given, kept=None):
     """The result and the alpha of each arc in the order of the rows, one destination after the other."""
     edge = given[3] if len(given) > 3 else None
     rows, alphas = [], []
-    for i in range(arcs.num_destinations):
+    for i in range(arcs.num_rows):
         own = slice(int(arcs.offset[i]), int(arcs.offset[i + 1]))
         source = arcs.neighbors[own].long()
-        place = torch.arange(own.start, own.stop) if arcs.position is None else arcs.position[own]
+        place = torch.arange(own.start, own.stop) if arcs.permutation is None else arcs.permutation[own]
         extra = 0 if edge is None else edge[place]
         score, value = score_and_value(kind, given, i, source, extra)
         alpha = torch.softmax(score, 0)
@@ -103,7 +103,9 @@ def check(kind, arcs, given, backend, **options):
     function, weights = FUNCTIONS[kind]
     kept = None
     if options.get("seed") is not None:
-        way = portable.Way(arcs.offset, arcs.neighbors, arcs.position, kind, 0.0, options["dropout"], options["seed"])
+        way = portable.Way(
+            arcs.offset, arcs.neighbors, arcs.permutation, kind, 0.0, options["dropout"], options["seed"]
+        )
         kept = portable.kept(way, 0, arcs.num_arcs, given[0].shape[1]).double() / (1 - options["dropout"])
     expected, alpha = plain(kind, arcs, given, kept)
     out = function(arcs, *given, backend=backend, **options)
@@ -114,7 +116,7 @@ def check(kind, arcs, given, backend, **options):
         torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-10)
     with torch.no_grad():
         found = weights(arcs, *weights_operands(kind, given), backend=backend, **options)
-    ordered = alpha if arcs.position is None else torch.zeros_like(alpha).index_copy(0, arcs.position, alpha)
+    ordered = alpha if arcs.permutation is None else torch.zeros_like(alpha).index_copy(0, arcs.permutation, alpha)
     torch.testing.assert_close(found, ordered, rtol=1e-10, atol=1e-10)
 
 
@@ -309,7 +311,7 @@ def test_opcheck(kind, backend):
         "dot": (given[1], given[0], given[2], None),
     }[kind]
     inputs = (source, target, value, given[3], vector)
-    way = (arcs.offset, arcs.neighbors, arcs.position, kind, 0.2, 0.5, seed)
+    way = (arcs.offset, arcs.neighbors, arcs.permutation, kind, 0.2, 0.5, seed)
     back = arcs.transposed(numbered=True)
     torch.library.opcheck(operators.attend, (*inputs, *way, *back, backend))
     with torch.no_grad():
@@ -324,7 +326,7 @@ def test_opcheck(kind, backend):
 def test_opcheck_of_the_transpose():
     arcs = random_arcs()
     for numbered in (False, True):
-        torch.library.opcheck(bipartite.transpose_arcs, (arcs.offset, arcs.neighbors, arcs.num_sources, numbered))
+        torch.library.opcheck(csr.transpose_arcs, (arcs.offset, arcs.neighbors, arcs.num_columns, numbered))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -351,14 +353,14 @@ def test_transposed_arcs():
         arcs = random_arcs(sources, targets)
         offset, destinations, number = arcs.transposed(numbered=True)
         assert offset.shape == (sources + 1,) and destinations.dtype == arcs.neighbors.dtype
-        assert torch.equal(destinations.long(), arcs.destinations()[number])
+        assert torch.equal(destinations.long(), arcs.row_of_arc()[number])
         row = torch.arange(sources).repeat_interleave(offset.diff())
         assert torch.equal(row, arcs.neighbors[number].long())
 
 
 def test_arcs_both_ways_are_their_own_transpose():
     graph = tg.Graph.from_edges(torch.tensor([0, 1, 2, 2]), torch.tensor([1, 2, 2, 0]), directed=False)
-    arcs = Arcs(graph.offset, graph.neighbors, None, graph.num_vertices)
+    arcs = Csr(graph.offset, graph.neighbors, None, graph.num_vertices)
     offset, neighbors, _ = arcs.transposed()
     assert offset is arcs.offset and neighbors is arcs.neighbors
     given = operands("gatv2", arcs, 2, 3, True)
@@ -385,9 +387,9 @@ def test_what_does_not_fit_is_named():
         ("neighbors: 9 at position 3", (offset, neighbors.index_fill(0, torch.tensor([3]), 9), None, 7)),
         ("offset: expected values that ascend", (offset + 1, neighbors, None, 7)),
         ("offset: expected a one-dimensional int64", (offset.int(), neighbors, None, 7)),
-        (r"position: expected \[40\]", (offset, neighbors, torch.arange(3), 7)),
-        ("position: 40 at position 39", (offset, neighbors, torch.arange(1, 41), 7)),
+        (r"permutation: expected \[40\]", (offset, neighbors, torch.arange(3), 7)),
+        ("permutation: 40 at position 39", (offset, neighbors, torch.arange(1, 41), 7)),
         ("num_sources: -1 is negative", (offset, neighbors, None, -1)),
     ):
         with pytest.raises(ArgumentError, match=message):
-            Arcs(*wrong)
+            Csr(*wrong)

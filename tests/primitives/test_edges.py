@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tgraph.errors import ArgumentError
-from tgraph.primitives.attention import Arcs
+from tgraph.primitives.attention import Csr
 from tgraph.primitives.edges import edge_softmax, u_op_v
 
 SRC, DST = torch.tensor([3, 0, 0, 2, 2, 0, 3]), torch.tensor([1, 0, 1, 1, 1, 4, 0])
@@ -15,7 +15,7 @@ SRC, DST = torch.tensor([3, 0, 0, 2, 2, 0, 3]), torch.tensor([1, 0, 1, 1, 1, 4, 
 def arcs(positions=True):
     order = torch.argsort(DST, stable=True)
     offset = torch.cat((torch.zeros(1, dtype=torch.int64), torch.bincount(DST, minlength=6).cumsum(0)))
-    return Arcs(offset, SRC[order].int(), order if positions else None, 4), order
+    return Csr(offset, SRC[order].int(), order if positions else None, 4), order
 
 
 def random(*shape):
@@ -58,7 +58,7 @@ def test_softmax(shape, positions):
 
 
 def test_no_edges():
-    made = Arcs(torch.zeros(3, dtype=torch.int64), torch.empty(0, dtype=torch.int32), None, 2)
+    made = Csr(torch.zeros(3, dtype=torch.int64), torch.empty(0, dtype=torch.int32), None, 2)
     assert u_op_v(made, "dot", random(2, 3), random(2, 3)).shape == (0,)
     assert edge_softmax(made, random(0, 2)).shape == (0, 2)
 

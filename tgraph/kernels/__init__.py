@@ -39,9 +39,9 @@ from typing import Any
 
 import torch
 
+from tgraph.core.library import transformed
 from tgraph.errors import ArgumentError
 from tgraph.kernels import cuda, layouts, native, portable, torch_scatter, torch_sparse, tuned
-from tgraph.kernels.autograd.library import transformed
 from tgraph.kernels.call import Call
 
 _BEST_FIRST = (layouts, native, cuda, torch_scatter, torch_sparse, portable)

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.library import records
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels import portable
-from tgraph.kernels.autograd.library import records
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import across, column, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.portable.linear import Coefficients, Stepped

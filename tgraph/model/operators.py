@@ -18,15 +18,15 @@ from typing import overload
 import torch
 from torch import Tensor
 
+from tgraph.core.csr import Csr
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.library import records, transformed
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, layouts
 from tgraph.kernels.autograd import differentiable, eager
-from tgraph.kernels.autograd.bipartite import Arcs
-from tgraph.kernels.autograd.library import records, transformed
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
@@ -148,11 +148,11 @@ def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None
     return received if data.dim() == 2 else received[:, 0]
 
 
-def _pulled(graph: Graph) -> Arcs:
+def _pulled(graph: Graph) -> Csr:
     """The arcs of a graph by where they lead."""
     sub = whole(graph, graph.everything(), "pull")
-    arcs = Arcs.unchecked(sub.offset, sub.neighbors, None, graph.num_vertices)
-    arcs.turn(graph.offset, graph.neighbors)
+    arcs = Csr.unchecked(sub.offset, sub.neighbors, None, graph.num_vertices)
+    arcs.set_transpose(graph.offset, graph.neighbors)
     return arcs
 
 

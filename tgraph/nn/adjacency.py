@@ -14,15 +14,17 @@ import torch
 from torch import Tensor
 
 from tgraph.core import sorting
+from tgraph.core.csr import Csr
+from tgraph.core.edge_index import check_ends, sort_by_target
 from tgraph.core.graph import Graph, kept_for_later
 from tgraph.core.rows import computed_once
-from tgraph.kernels.autograd.bipartite import Arcs, check_ends, multiply_ends, sort_by_target
+from tgraph.kernels.autograd.degree_weights import multiply_ends
 
 T = TypeVar("T")
 
 
 class Adjacency:
-    """Arcs source[i] -> target[i] from `num_sources` to `num_targets` vertices, which may be the same set.
+    """Csr source[i] -> target[i] from `num_sources` to `num_targets` vertices, which may be the same set.
 
     source, target : integers [E], in the user's order of the edges.
     values : [E, ...] in that order, the values of a sparse matrix, or None.
@@ -86,13 +88,13 @@ class Adjacency:
         own += sum(tensor.nbytes for tensor in self.__dict__.get("__sorted_kept", ()) if tensor is not None)
         return own + sum(getattr(value, "nbytes", 0) for value in self._kept.values())
 
-    def arcs(self, of_edges: bool = True) -> Arcs:
+    def arcs(self, of_edges: bool = True) -> Csr:
         """The rows as the sum and attention operators take them, cached; `of_edges` if edge data is an input."""
         return self.kept("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
 
-    def _cut(self, of_edges: bool) -> Arcs:
+    def _cut(self, of_edges: bool) -> Csr:
         offset, neighbors, position = self._sorted
-        return Arcs.unchecked(offset, neighbors, position if of_edges else None, self.num_sources)
+        return Csr.unchecked(offset, neighbors, position if of_edges else None, self.num_sources)
 
     @property
     def transpose_permutation(self) -> Tensor:
@@ -182,7 +184,7 @@ class ArcWeights:
 class EndWeights(ArcWeights):
     """Weights scale[source] * scale[target], of a `scale` [n]."""
 
-    def __init__(self, arcs: Arcs, scale: Tensor):
+    def __init__(self, arcs: Csr, scale: Tensor):
         super().__init__(multiply_ends(scale, arcs.offset, arcs.neighbors))
         self._scale = scale
 
@@ -230,7 +232,7 @@ class SortedAdjacency(Adjacency):
     def _sort(self) -> tuple[Tensor, Tensor, None]:
         self.check_ends()
         dtype = sorting.index_dtype(max(self.num_sources, self.num_targets))
-        arcs = Arcs(self.offset.contiguous(), self.neighbors.to(dtype).contiguous(), None, self.num_sources)  # checks
+        arcs = Csr(self.offset.contiguous(), self.neighbors.to(dtype).contiguous(), None, self.num_sources)  # checks
         return arcs.offset, arcs.neighbors, None
 
 
@@ -275,8 +277,8 @@ class GraphAdjacency(Adjacency):
     def _tails(self) -> Tensor:
         return sorting.expand_rows(self.graph.offset, self.graph.neighbors.dtype)
 
-    def _cut(self, of_edges: bool) -> Arcs:
-        return Arcs(self.rows.offset, self.rows.neighbors, self.position if of_edges else None, self.num_sources)
+    def _cut(self, of_edges: bool) -> Csr:
+        return Csr(self.rows.offset, self.rows.neighbors, self.position if of_edges else None, self.num_sources)
 
     @property
     def rows(self) -> Graph:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tgraph.kernels.autograd.library import transformed
+from tgraph.core.library import transformed
 from tgraph.kernels.native.base.pages import LARGE, fresh
 
 DTYPES = (torch.float32, torch.float64)

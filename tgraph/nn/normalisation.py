@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.core.library import transformed
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.bipartite import inverse_root_degree
-from tgraph.kernels.autograd.library import transformed
+from tgraph.kernels.autograd.degree_weights import inverse_root_degree
 from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
@@ -82,7 +82,7 @@ def _is_of_rank_one(adjacency: Adjacency) -> bool:
 
 
 def _has_loops(graph: Graph) -> bool:
-    """Whether a graph has self-loops. Arcs that are decoded to find out are dropped again."""
+    """Whether a graph has self-loops. Csr that are decoded to find out are dropped again."""
     decoded = "arcs" in graph.caches
     found = graph.num_self_loops > 0
     if not decoded and "arcs" in graph.caches:

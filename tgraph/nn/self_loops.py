@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.edge_index import sort_by_target
 from tgraph.core.graph import Graph, kept_for_later
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.bipartite import sort_by_target
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.compiled import at_trace_time, derive
 from tgraph.nn.traced import SunkAdjacency, sink_loops

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core import sorting
+from tgraph.core.csr import Csr, transpose_arcs
+from tgraph.core.library import register
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.bipartite import Arcs, transpose_arcs
-from tgraph.kernels.autograd.library import register
 from tgraph.nn.adjacency import Adjacency
 
 T = TypeVar("T")
@@ -76,9 +76,9 @@ class TracedAdjacency(Adjacency):
         assert permutation is not None
         return permutation
 
-    def _cut(self, of_edges: bool) -> Arcs:
+    def _cut(self, of_edges: bool) -> Csr:
         position = self.position if of_edges else None
-        return Arcs(self.rows.offset[: self._num_rows + 1], self.rows.neighbors, position, self.num_sources)
+        return Csr(self.rows.offset[: self._num_rows + 1], self.rows.neighbors, position, self.num_sources)
 
     @property
     def unreached(self) -> Tensor:

@@ -12,8 +12,8 @@ scores again, as in "On Efficient Scaling of GNNs via IO-Aware Layers Implementa
 
 What is common to all six functions:
 
-arcs : `Arcs`, whose rows are the destinations. Features of edges, and the weights that the twins `..._weights` return,
-    lie in the order that `arcs.position` gives.
+arcs : `Csr`, whose rows are the destinations. Features of edges, and the weights that the twins `..._weights` return,
+    lie in the order that `arcs.permutation` gives.
 dropout, training : the probability that an arc is left out for a head, after the softmax; those that stay are scaled
     by 1 / (1 - dropout). Only in training.
 seed : int64 [1], what decides which arcs are left out; None draws it from torch's generator. Give a function and its
@@ -30,15 +30,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.core.csr import Csr
+from tgraph.core.library import records, transformed
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.autograd import eager_attention
-from tgraph.kernels.autograd.bipartite import Arcs
-from tgraph.kernels.autograd.library import records, transformed
 from tgraph.kernels.portable import attention as portable
 from tgraph.kernels.portable.attention import Inputs, Way
 
-__all__ = ["Arcs", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
+__all__ = ["Csr", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
 
 
 def draw(device: torch.device | str = "cpu") -> Tensor:
@@ -47,7 +47,7 @@ def draw(device: torch.device | str = "cpu") -> Tensor:
 
 
 def gat(
-    arcs: Arcs,
+    arcs: Csr,
     value: Tensor,
     source_score: Tensor,
     target_score: Tensor,
@@ -70,7 +70,7 @@ def gat(
 
 
 def gat_weights(
-    arcs: Arcs,
+    arcs: Csr,
     source_score: Tensor,
     target_score: Tensor,
     edge_score: Tensor | None = None,
@@ -88,7 +88,7 @@ def gat_weights(
 
 
 def gatv2(
-    arcs: Arcs,
+    arcs: Csr,
     source: Tensor,
     target: Tensor,
     attention: Tensor,
@@ -111,7 +111,7 @@ def gatv2(
 
 
 def gatv2_weights(
-    arcs: Arcs,
+    arcs: Csr,
     source: Tensor,
     target: Tensor,
     attention: Tensor,
@@ -129,7 +129,7 @@ def gatv2_weights(
 
 
 def dot(
-    arcs: Arcs,
+    arcs: Csr,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -152,7 +152,7 @@ def dot(
 
 
 def dot_weights(
-    arcs: Arcs,
+    arcs: Csr,
     query: Tensor,
     key: Tensor,
     edge: Tensor | None = None,
@@ -172,16 +172,16 @@ def _scale(key: Tensor, scale: float | None) -> float:
     return max(key.shape[-1], 1) ** -0.5 if scale is None else scale
 
 
-def _way(arcs: Arcs, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None) -> Way:
+def _way(arcs: Csr, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None) -> Way:
     if not 0 <= dropout <= 1:
         raise ArgumentError(f"dropout: expected a probability from 0 to 1, got {dropout}")
     drops = training and dropout > 0
     seed = draw(arcs.device) if drops and seed is None else seed
-    held = (arcs.offset, arcs.neighbors, arcs.position)
+    held = (arcs.offset, arcs.neighbors, arcs.permutation)
     return Way(*held, score, float(factor), float(dropout) if drops else 0.0, seed if drops else None)
 
 
-def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
+def _attend(arcs: Csr, inputs: Inputs, way: Way, backend: str) -> Tensor:
     _check(arcs, inputs, way)
     if eager_attention.serves(arcs, inputs, backend):
         return eager_attention.attend(arcs, inputs, way)
@@ -194,7 +194,7 @@ def _attend(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
     return operators.attend_at_once(*operators.widened(inputs, backend), *way, *back, backend)[0].to(dtype)
 
 
-def _weights(arcs: Arcs, inputs: Inputs, way: Way, backend: str) -> Tensor:
+def _weights(arcs: Csr, inputs: Inputs, way: Way, backend: str) -> Tensor:
     _check(arcs, inputs, way)
     dtype, inputs = inputs.sent.dtype, operators.widened(inputs, backend)
     if records(*inputs) or transformed():
@@ -212,7 +212,7 @@ _NAMES = {
 }
 
 
-def _check(arcs: Arcs, inputs: Inputs, way: Way) -> None:
+def _check(arcs: Csr, inputs: Inputs, way: Way) -> None:
     names = _NAMES[way.score]
     first = inputs.sent
     if not isinstance(first, Tensor) or first.dim() != 3 or not first.is_floating_point():
@@ -221,9 +221,9 @@ def _check(arcs: Arcs, inputs: Inputs, way: Way) -> None:
         raise ArgumentError(f"{name}: expected a floating tensor [n_src, heads, columns], got {got}")
     inner = tuple(first.shape[1:2] if way.score == "gat" else first.shape[1:])
     shapes = (
-        (arcs.num_sources, *inner),
-        (arcs.num_destinations, *inner),
-        (arcs.num_sources, *first.shape[1:]),
+        (arcs.num_columns, *inner),
+        (arcs.num_rows, *inner),
+        (arcs.num_columns, *first.shape[1:]),
         (arcs.num_arcs, *inner),
         inner,
     )
@@ -234,7 +234,7 @@ def _check(arcs: Arcs, inputs: Inputs, way: Way) -> None:
         raise ArgumentError(f"seed: expected int64 [1], got {way.seed.dtype} {list(way.seed.shape)}; use draw()")
 
 
-def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...], first: Tensor, arcs: Arcs) -> None:
+def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...], first: Tensor, arcs: Csr) -> None:
     if not isinstance(tensor, Tensor) or tuple(tensor.shape) != shape:
         got = list(tensor.shape) if isinstance(tensor, Tensor) else type(tensor).__name__
         raise ArgumentError(f"{name}: expected a tensor {list(shape)}, got {got}")

@@ -1,6 +1,6 @@
 """Numbers of edges from those at their ends, and their softmax: what attention of other kinds is put together from.
 
-Results have a row for each edge, in the order that `arcs.position` gives: memory of the size of the arcs. Where the
+Results have a row for each edge, in the order that `arcs.permutation` gives: memory of the size of the arcs. Where the
 scores are those of `tgraph.primitives.attention`, the functions there take none. Each is one pass over the arcs that
 holds nothing of their size but its result. All are differentiable as often as one likes, by sums over the arcs of
 either end, and give the same on every run, for any number of threads. `backend` names the kernels: the compiled ones
@@ -14,15 +14,15 @@ import math
 import torch
 from torch import Tensor
 
+from tgraph.core.csr import Csr
+from tgraph.core.library import records, transformed
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import edges
-from tgraph.kernels.autograd.bipartite import Arcs
-from tgraph.kernels.autograd.library import records, transformed
 from tgraph.kernels.portable import edges as portable
 from tgraph.kernels.portable.edges import OPERATIONS, Sides
 
 
-def u_op_v(arcs: Arcs, operation: str, source: Tensor, target: Tensor, *, backend: str = "auto") -> Tensor:
+def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor, *, backend: str = "auto") -> Tensor:
     """The operation on what lies at the source and at the target of each edge (a generalised SDDMM).
 
     operation : "add", "sub", "mul" or "div", elementwise and broadcast, or "dot", the product summed over the last
@@ -32,8 +32,8 @@ def u_op_v(arcs: Arcs, operation: str, source: Tensor, target: Tensor, *, backen
     """
     if operation not in (*OPERATIONS, "dot"):
         raise ArgumentError(f"operation: {operation!r} is not one of {', '.join(map(repr, (*OPERATIONS, 'dot')))}")
-    _check_rows("source", source, arcs.num_sources, arcs)
-    _check_rows("target", target, arcs.num_destinations, arcs)
+    _check_rows("source", source, arcs.num_columns, arcs)
+    _check_rows("target", target, arcs.num_rows, arcs)
     dtype = torch.promote_types(source.dtype, target.dtype)
     shape = _common_shape(source, target)
     inner = shape[:-1] if operation == "dot" else shape
@@ -48,7 +48,7 @@ def u_op_v(arcs: Arcs, operation: str, source: Tensor, target: Tensor, *, backen
     return found.reshape(arcs.num_arcs, *inner)
 
 
-def edge_softmax(arcs: Arcs, score: Tensor, *, backend: str = "auto") -> Tensor:
+def edge_softmax(arcs: Csr, score: Tensor, *, backend: str = "auto") -> Tensor:
     """The softmax of the scores over the edges that lead to each target.
 
     score : floating, [E, ...]. Returns the same shape.
@@ -57,7 +57,7 @@ def edge_softmax(arcs: Arcs, score: Tensor, *, backend: str = "auto") -> Tensor:
     _check_rows("score", score, arcs.num_arcs, arcs)
     if not score.is_floating_point():
         raise ArgumentError(f"score: expected a floating tensor, got {score.dtype}; use score.float()")
-    flat, rows = _in_columns(score, score.shape[1:]), (arcs.offset, arcs.neighbors, arcs.position)
+    flat, rows = _in_columns(score, score.shape[1:]), (arcs.offset, arcs.neighbors, arcs.permutation)
     if transformed():
         return portable.edge_softmax(flat, Sides(*rows)).reshape(score.shape)
     return edges.edge_softmax(flat, *rows, backend).reshape(score.shape)
@@ -80,16 +80,16 @@ def _in_columns(data: Tensor, shape: tuple[int, ...]) -> Tensor:
     return data.expand(data.shape[0], *shape).reshape(data.shape[0], math.prod(shape))
 
 
-def _sides(arcs: Arcs, *tensors: Tensor) -> Sides:
+def _sides(arcs: Csr, *tensors: Tensor) -> Sides:
     """The arcs by target, and by source where gradients of the tensors are recorded."""
-    held = (arcs.offset, arcs.neighbors, arcs.position)
+    held = (arcs.offset, arcs.neighbors, arcs.permutation)
     if not records(*tensors):
         return Sides(*held)
-    edge = arcs.transposed_edges()
+    edge = arcs.transposed_permutation()
     return Sides(*held, *arcs.transposed()[:2], edge)
 
 
-def _check_rows(name: str, tensor: Tensor, rows: int, arcs: Arcs) -> None:
+def _check_rows(name: str, tensor: Tensor, rows: int, arcs: Csr) -> None:
     if isinstance(tensor, Tensor) and tensor.device != arcs.device:
         raise ArgumentError(f"{name}: on {tensor.device} while the arcs are on {arcs.device}; use {name}.to")
     if not isinstance(tensor, Tensor) or not tensor.dim() or tensor.shape[0] != rows:

@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch.func import grad, vmap
 
-from tgraph.core import native
+from tgraph.core import edge_index, native
+from tgraph.core.csr import Csr
+from tgraph.core.edge_index import sort_by_target
 from tgraph.errors import ArgumentError
 from tgraph.kernels import watched
-from tgraph.kernels.autograd import bipartite, eager
-from tgraph.kernels.autograd.bipartite import Arcs, sort_by_target
+from tgraph.kernels.autograd import eager
 from tgraph.primitives.attention import gat
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
@@ -25,7 +26,7 @@ def edges(num_sources, num_targets, size, dtype=torch.int64):
 
 def arcs_of(num_sources, num_targets, size=40):
     arcs = sort_by_target(*edges(num_sources, num_targets, size), num_sources, num_targets)
-    return Arcs.unchecked(*arcs, num_sources)
+    return Csr.unchecked(*arcs, num_sources)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -39,7 +40,7 @@ def test_edges_are_sorted_as_torch_sorts_them(sizes, dtype, size, replace, loops
     loops = both if loops == "all" else min(loops, both)
     source, target = edges(*sizes, size, dtype)
     found = sort_by_target(source, target, *sizes, loops, replace)
-    expected = bipartite._sort_by_torch(source, target, sizes, loops, replace)
+    expected = edge_index._sort_by_torch(source, target, sizes, loops, replace)
     assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
@@ -64,11 +65,11 @@ def test_ends_that_are_no_vertices_are_named(wrong, end, loops):
 @pytest.mark.parametrize("sizes", SIZES)
 def test_arcs_turned_around_twice_are_themselves(sizes):
     arcs = arcs_of(*sizes)
-    back = Arcs(*arcs.transposed()[:2], None, sizes[1])  # which checks them
+    back = Csr(*arcs.transposed()[:2], None, sizes[1])  # which checks them
     again = back.transposed()
     assert torch.equal(again[0], arcs.offset) and torch.equal(again[1], arcs.neighbors)
     number = arcs.transposed(numbered=True)[2]
-    assert torch.equal(arcs.destinations()[number], back.neighbors.long())
+    assert torch.equal(arcs.row_of_arc()[number], back.neighbors.long())
 
 
 def by_message(arcs, data, mean, weights):
@@ -190,7 +191,7 @@ def test_gradients_are_the_same_bits_before_and_after_arcs_are_turned_around(col
         found = [torch.autograd.grad(out, data, upstream)[0] for out in outs]
     finally:
         native.load().limit_threads(held)
-    assert arcs.is_turned
+    assert arcs.has_transpose
     assert all(torch.equal(one, found[0]) for one in found)
     expected = by_message(arcs, data, not weighted, weights)
     torch.testing.assert_close(outs[0], expected)
@@ -224,7 +225,7 @@ def test_the_best_of_what_is_sent(columns, greatest, dtype):
     data = torch.randn(300, columns, dtype=dtype)
     data[3, 0], data[4, -1] = torch.nan, -torch.inf
     sent = data[arcs.neighbors.long()]
-    index = arcs.destinations()[:, None].expand_as(sent)
+    index = arcs.row_of_arc()[:, None].expand_as(sent)
     reduce = "amax" if greatest else "amin"
     expected = torch.zeros(400, columns, dtype=dtype).scatter_reduce(0, index, sent, reduce, include_self=False)
     assert torch.equal(eager.best(arcs, data, greatest).nan_to_num(nan=9), expected.nan_to_num(nan=9))

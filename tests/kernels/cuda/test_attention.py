@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tgraph import kernels
+from tgraph.core.csr import Csr
 from tgraph.kernels import cuda
-from tgraph.kernels.autograd.bipartite import Arcs
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import attention, bins, pull, runtime
 from tgraph.kernels.cuda.attention import FLOATS, SCORES
@@ -55,7 +55,7 @@ def arcs_of(src, dst, num_sources, num_targets, dtype=torch.int32, positions=Tru
     order = torch.argsort(dst, stable=True)
     offset = torch.zeros(num_targets + 1, dtype=torch.int64)
     offset[1:] = torch.bincount(dst, minlength=num_targets).cumsum(0)
-    return Arcs(offset, src[order].to(dtype), order if positions else None, num_sources)
+    return Csr(offset, src[order].to(dtype), order if positions else None, num_sources)
 
 
 def random_arcs(num_sources=9, num_targets=7, arcs=100, seed=0, **options):
@@ -76,14 +76,14 @@ def inputs_of(score, arcs, heads, columns, edges, dtype, seed=0):
         return torch.randn(shape, generator=random, dtype=torch.float64).mul_(0.5).to(dtype)
 
     inner = (heads,) if score == "gat" else (heads, columns)
-    source, target = drawn(arcs.num_sources, *inner), drawn(arcs.num_destinations, *inner)
-    value = None if score == "gatv2" else drawn(arcs.num_sources, heads, columns)
+    source, target = drawn(arcs.num_columns, *inner), drawn(arcs.num_rows, *inner)
+    value = None if score == "gatv2" else drawn(arcs.num_columns, heads, columns)
     edge = drawn(arcs.num_arcs, *inner) if edges else None
     return Inputs(source, target, value, edge, drawn(*inner) if score == "gatv2" else None)
 
 
 def way_of(arcs, score, dropout=0.0, seed=5):
-    held = (arcs.offset, arcs.neighbors, arcs.position)
+    held = (arcs.offset, arcs.neighbors, arcs.permutation)
     return Way(*held, score, 0.3, dropout, torch.tensor([seed]) if dropout else None)
 
 
@@ -247,7 +247,7 @@ def served(prepared, monkeypatch):
 
 def operands(arcs, dtype, device, edges=False):
     random = torch.Generator().manual_seed(3)
-    shapes = [(arcs.num_sources, 2, 8), (arcs.num_destinations, 2, 8), (2, 8), *[(arcs.num_arcs, 2, 8)] * edges]
+    shapes = [(arcs.num_columns, 2, 8), (arcs.num_rows, 2, 8), (2, 8), *[(arcs.num_arcs, 2, 8)] * edges]
     return [torch.randn(shape, generator=random).to(device, dtype).requires_grad_() for shape in shapes]
 
 

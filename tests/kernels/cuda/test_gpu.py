@@ -6,8 +6,8 @@ import cuda_samples
 import pytest
 import torch
 
+from tgraph.core.csr import Csr
 from tgraph.errors import ArgumentError, KernelError
-from tgraph.kernels.autograd.bipartite import Arcs
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.runtime import Kernel, launch
 from tgraph.primitives import attention
@@ -73,7 +73,7 @@ def test_a_kernel_is_captured_in_a_cuda_graph(shift):
 def test_attention_and_its_gradients_are_captured_in_a_cuda_graph(dtype):
     n, degree, width = 3000, 8, (4, 32)
     src = torch.randint(n, (n * degree,), dtype=torch.int32, device="cuda")
-    arcs = Arcs(torch.arange(0, n * degree + 1, degree, device="cuda"), src, None, n)
+    arcs = Csr(torch.arange(0, n * degree + 1, degree, device="cuda"), src, None, n)
     x, target, vector = (
         torch.randn(size, device="cuda", dtype=dtype).requires_grad_() for size in ((n, *width), (n, *width), width)
     )

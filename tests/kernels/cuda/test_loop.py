@@ -12,6 +12,7 @@ from strategies import MODES, Any, graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph.engine import compiled_loop
+from tgraph.engine.plan import Plan
 from tgraph.kernels import BACKENDS, Choice
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import loop, relaxation
@@ -145,17 +146,10 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
         for size in (768, -1):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
-            run = compiled_loop.begin(
-                Choice(BACKENDS["kernels"], Call("fixpoint", values, edge="add", weights=graph.weights)),
-                program,
-                graph,
-                values.clone(),
-                graph.select([0]),
-                "push",
-                None if delta == torch.inf else delta,
-                compiled_loop.best_weight(program, graph),
-                None,
-            )
+            choice = Choice(BACKENDS["kernels"], Call("fixpoint", values, edge="add", weights=graph.weights))
+            width, best = None if delta == torch.inf else delta, compiled_loop.best_weight(program, graph)
+            plan = Plan(None, width, loop=choice, best=best)
+            run = compiled_loop.begin(plan, program, graph, values.clone(), graph.select([0]), "push")
             done = [one[:4] for _ in compiled_loop.advance(run, None) for one in run.rounds()]
             rounds.append(done)
         assert rounds[0] == rounds[1]

@@ -1,6 +1,6 @@
 """The registered operators of attention: the result, its gradients, and the weights of the arcs, on any backend.
 
-They know tensors only: `Inputs` and the arcs of `bipartite.Arcs` one by one, the transposed arcs with them where a
+They know tensors only: `Inputs` and the arcs of `core.csr.Csr` one by one, the transposed arcs with them where a
 gradient is recorded. The backward pass reads the inputs, the result and the logsumexp of the scores, and nothing of
 the size of the arcs but the arcs themselves and the features of edges. Of 16-bit numbers the logsumexp and the weights
 are in float32.
@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.library import directly, register
 from tgraph.kernels import choose, cuda, refusal
-from tgraph.kernels.autograd.library import directly, register
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.attention import Inputs, Way, attend_recorded
 

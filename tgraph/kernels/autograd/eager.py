@@ -15,9 +15,10 @@ from torch import Tensor
 
 from tgraph import kernels as registry
 from tgraph.core import native
+from tgraph.core.csr import Csr
+from tgraph.core.library import applied, is_plain
 from tgraph.kernels import tuned
-from tgraph.kernels.autograd.bipartite import Arcs, mean_weights
-from tgraph.kernels.autograd.library import applied, is_plain
+from tgraph.kernels.autograd.degree_weights import mean_weights
 from tgraph.kernels.native.aggregation.arcs import PULL, flat
 from tgraph.kernels.native.base.pages import fresh, settle
 
@@ -35,13 +36,13 @@ NARROW = 8
 OFTEN = 4
 
 
-def serves(arcs: Arcs, data: Tensor, weights: Tensor | None = None) -> bool:
+def serves(arcs: Csr, data: Tensor, weights: Tensor | None = None) -> bool:
     """True where the functions of this module take these: plain tensors of the CPU, data [num_sources, columns] of
     float32 or float64 and weights [num_arcs] of the same dtype that record no gradient; and nobody asks which backend
     computes, or has chosen one."""
     if weights is not None and (weights.requires_grad or weights.dtype != data.dtype):
         return False
-    return _serves(arcs.neighbors, arcs.num_sources, data, weights)
+    return _serves(arcs.neighbors, arcs.num_columns, data, weights)
 
 
 def _serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) -> bool:
@@ -53,7 +54,7 @@ def _serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) 
 
 
 def aggregate(
-    arcs: Arcs,
+    arcs: Csr,
     data: Tensor,
     mean: bool = False,
     weights: Tensor | None = None,
@@ -71,17 +72,17 @@ def aggregate(
     return _pull(arcs, data, mean, weights, own)
 
 
-def best(arcs: Arcs, data: Tensor, greatest: bool) -> Tensor:
+def best(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
     """The least or greatest of what the sources of each destination send, by column, 0 where there are none; without a
     gradient."""
-    rows, columns = arcs.num_destinations, data.shape[1]
+    rows, columns = arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
     cast(Any, native.load()).take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
     return out
 
 
-def _pull(arcs: Arcs, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
-    rows, columns = arcs.num_destinations, data.shape[1]
+def _pull(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+    rows, columns = arcs.num_rows, data.shape[1]
     out = fresh((rows, columns), data.dtype)
     if (columns >= NARROW or own) and arcs.num_arcs * columns <= MANY:
         cast(Any, native.load()).take_sums(arcs.neighbors, arcs.offset, flat(data), columns, weights, mean, own, out)
@@ -100,7 +101,7 @@ class _Sum(torch.autograd.Function):
     def forward(
         ctx: Any,
         data: Tensor,
-        arcs: Arcs,
+        arcs: Csr,
         mean: bool,
         weights: Tensor | None,
         transposed: Callable[[], Tensor | None] | None,
@@ -112,7 +113,7 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         arcs, weights = ctx.arcs, ctx.weights
-        at_once = _serves(arcs.neighbors, arcs.num_destinations, grad, weights)
+        at_once = _serves(arcs.neighbors, arcs.num_rows, grad, weights)
         recorded = torch.is_grad_enabled()
         if at_once and not recorded and not _is_worth_turning(arcs, grad.shape[1]):
             return _give(arcs, grad, ctx.mean, weights, ctx.own), *_NONE
@@ -132,23 +133,23 @@ _apply_sum = applied(_Sum)
 _NONE = (None,) * 5  # the gradients of arguments that have none
 
 
-def _is_worth_turning(arcs: Arcs, columns: int) -> bool:
+def _is_worth_turning(arcs: Csr, columns: int) -> bool:
     """True where a gradient goes back by the transpose; either way gives the same bits."""
     carried = arcs.num_arcs * columns
     if columns < NARROW or carried > MANY or (carried > SERIAL and cast(Any, native.load()).thread_count() > 1):
         return True
-    return arcs.is_turned or arcs.count_gradient() > OFTEN
+    return arcs.has_transpose or arcs.count_gradient() > OFTEN
 
 
-def _give(arcs: Arcs, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+def _give(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The gradient of the sum or mean, of few arcs."""
     columns = grad.shape[1]
-    out = fresh((arcs.num_sources, columns), grad.dtype)
+    out = fresh((arcs.num_columns, columns), grad.dtype)
     cast(Any, native.load()).give_sums(arcs.neighbors, arcs.offset, flat(grad), columns, weights, mean, own, out)
     return out
 
 
-def _turned(arcs: Arcs, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
+def _turned(arcs: Csr, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
     """The weights in the order of `arcs.transposed()`."""
     found = None if transposed is None else transposed()
     if found is None:
@@ -156,8 +157,8 @@ def _turned(arcs: Arcs, weights: Tensor, transposed: Callable[[], Tensor | None]
     return found
 
 
-def _by_message(arcs: Arcs, data: Tensor, weights: Tensor | None) -> Tensor:
+def _by_message(arcs: Csr, data: Tensor, weights: Tensor | None) -> Tensor:
     """A sum by operators of torch's own, for a gradient that is transformed."""
     sent = data.index_select(0, arcs.neighbors)
     sent = sent if weights is None else sent * weights[:, None]
-    return sent.new_zeros((arcs.num_destinations, *sent.shape[1:])).index_add(0, arcs.destinations(), sent)
+    return sent.new_zeros((arcs.num_rows, *sent.shape[1:])).index_add(0, arcs.row_of_arc(), sent)

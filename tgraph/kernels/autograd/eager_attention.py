@@ -10,16 +10,16 @@ from torch import Tensor
 
 from tgraph import kernels as registry
 from tgraph.core import native
+from tgraph.core.csr import Csr
+from tgraph.core.library import applied, is_plain
 from tgraph.kernels import native as compiled
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd import attention as operators
-from tgraph.kernels.autograd.bipartite import Arcs
-from tgraph.kernels.autograd.library import applied, is_plain
 from tgraph.kernels.native.attention.attention import KERNELS
 from tgraph.kernels.portable.attention import Inputs, Way
 
 
-def serves(arcs: Arcs, inputs: Inputs, backend: str) -> bool:
+def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
     """True where `attend` takes these: plain tensors of the CPU that fit the arcs, float32 or float64, and nobody asks
     which backend computes, or has chosen another."""
     if backend not in ("auto", "native") or inputs.sent.dtype not in KERNELS or not inputs.sent.numel():
@@ -29,7 +29,7 @@ def serves(arcs: Arcs, inputs: Inputs, backend: str) -> bool:
     return native.load() is not None
 
 
-def attend(arcs: Arcs, inputs: Inputs, way: Way) -> Tensor:
+def attend(arcs: Csr, inputs: Inputs, way: Way) -> Tensor:
     """What every destination receives, [n_dst, heads, columns]."""
     if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in inputs):
         back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)

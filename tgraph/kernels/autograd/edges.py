@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.library import register
 from tgraph.kernels import choose
-from tgraph.kernels.autograd.library import register
 from tgraph.kernels.autograd.segments import take
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.edges import Sides

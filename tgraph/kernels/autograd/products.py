@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
-from tgraph.kernels.autograd.library import register
+from tgraph.core.library import register
 
 COMPILED = (torch.float32, torch.float64)
 

@@ -29,10 +29,10 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.library import register
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.kernels import choose, find
-from tgraph.kernels.autograd.library import register
 from tgraph.kernels.autograd.segments import add_at, take
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import sent_dtype, shaped

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices
-from tgraph.kernels.autograd.library import register, transformed
+from tgraph.core.library import register, transformed
 from tgraph.kernels.autograd.products import product_gradient
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices
+from tgraph.core.library import records
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
-from tgraph.kernels.autograd.library import records
 from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
 from tgraph.kernels.messages import across, column, promoted
 from tgraph.kernels.reductions import REDUCTIONS, Reduction

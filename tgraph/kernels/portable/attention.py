@@ -49,7 +49,7 @@ class Inputs(NamedTuple):
 class Way(NamedTuple):
     """The arcs, and what becomes of their scores.
 
-    offset, neighbors, position : as in `bipartite.Arcs`.
+    offset, neighbors, position : as in `core.csr.Csr`.
     score, factor : which score, and its negative slope or scale.
     dropout, seed : the probability that an arc is left out for a head, and int64 [1]; None where none is.
     """

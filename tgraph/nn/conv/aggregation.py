@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from tgraph.core.library import records, transformed
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import eager, pull_push
 from tgraph.kernels.autograd.differentiable import NARROW, keeps_winners
-from tgraph.kernels.autograd.library import records, transformed
 from tgraph.kernels.messages import column, messages_of
 from tgraph.kernels.reductions import reduction_of
 from tgraph.model import operators

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from tgraph.core.graph import Graph
+from tgraph.core.library import transformed
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd.library import transformed
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.conv.namesakes import namesake

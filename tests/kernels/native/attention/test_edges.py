@@ -11,25 +11,25 @@ from tgraph.kernels.autograd import edges
 from tgraph.kernels.native.attention import edges as compiled
 from tgraph.kernels.portable import edges as portable
 from tgraph.kernels.portable.edges import Sides
-from tgraph.primitives.attention import Arcs
+from tgraph.primitives.attention import Csr
 from tgraph.primitives.edges import edge_softmax, u_op_v
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 
 
 def arcs(num_sources, num_targets, num_arcs, positions=False, index=torch.int32, seed=0):
-    """Arcs from all sources, a third of them to target 0; the last target is isolated."""
+    """Csr from all sources, a third of them to target 0; the last target is isolated."""
     random = torch.Generator().manual_seed(seed)
     source = torch.randint(0, num_sources, (num_arcs,), generator=random)
     target = torch.randint(0, max(num_targets - 1, 1), (num_arcs,), generator=random)
     target[: num_arcs // 3] = 0
     size = max(num_sources, num_targets)
     offset, neighbors, position = sorting.sort_edges(target, source, size, permutation=True)
-    return Arcs(offset[: num_targets + 1], neighbors.to(index), position if positions else None, num_sources)
+    return Csr(offset[: num_targets + 1], neighbors.to(index), position if positions else None, num_sources)
 
 
 def sides(made):
-    return Sides(made.offset, made.neighbors, made.position, *made.transposed()[:2], made.transposed_edges())
+    return Sides(made.offset, made.neighbors, made.permutation, *made.transposed()[:2], made.transposed_permutation())
 
 
 def data(*shape, dtype=torch.float64, seed=1):

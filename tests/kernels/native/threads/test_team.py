@@ -15,6 +15,7 @@ import torch
 import tgraph as tg
 from tests.kernels.native_samples import on_threads
 from tgraph.core import native
+from tgraph.core.direction import THRESHOLDS
 
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
@@ -174,7 +175,7 @@ def relaxation():
     values[:hubs] = 0
     return values, kernels.Relaxation(
         offset, neighbors, weights, 0.0, None, False, values, 1, -1, True, 1, 0,
-        torch.arange(hubs), 8.0)
+        (4, 18, 8, 64), torch.arange(hubs), 8.0)
 def call():
     values, first = relaxation()
     first.advance(1, 1.0)  # the threads are there from now on
@@ -306,7 +307,21 @@ def test_buckets_are_emptied_whoever_is_there():
         values[7] = 0
         torch.set_num_threads(max(counts))
         relaxation = kernels.Relaxation(
-            offset, neighbors, weights, 0.0, None, False, values, 1, -1, True, 1, 0, torch.tensor([7]), 200.0
+            offset,
+            neighbors,
+            weights,
+            0.0,
+            None,
+            False,
+            values,
+            1,
+            -1,
+            True,
+            1,
+            0,
+            THRESHOLDS,
+            torch.tensor([7]),
+            200.0,
         )
         state, rounds = 1, 0
         while state == 1:
