@@ -389,7 +389,7 @@ def test_what_does_not_fit_is_named():
         ("offset: expected a one-dimensional int64", (offset.int(), neighbors, None, 7)),
         (r"permutation: expected \[40\]", (offset, neighbors, torch.arange(3), 7)),
         ("permutation: 40 at position 39", (offset, neighbors, torch.arange(1, 41), 7)),
-        ("num_sources: -1 is negative", (offset, neighbors, None, -1)),
+        ("num_columns: -1 is negative", (offset, neighbors, None, -1)),
     ):
         with pytest.raises(ArgumentError, match=message):
             Csr(*wrong)

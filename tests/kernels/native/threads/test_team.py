@@ -21,7 +21,10 @@ kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this")
 preloaded = os.environ.get("LD_PRELOAD", "")
-unsanitized = pytest.mark.skipif("san.so" in preloaded, reason="sanitizers themselves end where no memory is left")
+unsanitized = pytest.mark.skipif(
+    "san.so" in preloaded,
+    reason="sanitizers end where no memory is left, and slow threads down too much to tell a crowd",
+)
 without_tsan = pytest.mark.skipif("tsan.so" in preloaded, reason="ThreadSanitizer has no threads in a child of a fork")
 
 
@@ -358,6 +361,7 @@ class Threads(tg.Program):
         return tg.update(data, active, tg.aggregate(sub, data, "sum"))
 
 
+@unsanitized
 @pytest.mark.thorough
 @on_linux
 @pytest.mark.skipif(
