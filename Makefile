@@ -58,7 +58,7 @@ fuzz: $(VENV)/.dev
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
 # with ThreadSanitizer. A fault ends the process that tests it, and another takes over (which it cannot where tests are
 # shared out by files); what it said is in build/sanitize/report.*.
-NATIVE_TESTS := tests/core/test_native.py tests/core/test_sorting.py tests/core/test_symmetry.py tests/kernels \
+NATIVE_TESTS := tests/core/test_native.py tests/core/building tests/kernels \
     tests/formats tests/primitives tests/stream/run/test_relax.py
 REPORT := log_path=$(CURDIR)/build/sanitize/report
 ASAN := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.primitives import attention
 from tgraph.primitives.attention import Arcs
 

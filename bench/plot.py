@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from bench.cells import cells_of, ratio_of
 from bench.kernels import KERNELS
 
 STYLES = {
@@ -59,8 +60,6 @@ def draw(runs: list[dict[str, Any]], threads: int, path: Path) -> Path:
 
 def panel(axis: Any, run: dict[str, Any], seen: dict[str, Any]) -> None:
     """Bands of kernels from top to bottom; within a band the systems one below the other, with their spread."""
-    from bench.report import cells_of, ratio_of
-
     ratios = {}
     for kernel in KERNELS:
         cells = cells_of(run, kernel)

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.cells import cells_of, ratio_of
 from bench.kernels import KERNELS
-from bench.measure import Spread, ratio, seconds
+from bench.measure import Spread, seconds
 from bench.plot import plot
 
 __all__ = ["markdown", "plot"]
@@ -60,12 +61,6 @@ def by_graph(runs: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     for run in runs:
         found.setdefault(run["graph"]["name"], []).append(run)
     return found
-
-
-def cells_of(run: dict[str, Any], kernel: str) -> dict[str, dict[str, Any]]:
-    """{system: its cell}, with blocks as a dictionary."""
-    found = (cell for cell in run["cells"] if cell["kernel"] == kernel)
-    return {cell["system"]: cell | {"blocks": dict(cell["blocks"])} for cell in found}
 
 
 def comparison(runs: Sequence[dict[str, Any]]) -> str:
@@ -121,19 +116,6 @@ def shown_ratio(peer: dict[str, Any] | None, ours: dict[str, Any] | None, per_it
         return "" if per_iteration else f"{milliseconds(seconds(peer['blocks']).median)} ms"
     spread = "" if found.low == found.high else f" ({found.low:.3g}..{found.high:.3g})"
     return f"{found.median:.3g}{spread}{mark(peer['verdict'])}"
-
-
-def ratio_of(peer: dict[str, Any], ours: dict[str, Any] | None, per_iteration: bool = False) -> Spread | None:
-    """The peer's time over ours, as a whole or by iteration; None where one of them is missing or wrong."""
-    if ours is None or any(cell["error"] or cell["verdict"].startswith("WRONG") for cell in (peer, ours)):
-        return None
-    found = ratio(peer["blocks"], ours["blocks"])
-    if not per_iteration or found is None:
-        return found
-    if not peer.get("iterations") or not ours.get("iterations"):
-        return None
-    factor = ours["iterations"] / peer["iterations"]
-    return Spread(found.median * factor, found.low * factor, found.high * factor)
 
 
 def notes(runs: Sequence[dict[str, Any]]) -> str:

@@ -7,7 +7,8 @@ import importlib
 from types import ModuleType
 
 from tgraph import errors, nn, primitives
-from tgraph.core import beside, generators
+from tgraph.core import beside
+from tgraph.core.building import generators
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Received, Subgraph

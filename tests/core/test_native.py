@@ -6,7 +6,8 @@ import warnings
 import pytest
 import torch
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def test_rows(graph, draw):
 
 @given(graph=WEIGHTED)
 def test_transposed(graph):
-    offset, neighbors, order = tg.core.sorting.transpose(graph.offset, graph.neighbors, permutation=True)
+    offset, neighbors, order = tg.core.building.sorting.transpose(graph.offset, graph.neighbors, permutation=True)
     reverse = (offset, neighbors, None if graph.weights is None else graph.weights[order])
     for name, options in MADE.values():
         layout = make(name, graph, **options)
@@ -185,7 +185,7 @@ def test_memory_follows_the_rows_that_hold_an_arc():
 
 @given(graph=graphs(dtypes=(None, torch.float32), directed=True), draw=st.data())
 def test_from_edges_in_any_order(graph, draw):
-    rows = tg.core.sorting.expand_rows(graph.offset)
+    rows = tg.core.building.sorting.expand_rows(graph.offset)
     order = torch.tensor(draw.draw(st.permutations(range(graph.num_arcs))), dtype=torch.int64)
     src, dst, n = rows[order], graph.neighbors[order], graph.num_vertices
     weights = None if graph.weights is None else graph.weights[order]

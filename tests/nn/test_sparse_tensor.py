@@ -9,7 +9,7 @@ import torch
 from nn_samples import agree, built, close, edges, features, layers
 
 from tgraph import nn
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
 from tgraph.nn.edge_index import adjacency_of
 

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 from tgraph.core.library import is_plain, register
 from tgraph.errors import ArgumentError
 

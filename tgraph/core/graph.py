@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import build, devices, sorting, symmetry, validate
-from tgraph.core.arc_counts import ArcCounts
+from tgraph.core import devices
+from tgraph.core.building import inputs, sorting, symmetry, validate
+from tgraph.core.building.arc_counts import ArcCounts
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import Selection, gather_rows
@@ -70,7 +71,7 @@ class Graph:
 
     The constructor takes the tensors as they are, but for int64 neighbours that int32 holds, which are converted, and
     strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
-    Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.core.generators` to build one.
+    Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.core.building.generators` to build one.
 
     A Graph is immutable. What is derived from it (`transpose()`, degrees) is computed once, is listed by `caches` and
     freed by `drop_caches`. Everywhere vertices are named by their index 0..n-1; `ids`, `index`, `top` and `frame`
@@ -128,9 +129,9 @@ class Graph:
         *,
         num_vertices: int | None = None,
         directed: bool = True,
-        multi: build.Multi = "keep",
-        self_loops: build.SelfLoops = "keep",
-        ids: build.IdPolicy = "keep",
+        multi: inputs.Multi = "keep",
+        self_loops: inputs.SelfLoops = "keep",
+        ids: inputs.IdPolicy = "keep",
         vertices: Vertices | None = None,
     ) -> Graph:
         """The graph with edges src[i] -> dst[i].
@@ -148,13 +149,13 @@ class Graph:
         Rows come sorted by neighbour, parallel edges in the order given. Native parallel counting sort on the CPU.
         Raises ArgumentError for a negative or too large number, wrong shapes, dtypes or devices.
         """
-        build.check_choice(multi, "multi", get_args(build.Multi))
-        build.check_choice(self_loops, "self_loops", get_args(build.SelfLoops))
-        build.check_choice(ids, "ids", get_args(build.IdPolicy))
-        src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
+        inputs.check_choice(multi, "multi", get_args(inputs.Multi))
+        inputs.check_choice(self_loops, "self_loops", get_args(inputs.SelfLoops))
+        inputs.check_choice(ids, "ids", get_args(inputs.IdPolicy))
+        src, dst = inputs.as_index(src, "src"), inputs.as_index(dst, "dst")
         if len(src) != len(dst):
             raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
-        weights = build.as_weights(weights, len(src))
+        weights = inputs.as_weights(weights, len(src))
         build_device = {tensor.device for tensor in (src, dst, weights) if tensor is not None}
         if len(build_device) > 1:
             raise ArgumentError(f"src, dst, weights: on different devices {sorted(map(str, build_device))}; use .to()")
@@ -165,10 +166,10 @@ class Graph:
             num_vertices = len(vertices)
             vertices = _unless_identity(vertices)
         elif num_vertices is not None:
-            num_vertices = build.as_count(num_vertices, "num_vertices")
+            num_vertices = inputs.as_count(num_vertices, "num_vertices")
         else:
-            num_vertices = len(vertices) if vertices is not None else build.count_vertices(src, dst)
-        tensors = build.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
+            num_vertices = len(vertices) if vertices is not None else inputs.count_vertices(src, dst)
+        tensors = inputs.edges_to_csr(src, dst, weights, num_vertices, directed, multi, self_loops)
         graph = cls(*tensors, vertices=vertices, directed=directed)
         if graph._ids is not None and ids == "keep":
             graph._ids.check_unique()
@@ -191,8 +192,8 @@ class Graph:
         Raises ArgumentError where offsets decrease, a neighbour is out of range, or the arcs of an undirected graph
         (weights included) do not mirror each other.
         """
-        offset, neighbors = build.as_index(offset, "offset").to(torch.int64), build.as_index(neighbors, "neighbors")
-        weights = build.as_weights(weights, len(neighbors))
+        offset, neighbors = inputs.as_index(offset, "offset").to(torch.int64), inputs.as_index(neighbors, "neighbors")
+        weights = inputs.as_weights(weights, len(neighbors))
         validate.check_tensors(offset, neighbors, weights)
         validate.check_entries(offset, neighbors)  # before they are narrowed to int32, which would wrap them round
         graph = cls(offset, neighbors, weights, vertices=vertices, directed=directed)
@@ -481,7 +482,7 @@ class Graph:
             vertices = [vertices]
         elif isinstance(vertices, range):
             vertices = list(vertices)
-        index = build.as_index(vertices, name).to(self.device, torch.int64)
+        index = inputs.as_index(vertices, name).to(self.device, torch.int64)
         bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
         if len(bad):
             position = int(bad[0])
@@ -509,7 +510,7 @@ class Graph:
         moved = Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
         return moved.with_order(None if self.order is None else self.order.to(device))
 
-    def to_undirected(self, multi: build.Multi = "first") -> Graph:
+    def to_undirected(self, multi: inputs.Multi = "first") -> Graph:
         """The undirected graph of the same edges; arcs u -> v and v -> u become one edge.
 
         `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
@@ -520,7 +521,7 @@ class Graph:
             tensors = sorting.merge_parallel(self.offset, self.neighbors, self.weights, multi)
             return self if tensors[1] is self.neighbors else Graph(*tensors, vertices=self.vertices, directed=False)
         rows = sorting.expand_rows(self.offset, self.neighbors.dtype)
-        tensors = build.edges_to_csr(rows, self.neighbors, self.weights, self.num_vertices, False, multi, "keep")
+        tensors = inputs.edges_to_csr(rows, self.neighbors, self.weights, self.num_vertices, False, multi, "keep")
         return Graph(*tensors, vertices=self.vertices, directed=False)
 
     def as_undirected(self) -> Graph:
@@ -563,7 +564,7 @@ class Graph:
         dst = renumbered[self.neighbors.index_select(0, arcs)]
         inside = dst >= 0
         weights = None if self.weights is None else self.weights.index_select(0, arcs[inside])
-        tensors = build.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
+        tensors = inputs.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
         return Graph(*tensors, vertices=self.ids(chosen), directed=self.directed)
 
     def permute(self, order: Any) -> Graph:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices, native
-from tgraph.core.build import as_count
+from tgraph.core.building.inputs import as_count
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.engine import compiled_loop, overflow

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices
-from tgraph.core.build import check_choice
+from tgraph.core.building.inputs import check_choice
 from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph

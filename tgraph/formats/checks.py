@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import build, validate
+from tgraph.core.building import inputs, validate
 from tgraph.errors import ArgumentError
 
 INDICES = (torch.int32, torch.int64)
@@ -31,7 +31,7 @@ def check_names(
             raise ArgumentError(f"{name}: expected int32 or int64, got {tensor.dtype}")
     arcs = tensors.get("children", tensors.get("neighbors"))
     if "weights" in tensors and arcs is not None:
-        build.as_weights(tensors["weights"], len(arcs))
+        inputs.as_weights(tensors["weights"], len(arcs))
     found = {str(tensor.device) for tensor in tensors.values()}
     if len(found) > 1:
         raise ArgumentError(f"tensors: of the layout {layout!r}, on different devices {sorted(found)}; use .to()")
@@ -54,7 +54,7 @@ def count_option(options: dict[str, Any], name: str, least: int = 0) -> int:
     """The option `name` as a count. Raises ArgumentError where it is missing or below `least`."""
     if name not in options:
         raise ArgumentError(f"options: {name!r} is missing; the file may be damaged")
-    count = build.as_count(options[name], name)
+    count = inputs.as_count(options[name], name)
     if count < least:
         raise ArgumentError(f"{name}: must be at least {least}, got {count}")
     return count
@@ -64,10 +64,10 @@ def checked_edges(
     src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """The edges as index tensors and weights. Raises ArgumentError for ends out of range and for mismatched lengths."""
-    num_vertices = build.as_count(num_vertices, "num_vertices")
-    src, dst = build.as_index(src, "src"), build.as_index(dst, "dst")
+    num_vertices = inputs.as_count(num_vertices, "num_vertices")
+    src, dst = inputs.as_index(src, "src"), inputs.as_index(dst, "dst")
     if len(src) != len(dst):
         raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
     validate.check_range(src, num_vertices, "src")
     validate.check_range(dst, num_vertices, "dst")
-    return src, dst, build.as_weights(weights, len(src))
+    return src, dst, inputs.as_weights(weights, len(src))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting, validate
+from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, sorting
-from tgraph.core.arc_counts import ArcCounts
+from tgraph.core import devices
+from tgraph.core.building import sorting
+from tgraph.core.building.arc_counts import ArcCounts
+from tgraph.core.building.symmetry import Mirror
 from tgraph.core.graph import Graph, derived
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import Selection, computed_once, gather_rows
-from tgraph.core.symmetry import Mirror
 from tgraph.formats.layout import Layout
 
 
@@ -93,7 +94,7 @@ class FormattedGraph(Graph):
 
     @derived
     def is_symmetric(self) -> bool:
-        """True where every arc has its reverse of equal weight, by a 64-bit fingerprint (`core.symmetry`)."""
+        """True where every arc has its reverse of equal weight, by a 64-bit fingerprint (`core.building.symmetry`)."""
         if not self.directed:
             return True
         mirror = Mirror()

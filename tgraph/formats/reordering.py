@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core.build import check_choice
+from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import MissingDependencyError
 from tgraph.primitives import label_propagation

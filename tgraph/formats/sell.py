@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph.core import build, sorting, validate
+from tgraph.core.building import inputs, sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once, gather_rows, gather_stretches
 from tgraph.errors import ArgumentError
@@ -206,6 +206,6 @@ def checked_slices(name: str, tensors: dict[str, Tensor], options: dict[str, Any
             raise ArgumentError(f"order: row {int(lost[0])} comes not exactly once")
     index, weights = sorting.index_dtype(n), tensors.get("weights")
     return Slices(
-        offset, neighbors.to(index), build.as_weights(weights, len(neighbors)), length.to(torch.int32),
+        offset, neighbors.to(index), inputs.as_weights(weights, len(neighbors)), length.to(torch.int32),
         None if order is None else order.to(index), height,
     )  # fmt: skip

@@ -7,7 +7,8 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native, sorting, validate
+from tgraph.core import devices, native
+from tgraph.core.building import sorting, validate
 from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout

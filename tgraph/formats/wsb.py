@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core import build, sorting, validate
+from tgraph.core.building import inputs, sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
@@ -156,7 +156,7 @@ def _checked(name: str, tensors: dict[str, Tensor], n: int, num_arcs: int) -> Ti
         return tiles
     if len(start) != tiles.num_tiles + 1 or not torch.equal(start.to(torch.int64), portable.starts_of(bitmap)):
         raise ArgumentError("start: does not count the arcs of the bitmap; the file may be damaged")
-    return tiles._replace(start=start.to(torch.int64), weights=build.as_weights(weights, num_arcs))
+    return tiles._replace(start=start.to(torch.int64), weights=inputs.as_weights(weights, num_arcs))
 
 
 def _check_bitmap(tiles: Tiles, num_arcs: int) -> None:

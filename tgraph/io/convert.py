@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import build, sorting
+from tgraph.core.building import inputs, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.io.edges import edges_of, widened
@@ -127,7 +127,7 @@ def from_edge_index(
     that both arcs of every edge are in edge_index, as PyG stores undirected graphs.
     Raises ArgumentError for another shape, and where an undirected edge lacks its reverse.
     """
-    edge_index = build.as_tensor(edge_index, "edge_index")
+    edge_index = inputs.as_tensor(edge_index, "edge_index")
     if edge_index.dim() != 2 or edge_index.shape[0] != 2:
         raise ArgumentError(f"edge_index: expected shape [2, m], got {list(edge_index.shape)}; transpose it if [m, 2]")
     arcs = Graph.from_edges(edge_index[0], edge_index[1], edge_weight, num_vertices=num_nodes)

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
-from tgraph.core.build import Multi, SelfLoops, as_index, as_weights, check_choice
+from tgraph.core.building import sorting
+from tgraph.core.building.inputs import Multi, SelfLoops, as_index, as_weights, check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike

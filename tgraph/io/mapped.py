@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
 from tgraph.files.checksummed import Contents, as_bytes

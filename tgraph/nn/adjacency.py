@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
+from tgraph.core.building.edge_index import check_ends, sort_by_target
 from tgraph.core.csr import Csr
-from tgraph.core.edge_index import check_ends, sort_by_target
 from tgraph.core.graph import Graph, kept_for_later
 from tgraph.core.rows import computed_once
 from tgraph.kernels.autograd.degree_weights import multiply_ends

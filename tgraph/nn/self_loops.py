@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core.edge_index import sort_by_target
+from tgraph.core.building.edge_index import sort_by_target
 from tgraph.core.graph import Graph, kept_for_later
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.csr import Csr, transpose_arcs
 from tgraph.core.library import register
 from tgraph.errors import ArgumentError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from tgraph.core import native
-from tgraph.core.build import as_count
+from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError

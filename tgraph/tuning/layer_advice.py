@@ -11,7 +11,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core.build import check_choice
+from tgraph.core.building.inputs import check_choice
 from tgraph.core.devices import cache_bytes
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tgraph.core.build import as_count
+from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
 from tgraph.core.text import table
 from tgraph.errors import ArgumentError

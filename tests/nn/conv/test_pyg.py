@@ -5,7 +5,7 @@ import torch
 from nn_samples import KINDS, agree, built, close, edges, features
 
 import tgraph as tg
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 
 pyg = pytest.importorskip("torch_geometric", reason="PyTorch Geometric is what the layers are compared with")
 from torch_geometric import nn as theirs  # noqa: E402

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_blocks import assert_blocks_hold, assert_same, small_disk  # noqa: F401
 
 import tgraph as tg
-from tgraph.core.symmetry import Mirror
+from tgraph.core.building.symmetry import Mirror
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.stream.file import convert as converting
 from tgraph.stream.file.blocks import BlockFile

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.core import build, native, sorting
+from tgraph.core import native
+from tgraph.core.building import inputs, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import branches
@@ -122,10 +123,10 @@ def _compressed(rows: Matrix, columns: Matrix, price: int, max_depth: int | None
 
 
 def _check_options(alpha: int, max_depth: int | None) -> tuple[int, int | None]:
-    alpha = build.as_count(alpha, "alpha")
+    alpha = inputs.as_count(alpha, "alpha")
     if alpha < 1:
         raise ArgumentError("alpha: 0 would let rows refer to others for nothing; give 1 or more")
-    return alpha, None if max_depth is None else build.as_count(max_depth, "max_depth")
+    return alpha, None if max_depth is None else inputs.as_count(max_depth, "max_depth")
 
 
 def _check_binary(graph: Graph) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from tgraph.core.sorting import index_dtype
+from tgraph.core.building.sorting import index_dtype
 
 # Passes over the choice of rules: each uses the expansion lengths that follow from the choice before.
 SWEEPS = 3

@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.kernels.dag import Dag
 
 

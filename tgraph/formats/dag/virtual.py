@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core import build, native, sorting
+from tgraph.core import native
+from tgraph.core.building import inputs, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import evaluation
@@ -55,7 +56,7 @@ class Virtual(Compressed):
         2**31 or more.
         """
         cls.refuse_options(unknown)
-        min_gain, max_depth = build.as_count(min_gain, "min_gain"), build.as_count(max_depth, "max_depth")
+        min_gain, max_depth = inputs.as_count(min_gain, "min_gain"), inputs.as_count(max_depth, "max_depth")
         if max_depth > DEEPEST:
             raise ArgumentError(f"max_depth: {max_depth} is more than {DEEPEST}; 16 hardly ever differ from more")
         tokens, neighbors, weights = _tokens(graph)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tgraph.core.build import Multi, SelfLoops
+from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCES = Path(__file__).parent
+SOURCES = Path(__file__).parent / "src"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.dag import Dag, nodes_of

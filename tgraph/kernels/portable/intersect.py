@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, sorting
+from tgraph.core import devices
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 
 # Pairs of arcs that are looked at together; each takes some 50 bytes.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, sorting
+from tgraph.core import devices
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 

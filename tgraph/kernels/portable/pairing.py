@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 
 # A round takes the most frequent of the pairs, until they make up one in SHARE of those that repeat; more rounds of
 # fewer pairs come closer to Re-Pair. One in which fewer than one symbol in WORTH repeats is the last.

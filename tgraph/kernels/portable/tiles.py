@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.rows import gather_rows
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
-from tgraph.core.build import check_choice
+from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from tgraph.core.build import check_choice
+from tgraph.core.building.inputs import check_choice
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike
 from tgraph.stream.features.column_slabs import slices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import validate
+from tgraph.core.building import validate
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike
 from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices

@@ -8,7 +8,7 @@ from typing import Any, cast
 from torch import Tensor
 
 from tgraph.core import native
-from tgraph.core.validate import check_offset, check_range
+from tgraph.core.building.validate import check_offset, check_range
 from tgraph.errors import ArgumentError
 
 

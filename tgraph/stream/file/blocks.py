@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError, FileFormatError

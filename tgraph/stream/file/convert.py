@@ -25,9 +25,9 @@ import torch
 from torch import Tensor
 
 from tgraph import io
-from tgraph.core import sorting
-from tgraph.core.build import as_count
-from tgraph.core.symmetry import Mirror
+from tgraph.core.building import sorting
+from tgraph.core.building.inputs import as_count
+from tgraph.core.building.symmetry import Mirror
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import remove_leftovers, room_for, whole_file

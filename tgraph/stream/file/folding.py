@@ -14,7 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native, sorting
+from tgraph.core import devices, native
+from tgraph.core.building import sorting
 from tgraph.formats.dag.grammar import Grammar
 from tgraph.kernels.native.dag import pairing as compiled_pairing
 from tgraph.kernels.native.dag import unfolding as compiled_unfolding

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
 
 # Peak bytes for each id when the new ids of a piece are merged into the sorted ones.

@@ -9,8 +9,8 @@ import torch
 import xxhash
 from torch import Tensor
 
-from tgraph.core import validate
-from tgraph.core.build import as_count
+from tgraph.core.building import validate
+from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike

@@ -12,7 +12,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, sorting
+from tgraph.core import devices
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.stream.partitioning.bfs_grow import numbered_by_first
 from tgraph.stream.partitioning.capacity import best_of_each, select_within_capacity

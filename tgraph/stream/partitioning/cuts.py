@@ -7,7 +7,7 @@ metis   by METIS, which cuts fewer arcs and takes longer
 
 from __future__ import annotations
 
-from tgraph.core import build
+from tgraph.core.building import inputs
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats import reordering
@@ -22,7 +22,7 @@ def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> P
 
     Raises ArgumentError for parts < 1 or an unknown method, MissingDependencyError for "metis" without pymetis.
     """
-    build.check_choice(method, "method", METHODS)
+    inputs.check_choice(method, "method", METHODS)
     if method == "wcp":
         return well_connected(graph, parts, seed)
     return edge_balanced(graph, parts) if method == "ebp" else by_metis(graph, parts)
@@ -68,7 +68,7 @@ def by_metis(graph: Graph, parts: int) -> Parts:
 
 
 def _count(parts: int) -> int:
-    parts = build.as_count(parts, "parts")
+    parts = inputs.as_count(parts, "parts")
     if parts < 1:
         raise ArgumentError("parts: expected 1 or more, got 0")
     return parts

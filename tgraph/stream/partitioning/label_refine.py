@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.stream.partitioning.capacity import select_within_capacity

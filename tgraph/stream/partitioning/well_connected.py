@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.stream.partitioning.bfs_grow import grow

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting, validate
+from tgraph.core.building import sorting, validate
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import room_for

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_samples import on_threads
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 from tgraph.kernels.autograd import edges
 from tgraph.kernels.native.attention import edges as compiled
 from tgraph.kernels.portable import edges as portable

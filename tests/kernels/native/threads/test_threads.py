@@ -6,7 +6,8 @@ import torch
 import tgraph as tg
 from tests.kernels.native_samples import on_threads, push, random_data, served
 from tests.strategies import Any
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")

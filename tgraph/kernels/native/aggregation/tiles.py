@@ -8,7 +8,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.linear.linear import told

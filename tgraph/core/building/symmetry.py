@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native, sorting, validate
+from tgraph.core import devices, native
+from tgraph.core.building import sorting, validate
 from tgraph.errors import ArgumentError
 
 # Arcs that are looked at together: their words take 8 bytes each.

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, arcs, graphs, random_graph
 
 import tgraph as tg
-from tgraph.core import native, symmetry
+from tgraph.core import native
+from tgraph.core.building import symmetry
 from tgraph.errors import ArgumentError
 
 

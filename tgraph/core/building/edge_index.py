@@ -7,7 +7,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 from tgraph.core.library import is_plain
 from tgraph.errors import ArgumentError
 

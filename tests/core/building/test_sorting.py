@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tgraph.core import native, sorting
+from tgraph.core import native
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
 
 PATHS = ["torch", "native", "native, wide"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from tgraph.core import generators, sorting
-from tgraph.core.generators import grid2d, rmat, uniform
+from tgraph.core.building import generators, sorting
+from tgraph.core.building.generators import grid2d, rmat, uniform
 from tgraph.errors import ArgumentError
 
 

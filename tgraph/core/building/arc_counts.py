@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 
 
 class ArcCounts:

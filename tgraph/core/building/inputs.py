@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import sorting
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
 
 Multi = Literal["keep", sorting.Merge]
