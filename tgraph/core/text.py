@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 def scaled(number: float) -> str:
     """A positive number to three digits, with k, M or G for thousands, millions and billions."""
+    number = float(f"{number:.3g}")  # 999.6 is 1 k
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= size:
             return f"{number / size:.3g} {unit}"

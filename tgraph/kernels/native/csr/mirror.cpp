@@ -1,4 +1,4 @@
-// Whether arcs are there in both directions: the sum that tgraph/core/building/symmetry.py describes, over some arcs of a CSR.
+// Whether arcs are there in both directions: the sum that core/building/symmetry.py describes, over some arcs of a CSR.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
