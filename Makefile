@@ -84,7 +84,7 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	$(COMPILE) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
 
 # torch-scatter is built from its source, for minutes, against the torch of .venv (pip would keep what it built for
-# another torch); its tests then run with the others.
+# another torch), by several compilers at once where ninja is found; its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
 
@@ -143,7 +143,7 @@ $(VENV)/.build: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.scatter: constraints.txt | $(VENV)/.dev
 	$(INSTALL) setuptools
-	$(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
 	touch $@
 
 $(BIN)/python:

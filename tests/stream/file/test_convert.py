@@ -280,12 +280,12 @@ print(peak() - before)
 
 @pytest.mark.slow
 def test_memory_stays_bounded(tmp_path):
-    """A list of 8 million edges, which take 128 MB as an array."""
+    """A list of 12 million edges, which take 192 MB as an array, within 100 MB and what libraries hold."""
     (tmp_path / "small.txt").write_text(random_lines(100, 500))
     lines = random_lines(200_000, 1_000_000, hub=100)
     with open(tmp_path / "large.txt", "w") as file:
-        for _ in range(8):
+        for _ in range(12):
             file.write(lines)
     command = [sys.executable, "-c", MEASURED, os.fspath(tmp_path)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    assert grown < 115_000_000
+    assert grown < 130_000_000

@@ -398,6 +398,34 @@ print(wait_for(lambda: tasks() <= before))
 
 
 @on_linux
+@unsanitized
+@pytest.mark.thorough
+def test_where_no_thread_can_be_made_a_crowd_ends_nobody():
+    """GNU's OpenMP would end the process."""
+    script = """
+import os, resource, subprocess, sys, time, torch, tgraph as tg
+torch.set_num_threads(2)
+graph = tg.generators.rmat(14)
+data = torch.ones(graph.num_vertices, 64)
+tg.aggregate(graph, data, "sum")
+busy = f"while __import__('os').getppid() == {os.getpid()}: pass"
+loops = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (12 << 20),) * 2)
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    try:
+        tg.aggregate(graph, data, "sum")
+    except (MemoryError, RuntimeError):
+        pass
+for loop in loops:
+    loop.kill()
+print("alive")
+"""
+    assert run_script(script) == ["alive"]
+
+
+@on_linux
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize(
     ("one_thread", "backend", "expected"), [(True, "auto", 1), (False, "auto", 2), (True, "portable", 2)]

@@ -3,6 +3,7 @@
 #ifdef __linux__
 #include <dlfcn.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,6 +69,20 @@ Parallel parallel() {
     return found;
 }
 
+// GNU's OpenMP ends the process where it gets no thread: there has to be room for one, by far.
+bool has_room_for_threads() {
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return false;
+    munmap(room, bytes);
+    try {
+        std::thread([] {}).join();
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
 #endif
 
 }  // namespace
@@ -103,7 +118,7 @@ void Crowd::let_torch_sleep() {
 // GNU's OpenMP counts its threads: where they are more than the processors, those that find no work sleep soon. A team
 // of two that does nothing makes them more, as they are, beside those of the kernels.
 void Crowd::be_idle_team() {
-    parallel()([](void*) {}, nullptr, 2, 0);
+    if (has_room_for_threads()) parallel()([](void*) {}, nullptr, 2, 0);
     for (int64_t time; (time = read(CLOCK_MONOTONIC)) < until_.load();)
         std::this_thread::sleep_for(std::chrono::nanoseconds(until_.load() - time));
     team_is_there_.store(false);
