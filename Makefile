@@ -57,14 +57,15 @@ fuzz: $(VENV)/.dev
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
 # with ThreadSanitizer. A fault ends the process that tests it, and another takes over (which it cannot where tests are
-# shared out by files); what it said is in build/sanitize/report.*.
+# shared out by files); what it said is in build/sanitize/report.*. The tests of the shim fork, which ThreadSanitizer
+# allows where a process has one thread, and read its reports.
 NATIVE_TESTS := tests/core/test_native.py tests/core/building tests/kernels \
     tests/formats tests/primitives tests/stream/run/test_relax.py
 REPORT := log_path=$(CURDIR)/build/sanitize/report
 ASAN := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
     ASAN_OPTIONS=detect_leaks=0:$(REPORT) UBSAN_OPTIONS=$(REPORT)
 TSAN := LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" \
-    TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:$(REPORT)
+    TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1
 
 SANITIZED := $(BIN)/pytest -v -n auto --dist load
 
@@ -74,17 +75,18 @@ sanitize: build/sanitize/TGRAPH_SANITIZE build/sanitize/TGRAPH_SANITIZE_THREADS
 	    TGRAPH_SHIM_SANITIZE=1 \
 	    $(SANITIZED) $(NATIVE_TESTS) tests/model/test_operators.py tests/engine/test_run.py tests/algorithms \
 	    --ignore tests/kernels/cuda/test_nvrtc.py
-	$(TSAN) TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
+	$(TSAN):$(REPORT) TGRAPH_NATIVE="$$(ls $(CURDIR)/build/sanitize/TGRAPH_SANITIZE_THREADS/tgraph/_native*.so)" OMP_NUM_THREADS=3 \
 	    $(SANITIZED) $(NATIVE_TESTS) --ignore tests/kernels/cuda
-	$(TSAN) TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
-	    $(SANITIZED) tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py
+	$(TSAN):$(REPORT) TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 \
+	    $(SANITIZED) tests/kernels/cuda --ignore tests/kernels/cuda/test_nvrtc.py --ignore tests/kernels/cuda/test_shim.py
+	$(TSAN) TGRAPH_SHIM_THREADS=3 OMP_NUM_THREADS=1 $(BIN)/pytest -q -s tests/kernels/cuda/test_shim.py
 
 build/sanitize/%: $(VENV)/.dev $(SOURCES)
 	rm -rf $@
 	$(COMPILE) --no-deps --target $@ -C build-dir=build/sanitize/objects-$* -C cmake.define.$*=ON -C install.strip=false .
 
 # torch-scatter is built from its source, for minutes, against the torch of .venv (pip would keep what it built for
-# another torch), by several compilers at once where ninja is found; its tests then run with the others.
+# another torch), its four modules at once; its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
 
@@ -143,7 +145,9 @@ $(VENV)/.build: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.scatter: constraints.txt | $(VENV)/.dev
 	$(INSTALL) setuptools
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(INSTALL) --no-build-isolation --no-deps --no-cache-dir --force-reinstall torch-scatter
+	printf '[build_ext]\nparallel = 4\n' > $(VENV)/parallel.cfg
+	DIST_EXTRA_CONFIG=$(CURDIR)/$(VENV)/parallel.cfg $(INSTALL) --no-build-isolation --no-deps --no-cache-dir \
+	    --force-reinstall torch-scatter
 	touch $@
 
 $(BIN)/python:
