@@ -57,13 +57,14 @@ fuzz: $(VENV)/.dev
 # The tests against kernels built with AddressSanitizer and UndefinedBehaviorSanitizer, beside the ordinary ones, and of
 # CUDA kernels in an emulation built with them; then those of the native kernels, and of CUDA kernels on several threads,
 # with ThreadSanitizer. A fault ends the process that tests it, and another takes over (which it cannot where tests are
-# shared out by files); what it said is in build/sanitize/report.*. The tests of the shim fork, which ThreadSanitizer
-# allows where a process has one thread, and read its reports.
+# shared out by files); the test is named, and what AddressSanitizer or ThreadSanitizer said is in
+# build/sanitize/report.*. UndefinedBehaviorSanitizer says it where the test named is run alone with -s. The tests of the
+# shim fork, which ThreadSanitizer allows where a process has one thread, and read its reports.
 NATIVE_TESTS := tests/core/test_native.py tests/core/building tests/kernels \
     tests/formats tests/primitives tests/stream/run/test_relax.py
 REPORT := log_path=$(CURDIR)/build/sanitize/report
 ASAN := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
-    ASAN_OPTIONS=detect_leaks=0:$(REPORT) UBSAN_OPTIONS=$(REPORT)
+    ASAN_OPTIONS=detect_leaks=0:$(REPORT)
 TSAN := LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)" \
     TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1
 

@@ -165,6 +165,7 @@ def test_memory_that_runs_out_in_a_thread_is_an_error_of_the_caller():
     script = """
 import resource, threading, torch
 from tgraph.core import native
+from tgraph.core.direction import THRESHOLDS
 kernels = native.load()
 torch.set_num_threads(2)
 hubs, leaves = 128, 1 << 16
@@ -178,7 +179,7 @@ def relaxation():
     values[:hubs] = 0
     return values, kernels.Relaxation(
         offset, neighbors, weights, 0.0, None, False, values, 1, -1, True, 1, 0,
-        (4, 18, 8, 64), torch.arange(hubs), 8.0)
+        THRESHOLDS, torch.arange(hubs), 8.0)
 def call():
     values, first = relaxation()
     first.advance(1, 1.0)  # the threads are there from now on
