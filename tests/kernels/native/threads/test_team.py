@@ -379,6 +379,7 @@ data = torch.ones(graph.num_vertices, 64)
 tasks = lambda: len(os.listdir("/proc/self/task"))
 busy = f"while __import__('os').getppid() == {os.getpid()}: pass"
 tg.aggregate(graph, data, "sum")
+time.sleep(3)  # where others compute already the team may be there: it goes while no kernel looks
 before = tasks()
 loops = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
 
