@@ -2,6 +2,7 @@
 
 #ifdef __linux__
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -118,6 +119,7 @@ void Crowd::let_torch_sleep() {
 // GNU's OpenMP counts its threads: where they are more than the processors, those that find no work sleep soon. A team
 // of two that does nothing makes them more, as they are, beside those of the kernels.
 void Crowd::be_idle_team() {
+    pthread_setname_np(pthread_self(), "tgraph idle");  // its helper, too, takes the name
     if (has_room_for_threads()) parallel()([](void*) {}, nullptr, 2, 0);
     for (int64_t time; (time = read(CLOCK_MONOTONIC)) < until_.load();)
         std::this_thread::sleep_for(std::chrono::nanoseconds(until_.load() - time));
