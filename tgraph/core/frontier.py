@@ -56,12 +56,12 @@ class Frontier:
 
     @classmethod
     def compact(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> Frontier:
-        """The candidates [c], distinct vertices where kept, that are marked in keep [c]."""
+        """The `candidates` [c], distinct vertices where kept, that are marked in `keep` [c]."""
         return cls.split(graph, candidates, keep)[0]
 
     @classmethod
     def split(cls, graph: Vertices, candidates: Tensor, keep: Tensor) -> tuple[Frontier, Tensor]:
-        """The candidates [c] marked in keep [c] as a frontier, and the others; one small device-to-host read."""
+        """The `candidates` [c] marked in `keep` [c] as a frontier, and the others; one small device-to-host read."""
         arcs = graph.out_degree.index_select(0, candidates) * keep
         size, num_arcs = torch.stack((keep.sum(), arcs.sum())).tolist()
         kept, others = partition(candidates, keep, size)

@@ -408,7 +408,7 @@ class Graph:
         return int(found) if one else found
 
     def top(self, values: Tensor, k: int = 10) -> list[tuple[Any, Any]]:
-        """The k vertices of largest value as (original id, value), largest first, ties by smallest index, NaN last.
+        """The `k` vertices of largest value as (original id, value), largest first, ties by smallest index, NaN last.
 
         `values`: [n]. Raises ArgumentError for another shape.
         """
@@ -579,14 +579,14 @@ class Graph:
         return self.subgraph(order).with_order(order)
 
     def with_order(self, order: Tensor | None) -> Graph:
-        """This graph, for `restore`: its vertex i is vertex order[i], int64 [n], of another one. For who has just built
-        it: a graph that is in use does not change."""
+        """This graph, for `restore`: its vertex i is vertex `order[i]`, int64 [n], of another one. Changes the graph in
+        place, so only for one that was just built."""
         object.__setattr__(self, "order", order)
         return self
 
     def restore(self, values: Tensor) -> Tensor:
-        """Vertex data [n, ...] of a permuted graph in the order of the graph that it was made from; a graph that was
-        not permuted returns the values. Vertex indices among the data are not translated."""
+        """The `values` [n, ...] at the vertices of a permuted graph, in the order of the graph that it was made from; a
+        graph that was not permuted returns them as they are. Vertex indices among the data are not translated."""
         self._check_vertex_data(values, "values")
         if self.order is None:
             return values
@@ -609,7 +609,7 @@ class Graph:
         return self
 
     def arc(self, position: int) -> tuple[Any, Any]:
-        """Original ids (source, target) of the stored arc at a position 0..m-1, for messages a user can act on."""
+        """Original ids (source, target) of the stored arc at `position` 0..m-1, for messages a user can act on."""
         source = int(torch.searchsorted(self.offset, position, right=True)) - 1
         return self.ids(source), self.ids(int(self.neighbors[position]))
 

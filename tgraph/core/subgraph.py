@@ -90,7 +90,7 @@ class Subgraph:
         return stored if self.positions is None else stored.index_select(0, self.positions)
 
     def arc_data(self, data: Tensor) -> Tensor:
-        """Data [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held."""
+        """`data` [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held."""
         if self.mirrored:
             permutation = self.graph.transpose_permutation
             place = permutation if self.positions is None else permutation.index_select(0, self.positions)

@@ -47,7 +47,7 @@ def run(
     memory: str | int | None = None,
     checkpoint: Checkpoint | PathLike | None = None,
 ) -> Run:
-    """Run a program on a graph until no vertex is active.
+    """Run a `program` on a graph until no vertex is active.
 
     mode : "push" (active vertices send along their out-arcs), "pull" (vertices read their in-arcs), or "auto",
         which chooses for each iteration by the work ahead. All three give the same values.

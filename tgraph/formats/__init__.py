@@ -26,7 +26,7 @@ LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
 
 
 def known(name: str) -> type[Layout]:
-    """The layout of that name. Raises ArgumentError for an unknown one."""
+    """The layout called `name`. Raises ArgumentError for an unknown one."""
     if name not in LAYOUTS:
         raise ArgumentError(f"layout: {name!r} is not one of {', '.join(map(repr, LAYOUTS))}")
     return LAYOUTS[name]
@@ -56,7 +56,8 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
 def load(
     name: str, tensors: dict[str, Tensor], options: dict[str, Any], vertices: Any, directed: bool, order: Tensor | None
 ) -> Graph:
-    """The graph of a layout from stored tensors and options. Raises ArgumentError where they are inconsistent."""
+    """The graph in the layout `name` of stored `tensors` and `options`, with its original ids `vertices`, whether it is
+    `directed`, and the `order` of a permuted one. Raises ArgumentError where they are inconsistent."""
     return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)
 
 

@@ -60,7 +60,7 @@ class COO(Uncompressed):
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs src[i] -> dst[i], int32 or int64 [m], in the order given, with weights [m] or None. Allocates
+        """The arcs `src[i] -> dst[i]`, int32 or int64 [m], in the order given, with weights [m] or None. Allocates
         nothing of the size of `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
         src, dst, weights = checked_edges(src, dst, weights, num_vertices)
         index = sorting.index_dtype(num_vertices)

@@ -46,7 +46,7 @@ class DCSR(ByRow):
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None. Allocates nothing of the size of
+        """The arcs `src[i] -> dst[i]`, int32 or int64 [m], with `weights` [m] or None. Allocates nothing of the size of
         `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
         src, dst, weights = checked_edges(src, dst, weights, num_vertices)
         order = sorting.lexical_order(src, dst, num_vertices)
@@ -124,6 +124,6 @@ class DCSC(ByColumn):
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs src[i] -> dst[i], int32 or int64 [m], with weights [m] or None. Allocates nothing of the size of
+        """The arcs `src[i] -> dst[i]`, int32 or int64 [m], with `weights` [m] or None. Allocates nothing of the size of
         `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
         return cls(DCSR.from_edges(dst, src, weights, num_vertices))

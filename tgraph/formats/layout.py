@@ -47,12 +47,12 @@ class Layout(ABC):
     @classmethod
     @abstractmethod
     def from_graph(cls, graph: Graph, **options: Any) -> Self:
-        """The arcs and weights of a graph in CSR. Raises ArgumentError for invalid options, and for a graph that the
-        layout cannot hold."""
+        """The arcs and weights of a graph in CSR. Raises ArgumentError for invalid `options`, and for a graph that
+        the layout cannot hold."""
 
     @classmethod
     def refuse_options(cls, unknown: dict[str, Any]) -> None:
-        """Raise ArgumentError for options that `from_graph` does not name, listing those that it does."""
+        """Raise ArgumentError for `unknown` options, which `from_graph` does not name, listing those that it does."""
         if unknown:
             parameters = inspect.signature(cls.from_graph).parameters.values()
             known = [repr(each.name) for each in parameters if each.kind == each.KEYWORD_ONLY]
@@ -64,8 +64,8 @@ class Layout(ABC):
         """(offset int64 [n + 1], neighbors [m], weights [m] or None), exactly those of the original graph."""
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The rows of the vertices int64 [k], as a CSR of k rows. Layouts with random access to rows decode these only;
-        this default decodes all."""
+        """The rows of the `vertices` int64 [k], as a CSR of k rows. Layouts with random access to rows decode these
+        only; this default decodes all."""
         offset, neighbors, weights = self.to_csr()
         chosen, arcs = gather_rows(offset, vertices)
         return chosen, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
@@ -81,7 +81,7 @@ class Layout(ABC):
         return offset
 
     def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
-        """Call see(first arc, first row, offset, neighbors, weights) for chunks of consecutive rows, in any order,
+        """Call `see(first arc, first row, offset, neighbors, weights)` for chunks of consecutive rows, in any order,
         until every arc was passed once. One chunk is in memory at a time. A row may be split over several chunks."""
         offset, begin = self.row_offset(), 0
         while begin < self.num_vertices:
@@ -129,7 +129,7 @@ class Layout(ABC):
     @classmethod
     @abstractmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """The layout of stored `tensors`, which are not copied. Raises ArgumentError where they are inconsistent."""
+        """The layout of stored `tensors`, not copied, and `options`. Raises ArgumentError where they do not fit."""
 
     def identity(self) -> list[Tensor]:
         """Tensors to hash that differ where the arcs of two layouts differ; all stored tensors by default."""
@@ -152,7 +152,7 @@ class Layout(ABC):
         return next(iter(self.tensors().values())).device
 
     def to(self, device: torch.device) -> Self:
-        """The same layout on another device."""
+        """The same layout on another `device`."""
         moved = {name: tensor.to(device) for name, tensor in self.tensors().items()}
         return type(self).from_tensors(moved, self.options())
 
@@ -161,7 +161,7 @@ class Layout(ABC):
         """The layout of the reversed arcs with their weights."""
 
     def refuses(self, reduce: str, edge: str, dtype: torch.dtype) -> str | None:
-        """Why `pull` does not support such a call, None where it does."""
+        """Why `pull` does not support `reduce` of `edge` in the `dtype`, None where it does."""
         return None
 
     @abstractmethod
@@ -183,7 +183,8 @@ class Layout(ABC):
         spare: tuple[Tensor | None, Tensor | None],
         wanted: Collection[str],
     ) -> Stepped:
-        """One step of a linear iteration over all rows in one block; arguments as for the backends' `affine_step`."""
+        """One step of a linear iteration over all rows in one block; the arguments are those of
+        `tgraph.kernels.portable.linear.affine_step`."""
         edge = "mul" if coefficients.weighted else "copy"
         received = self.pull(widened(heard)[:, None], "sum", edge)[:, 0]
         return stepped(coefficients, received, before, alpha, beta, wanted)

@@ -31,7 +31,7 @@ class ByRow(Uncompressed):
 
     @abstractmethod
     def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """out[u] = the reduction, over the stored arcs v -> u, of edge(data[v], weight), [n, F], in arc order."""
+        """`out[u]` = the `reduction`, over stored arcs v -> u in their order, of `edge(data[v], weights)`, [n, F]."""
 
 
 class ByColumn(Uncompressed):

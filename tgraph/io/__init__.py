@@ -49,7 +49,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     """Read a graph from a file.
 
     `format` names one of `FORMATS`; without it the extension decides. `progress=True` shows a bar over the bytes of a
-    text file. A format accepts those of the following options that apply to it; see the `read` of its module.
+    text file. A format accepts those of the following `options` that apply to it; see the `read` of its module.
 
     directed : True or False; None follows the file, and where it does not say, the graph is directed. With False
         every line is one undirected edge, unless the file lists all edges in both directions (with equal weights),
@@ -95,8 +95,8 @@ class ColumnsLeftOut(UserWarning):
 
 
 def columns_of(path: PathLike, *, format: str | None = None, progress: bool = False, **options: Any) -> Columns | None:
-    """The columns that `read` takes from a file with these options; None for formats without named or numbered
-    columns."""
+    """The columns that `read` takes from a file; None for formats without named or numbered columns. The arguments are
+    those of `read`."""
     module = format_module(path, format)
     return module.columns(path, **options) if hasattr(module, "columns") else None
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
-    """The graph of a networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
+    """The graph of `G`, a networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
 
     Vertices come in the order of G's nodes, isolated ones included; node names are kept as ids unless they are
     0..n-1 in order. `weight` names the edge attribute that becomes `weights`: int64 where all values are integers,
@@ -86,7 +86,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
 
 
 def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
-    """The graph of a square sparse matrix or array: entry (i, j) is the arc i -> j, its value the weight.
+    """The graph of a square sparse `matrix` or array: entry (i, j) is the arc i -> j, its value the weight.
 
     Explicit zeros are arcs. A boolean matrix gives no weights, nor does any with `weighted=False`. `directed=False`
     states that the matrix is symmetric. CSR arrays with sorted rows are not copied where their dtypes fit.
@@ -121,7 +121,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
 def from_edge_index(
     edge_index: Any, edge_weight: Any = None, num_nodes: int | None = None, *, directed: bool = True
 ) -> Graph:
-    """The graph of a PyG edge_index, integer [2, m], and its edge_weight, [m] or None, as tensors or numpy arrays.
+    """The graph of a PyG `edge_index`, integer [2, m], and its `edge_weight`, [m] or None, as tensors or numpy arrays.
 
     `num_nodes` includes isolated vertices; without it n is one more than the largest index. `directed=False` states
     that both arcs of every edge are in edge_index, as PyG stores undirected graphs.
@@ -149,7 +149,7 @@ def from_pandas(
     *,
     directed: bool = True,
 ) -> Graph:
-    """The graph of a frame with one row per edge, whose ends are in the columns `source` and `target`.
+    """The graph of a `frame` with one row per edge, whose ends are in the columns `source` and `target`.
 
     Integer ids are relabelled 0..n-1 in ascending order, other ids (text) in order of appearance; both are kept as
     `vertices`. `weight` names the column of weights. `directed=False`: every row is one undirected edge.

@@ -25,7 +25,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     shape).
 
     scipy's data are the weights, unless they are boolean. `directed` overrides the file (scipy's files are directed);
-    an undirected graph must hold both arcs of every edge. `weights=False` drops the weights. Raises FileFormatError.
+    an undirected graph must hold both arcs of every edge. `weights=False` drops the weights.
+    Raises FileFormatError for an archive that is damaged or lacks an array.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:

@@ -32,7 +32,7 @@ from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
 
 def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
-    """The active vertices as indices int64 [k], or None for all of them, which are never written out."""
+    """The `active` vertices as indices int64 [k], or None for all of them, which are never written out."""
     _check_frontier(graph, active)
     return None if active.is_everything else active.ids
 
@@ -40,7 +40,7 @@ def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
 def neighbor_select(
     graph: Graph, vertices: Tensor | None, *, num_arcs: int | None = None, width: int | None = None
 ) -> Selection:
-    """(offset [k + 1], neighbors [e], positions [e]) of the rows of the given vertices [k] (paper, Algorithm 4).
+    """(offset [k + 1], neighbors [e], positions [e]) of the rows of `vertices` [k] (paper, Algorithm 4).
 
     `positions` says where each arc is stored, for the data of arcs. For all vertices (None) these are the stored
     tensors, with no copy, and positions is None. `num_arcs`, where e is known, spares a device-to-host read;
@@ -53,7 +53,7 @@ def neighbor_select(
 def reconstruct(
     graph: Graph, active: Frontier, vertices: Tensor | None, selection: Selection, mode: Mode = "push"
 ) -> Subgraph:
-    """The rows of a `selection` as a Subgraph in which the `active` vertices send.
+    """The rows `selection` of the `vertices`, None for all, as a Subgraph in which the `active` vertices send.
 
     `mode` says whose rows they are: in a "push" those of `graph`, in a "pull" those of `graph.transpose()`.
     """
@@ -193,7 +193,7 @@ def update(
     received: Received,
     function: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> tuple[Tensor, Frontier]:
-    """Write function(old, received) at the vertices that received, and return (values, who is active next).
+    """Write `function(old, received)` at the vertices that received, and return (values, who is active next).
 
     values : [n, ...], the vertex data so far. Written in place where only some vertices received and no gradient is
         recorded, so that the cost follows the frontier; otherwise the result is a new tensor.

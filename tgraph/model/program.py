@@ -46,7 +46,7 @@ class Program:
     def tensorize(self, graph: Graph, active: Frontier, mode: Mode) -> Subgraph:
         """The arcs of this iteration (paper, Algorithm 2).
 
-        `mode` is what the engine chose: a "push" holds the rows of the active vertices, O(their arcs); a "pull" holds
+        `mode` is what the engine chose: a "push" holds the rows of the `active` vertices, O(their arcs); a "pull" holds
         all rows of the transpose.
         """
         if mode == "pull":
@@ -56,7 +56,7 @@ class Program:
         return reconstruct(graph, active, vertices, selection)
 
     def compute(self, sub: Subgraph, values: Any, active: Frontier) -> tuple[Any, Frontier]:
-        """New vertex data and the next active vertices, by `aggregate` on `sub` and `update` of the `values` so far."""
+        """New vertex data and the next `active` vertices, by `aggregate` on `sub` and `update` of the `values`."""
         raise NotImplementedError(f"{type(self).__name__}.compute")
 
     def residual(self, before: Any, after: Any) -> Tensor | float | None:
@@ -134,7 +134,7 @@ class Relaxation(Program):
         return values, kernels.run(sub, values, self.reduction, self.edge, kernels.call.weights, bound)
 
     def bound(self, sub: Subgraph, values: Tensor, active: Frontier) -> Tensor | None:
-        """The best message that the active vertices of `sub` can send: [] or [k]; None where it is not known.
+        """The best message of the `values` that the `active` vertices of `sub` can send: [], [k], or None if not known.
 
         The operations but "mul" never fall when the value or the weight grows, so the best value over the best
         weight bounds them all.
@@ -155,7 +155,7 @@ class Relaxation(Program):
         return torch.where(nothing, identity, bound)
 
     def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
-        """The width of the buckets in which to relax, None for no order.
+        """The width of the buckets in which to relax `values`, None for no order.
 
         Chosen so that a bucket holds enough work for one pass, and little that is done in vain: the mean weight times
         32 over the degree at the end of a random arc (hubs weigh in as often as they are met), as cuGraph's near-far
@@ -176,8 +176,8 @@ class Relaxation(Program):
         return smallest if self.reduction.name == "min" else largest
 
     def check(self, graph: Graph, values: Tensor) -> None:
-        """Raise ArgumentError for NaN in the weights or first values, whose effect on a min or max would depend on the
-        direction, and for an integer weight that the dtype of the values cannot hold."""
+        """Raise ArgumentError for NaN in the weights or first `values`, whose effect on a min or max would depend on
+        the direction, and for an integer weight that the dtype of the values cannot hold."""
         if not isinstance(values, Tensor):
             raise ArgumentError(f"init: a Relaxation has one tensor of values, got {type(values).__name__}")
         self.check_values(values)
@@ -199,7 +199,7 @@ class Relaxation(Program):
                 )
 
     def check_values(self, values: Tensor) -> None:
-        """Raise ArgumentError for NaN in the first values."""
+        """Raise ArgumentError for NaN in the first `values`."""
         if self.first is None and values.is_floating_point() and bool(values.isnan().any()):
             raise ArgumentError("init: a value is NaN; a Relaxation compares values, replace it by a number")
 

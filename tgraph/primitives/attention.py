@@ -42,7 +42,7 @@ __all__ = ["Csr", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "
 
 
 def draw(device: torch.device | str = "cpu") -> Tensor:
-    """A seed from torch's generator, int64 [1] on the device."""
+    """A seed from torch's generator, int64 [1] on the `device`."""
     return torch.randint(0, 2**63 - 1, (1,), device=device)
 
 

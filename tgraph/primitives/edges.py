@@ -25,8 +25,9 @@ from tgraph.kernels.portable.edges import OPERATIONS, Sides
 def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor, *, backend: str = "auto") -> Tensor:
     """The operation on what lies at the source and at the target of each edge (a generalised SDDMM).
 
-    operation : "add", "sub", "mul" or "div", elementwise and broadcast, or "dot", the product summed over the last
-    dimension. source : [n_src, ...]. target : [n_dst, ...]. Returns [E, ...].
+    arcs : `Csr`, whose rows are the targets. operation : "add", "sub", "mul" or "div", elementwise and broadcast, or
+    "dot", the product summed over the last dimension. source : [n_src, ...]. target : [n_dst, ...]. backend : a name
+    of the registry. Returns [E, ...].
     Raises ArgumentError for an unknown operation, and tensors that have not a row for each source or target, do not
     broadcast, or are on another device than the arcs.
     """
@@ -51,7 +52,8 @@ def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor, *, backend
 def edge_softmax(arcs: Csr, score: Tensor, *, backend: str = "auto") -> Tensor:
     """The softmax of the scores over the edges that lead to each target.
 
-    score : floating, [E, ...]. Returns the same shape.
+    arcs : `Csr`, whose rows are the targets. score : floating, [E, ...]. Returns the same shape. backend : a name of
+    the registry.
     Raises ArgumentError for scores that are no floating tensor with a row for each edge.
     """
     _check_rows("score", score, arcs.num_arcs, arcs)

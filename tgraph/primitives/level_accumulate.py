@@ -44,7 +44,7 @@ def sweep(
     """For one level after the other, values[v] = bias[v] + the sum of values[u] over the neighbours u of v in the level
     before.
 
-    Level i are the items order[level_offset[i]:level_offset[i + 1]], int64 [L + 1]; `descending` starts with the last.
+    Level i is `order[level_offset[i]:level_offset[i + 1]]`, offsets int64 [L + 1]; `descending` starts with the last.
     `order` ascends within each level, as `levels` gives it. Neighbours are those in the rows of `graph`, ascending, a
     repeated one once; pass the transpose to sum over in-neighbours. The levels are those of a search: no neighbour lies
     farther back than the level before. `bias` is floating [n] or [k, n]. With `logarithms`, it and the values are those

@@ -141,12 +141,12 @@ class AffineMap:
         return last.change if last and after is last.values and before is self._before else distance(before, after)
 
     def total(self, x: Tensor) -> Tensor | float:
-        """The sum of measure * x, for x [n]."""
+        """The sum of `measure * x`, for x [n]."""
         kept = self._kept("total", x)
         return total(x, self._coefficients.measure) if kept is None else kept
 
     def unsent(self, x: Tensor) -> Tensor | float:
-        """The sum of x [n] over the vertices whose scale is 0."""
+        """The sum of `x` [n] over the vertices whose scale is 0."""
         kept = self._kept("unsent", x)
         return unsent(x, self._coefficients.scale) if kept is None else kept
 

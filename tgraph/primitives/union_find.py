@@ -43,8 +43,8 @@ def join(sub: Subgraph, label: Tensor) -> Tensor:
 def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
     """The vertices that are not in the largest tree; with a `width` those of them that have more out-arcs than that.
 
-    `label`: int32 or int64 [n], flat as `join` leaves it. The largest tree is told from a fixed sample of labels, so
-    that it is only likely to be the largest; it is the same in every run.
+    `sub` has every row of a graph. `label`: int32 or int64 [n], flat as `join` leaves it. The largest tree is that of
+    a fixed sample of labels: it is only likely to be the largest, but the same in every run.
 
     Raises ArgumentError for labels of another shape, dtype or device.
     """
@@ -57,7 +57,7 @@ def outside(sub: Subgraph, label: Tensor, width: int | None = None) -> Frontier:
 
 
 def frequent(label: Tensor) -> int:
-    """The most frequent of a sample of labels, the smallest of equals; the sample is spread evenly (Weyl 1916)."""
+    """The most frequent of a sample of a `label`, the smallest of equals; the sample is spread evenly (Weyl 1916)."""
     place = torch.arange(SAMPLES, device=label.device) * 2654435761 % len(label)  # 2^32 over the golden ratio
     labels, count = label.index_select(0, place).unique(return_counts=True)  # mode() is missing on Apple's GPUs
     return int(labels[count.argmax()])

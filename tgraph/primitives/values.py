@@ -14,7 +14,7 @@ LARGE = 1 << 17  # entries; fewer are done in torch before a kernel is chosen
 
 
 def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
-    """`value` for each vertex, [n]."""
+    """`value` for each vertex, [n] of `dtype`."""
     if _is_small(graph.num_vertices, graph.device):
         return torch.full((graph.num_vertices,), value, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
@@ -23,7 +23,7 @@ def full(graph: Graph, value: float, dtype: torch.dtype) -> Tensor:
 
 
 def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
-    """For each vertex its index, [n], int32 or int64."""
+    """For each vertex its index, [n], of `dtype` int32 or int64."""
     if _is_small(graph.num_vertices, graph.device):
         return torch.arange(graph.num_vertices, dtype=dtype, device=graph.device)
     values = torch.empty(graph.num_vertices, dtype=dtype, device=graph.device)
@@ -32,7 +32,7 @@ def numbered(graph: Graph, dtype: torch.dtype) -> Tensor:
 
 
 def replace(values: Tensor, old: int, by: int) -> Tensor:
-    """The integer values [n, ...] with `by` where they are `old`, in place."""
+    """The integer `values` [n, ...] with `by` where they are `old`, in place."""
     if _is_small(values.numel(), values.device):
         return values.masked_fill_(values == old, by)
     choose("auto", Call("replace", values)).run(values, old, by)
@@ -40,7 +40,7 @@ def replace(values: Tensor, old: int, by: int) -> Tensor:
 
 
 def to_int64(values: Tensor) -> Tensor:
-    """int32 or int64 values [n, ...] as int64."""
+    """The int32 or int64 `values` [n, ...] as int64."""
     if values.dtype == torch.int64 or _is_small(values.numel(), values.device):
         return values.to(torch.int64)
     wide = torch.empty(values.shape, dtype=torch.int64, device=values.device)

@@ -37,7 +37,7 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
     """Measure what would make computations on a graph, or a model on a graph, faster. Print the result for tables and a
     recommendation.
 
-    The subject is a graph or a model; each has options of its own:
+    The `subject` is a graph or a model; each has `options` of its own:
 
     **advise(graph, features=1, *, layouts=(), sample=4_000_000, timer=None)** measures the layouts of a graph: bytes,
     time to build, and time of a sum of `features` columns over all arcs. It returns an `Advice`.

@@ -36,7 +36,7 @@ EDGES, SHUFFLE, WEIGHTS = 0, 1, 2
 
 
 def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
-    """A scale-free graph of 2**scale vertices and about edge_factor * 2**scale edges, vertex ids shuffled.
+    """A scale-free graph of `2**scale` vertices and about `edge_factor * 2**scale` edges, vertex ids shuffled.
 
     R-MAT (Chakrabarti, Zhan and Faloutsos, SDM 2004) with a, b, c = 0.57, 0.19, 0.19: the graphs called "kron" in
     GAP and Graph500. Another `seed` gives another graph; `directed` edges point one way; `weighted` ones have int32
@@ -57,11 +57,11 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = F
 def uniform(
     scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = False, weighted: bool = False
 ) -> Graph:
-    """A graph of 2**scale vertices and about edge_factor * 2**scale edges with uniformly random ends (GAP's "urand").
+    """A graph of `2**scale` vertices and about `edge_factor * 2**scale` edges, whose ends are uniformly random.
 
-    Erdős and Rényi, "On random graphs I", 1959. Another `seed` gives another graph; `directed` edges point one way;
-    `weighted` ones have int32 weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a negative
-    edge_factor.
+    Erdős and Rényi, "On random graphs I", 1959; GAP's "urand". Another `seed` gives another graph; `directed` edges
+    point one way; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a
+    negative edge_factor.
     """
     count = _count_edges(scale, edge_factor)
     key = _key(seed, EDGES)
@@ -70,9 +70,9 @@ def uniform(
 
 
 def grid2d(rows: int, columns: int, *, seed: int = 0, weighted: bool = False) -> Graph:
-    """The undirected grid in which vertex row * columns + column is joined to its up to four neighbours.
+    """The undirected grid in which vertex `row * columns + column` is joined to its up to four neighbours.
 
-    Its diameter is rows + columns - 2, which makes it the opposite of a random graph. `weighted` edges have int32
+    Its diameter is `rows + columns - 2`, which makes it the opposite of a random graph. `weighted` edges have int32
     weights in 1..255, drawn from `seed`. Raises ArgumentError for a negative number of rows or columns.
     """
     if rows < 0 or columns < 0:

@@ -37,7 +37,7 @@ def read(
     """Read columns by name; arguments are explained in `tgraph.read`.
 
     A first line that contains a number is not a header: the file is then read as an edge list, columns 1 and 2.
-    Fields may be quoted with ". Raises FileFormatError, ArgumentError for a missing column.
+    Fields may be quoted with ". Raises FileFormatError for an invalid line, ArgumentError for a missing column.
     """
     found = plan(path, source, target, weight, directed, weights, multi, self_loops, ids, delimiter, skip)
     if found.layout is None:
@@ -98,7 +98,8 @@ def columns(path: PathLike, **options: Any) -> Columns | None:
 def write(graph: Graph, path: PathLike) -> None:
     """Write the columns source, target and, where there are weights, weight; each undirected edge once.
 
-    CSV does not record that a graph is undirected; a warning says so.
+    CSV does not record that a graph is undirected; a warning says so. Raises ArgumentError for a label with
+    a line break, or a space at an end.
     """
     from pyarrow import csv
 

@@ -42,7 +42,7 @@ def read(
 
     `p sp n m` has arcs `a source target weight` and is directed; `p tw n m` has bare `source target` lines and
     `p edge n m` lines `e source target`, both undirected; lines `n vertex value` are ignored. Vertices keep the ids
-    1..n. Raises FileFormatError.
+    1..n. Raises FileFormatError for an invalid line or header.
     """
     line, kind, n, m = _read_problem(path)
     check_declared(path, n, m, line)

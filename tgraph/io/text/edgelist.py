@@ -46,7 +46,7 @@ def read(
     given. Lines that begin with # or % are comments anywhere in the file; the first `skip` lines are ignored.
     `quoted=True`: fields may be quoted with ", as in CSV.
     Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
-    Raises FileFormatError.
+    Raises FileFormatError for an invalid line.
     """
     found = plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted)
     if found.layout is None:

@@ -35,6 +35,7 @@ def read(
 ) -> Graph:
     """Read the graph that `path` belongs to: name.v, name.e, name.properties or their common prefix `name`.
 
+    Arguments are explained in `tgraph.read`.
     All vertices of name.v are in the graph, isolated ones too, in ascending order of their ids. A third column of
     name.e is the weight. Without `directed`, name.properties decides; without that file the graph is directed.
     Raises FileFormatError, also for an edge to a vertex that is not in name.v.

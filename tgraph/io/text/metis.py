@@ -33,7 +33,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
     """Read a METIS graph, undirected unless `directed=True`; arguments are explained in `tgraph.read`.
 
     Every edge must be in the lines of both its vertices; `directed=True` reads the lists as arcs. Edge weights are
-    int64; sizes and weights of vertices are ignored. Vertices keep the ids 1..n. Raises FileFormatError.
+    int64; sizes and weights of vertices are ignored. Vertices keep the ids 1..n. Raises FileFormatError
+    for an invalid line or header.
     """
     header = _read_header(path)
     counts, numbers = _read_numbers(path, header, progress)

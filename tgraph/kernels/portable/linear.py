@@ -54,8 +54,9 @@ def affine_step(
     spare: tuple[Tensor | None, Tensor | None] = (None, None),
     wanted: Collection[str] = ("total", "unsent"),
 ) -> Stepped:
-    """alpha * (sum over arcs u -> v of heard[u] * weight) + beta * bias, for every vertex v of a whole pull.
+    """`alpha * (sum over arcs u -> v of heard[u] * weight) + beta * bias`, for every vertex v of a whole pull.
 
+    coefficients : the bias, whether weights are multiplied, and the number of blocks.
     heard : [n], what is sent. before : [n], what the change is measured from; says the dtype of the new values.
     weights : [e] in the order of the arcs held, or None. Added in float64 where the device has it.
     rescale : what `heard` is multiplied by before a step of several blocks.

@@ -69,7 +69,7 @@ class Linear(torch.nn.Module):
             uniform(self.bias, self.in_channels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x' [..., out_channels] of x [..., in_channels]."""
+        """x' [..., out_channels] of `x` [..., in_channels]."""
         if isinstance(self.weight, UninitializedParameter):
             self._materialize(x.shape[-1])
             self.reset_parameters()

@@ -131,11 +131,11 @@ class FeatureFile:
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def row_bytes(self, columns: int) -> int:
-        """Bytes that `read` allocates for each row when it reads so many columns."""
+        """Bytes that `read` allocates for each row of so many `columns`."""
         return (columns if self.by_column else self.shape[1]) * self.dtype.itemsize
 
     def read(self, rows: slice, columns: slice | None = None) -> Tensor:
-        """Read some rows, of some columns or all: [r, c], a view of a new buffer. Both slices have a start and a stop.
+        """Read `rows` of some `columns`, or of all: [r, c], a view of a new buffer. Slices have a start and a stop.
 
         Raises FileFormatError where the file has become shorter, OSError where the disk fails.
         """

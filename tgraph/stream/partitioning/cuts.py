@@ -18,7 +18,7 @@ METHODS = ("ebp", "wcp", "metis")
 
 
 def partition(graph: Graph, parts: int, method: str = "ebp", seed: int = 0) -> Parts:
-    """Partition a graph into `parts` parts by a method of METHODS; `seed` is for "wcp".
+    """Partition a graph into `parts` parts by a `method` of METHODS; `seed` is for "wcp".
 
     Raises ArgumentError for parts < 1 or an unknown method, MissingDependencyError for "metis" without pymetis.
     """
