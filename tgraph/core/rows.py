@@ -97,6 +97,11 @@ class Selection:
         return self.rows is None and self.width is None
 
     @property
+    def num_rows(self) -> int:
+        """k, the rows selected."""
+        return self.stored_offset.shape[0] - 1 if self.rows is None else self.rows.shape[0]
+
+    @property
     def known_num_arcs(self) -> int | None:
         """e, where it is known without gathering or waiting."""
         return self._num_arcs

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from tgraph.core import devices, native
 from tgraph.core.building import sorting, validate
-from tgraph.core.rows import gather_rows
+from tgraph.core.rows import Selection, gather_rows
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.messages import across, column
-from tgraph.kernels.native.aggregation.arcs import Rows, pull, refuses_pair
+from tgraph.kernels.native.aggregation.arcs import pull, refuses_pair
 from tgraph.kernels.portable.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
 
@@ -106,7 +106,7 @@ def reduce_rows(
     if devices.kind(data) == "cpu" and _is_compiled(data.dtype, reduction, edge):
         per_head = None if weights is None else weights[:, None]
         number = reduction.identity(data.dtype)
-        return pull(Rows(offset, neighbors), data, reduction.name, edge, per_head, identity=number)
+        return pull(Selection(offset, neighbors), data, reduction.name, edge, per_head, identity=number)
     if inside:
         first = int(offset[0])
         neighbors, offset = neighbors[first : int(offset[-1])], offset - first

@@ -16,8 +16,7 @@ from tgraph.kernels.cuda import pull as kernels
 from tgraph.kernels.cuda.bins import bins_of, find_bins
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages, columns_of, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.native.aggregation.arcs import Arcs
-from tgraph.kernels.portable.aggregation import receivers_of
+from tgraph.kernels.portable.aggregation import as_pull, receivers_of
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 # Integers that the kernels do not hold are compared, not added, and that as int32.
@@ -86,10 +85,10 @@ def rows_of(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None,
         return Rows(offset, held.stored_neighbors, find_bins(offset, dtype), heard, shift), weights
     if not held.is_whole:
         return None, weights
-    arcs = Arcs.of(sub)
-    weights = arcs.weights_of_opposite(weights) if is_per_arc(weights) else weights
-    arcs = arcs.opposite()
-    return Rows(arcs.offset, arcs.neighbors, bins_of(sub.graph, arcs.offset, arcs.neighbors.dtype)), weights
+    sub, weights = as_pull(sub, weights)
+    held = sub.selection
+    bins = bins_of(sub.graph, held.stored_offset, held.stored_neighbors.dtype)
+    return Rows(held.stored_offset, held.stored_neighbors, bins), weights
 
 
 def by_receiver(sub: Subgraph, slot: Tensor, size: int) -> tuple[Rows, Tensor]:

@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices
+from tgraph.core.graph import Graph
 from tgraph.core.library import records
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
-from tgraph.kernels.messages import across, column, promoted
+from tgraph.kernels.messages import across, column, is_per_arc, promoted
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 # Messages [e, ...] of the arcs held, reduced to what the vertices receive.
@@ -119,6 +120,33 @@ def receivers_of(sub: Subgraph) -> tuple[Tensor | None, Tensor, int]:
     keep, slot = scratch_of(sub).distinct(reached)
     receivers = reached[keep]
     return receivers, slot, len(receivers)
+
+
+def as_pull(sub: Subgraph, weights: Tensor | float | None) -> tuple[Subgraph, Tensor | float | None]:
+    """A push along all arcs as the pull along their transpose that sends the same messages, and its weights."""
+    graph, mirrored = sub.graph, not sub.mirrored
+    stored = graph.transpose() if mirrored else graph
+    pull = Subgraph(graph, graph.everything(), "pull", None, stored.selection(), mirrored, sub.backend)
+    return pull, _transposed_weights(graph, mirrored, weights) if is_per_arc(weights) else weights
+
+
+def _transposed_weights(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor:
+    """Weights [m, ...] of all arcs in the order of the transpose if `mirrored`, else out of it; differentiable."""
+    before, after = graph.weights, graph.transpose().weights
+    if not mirrored:
+        before, after = after, before
+    if before is not None and after is not None and not weights.requires_grad and _is_same(weights, before):
+        return after.detach().reshape_as(weights)
+    permutation = graph.transpose_permutation
+    if mirrored:
+        return weights.index_select(0, permutation)
+    return torch.empty_like(weights).index_copy(0, permutation, weights)
+
+
+def _is_same(weights: Tensor, stored: Tensor) -> bool:
+    """True where the weights are the stored ones, in another shape."""
+    same_kind = weights.dtype == stored.dtype and weights.numel() == stored.numel() and weights.is_contiguous()
+    return same_kind and weights.data_ptr() == stored.data_ptr()
 
 
 def scratch_of(sub: Subgraph) -> Scratch:

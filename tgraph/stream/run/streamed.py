@@ -12,13 +12,13 @@ from torch import Tensor
 
 from tgraph.core import devices, native
 from tgraph.core.frontier import Frontier
-from tgraph.core.rows import gather_rows, gather_stretches
+from tgraph.core.rows import Selection, gather_rows, gather_stretches
 from tgraph.core.subgraph import Subgraph
 from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
-from tgraph.kernels.native.aggregation.arcs import Rows, pull
+from tgraph.kernels.native.aggregation.arcs import pull
 from tgraph.kernels.portable.linear import Coefficients, Stepped, scaled, widened
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
@@ -323,7 +323,9 @@ def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool
     if not fused:
         return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
     per_head = None if weights is None else weights[:, None]
-    return lambda offset, neighbors: pull(Rows(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64)
+    return lambda offset, neighbors: pull(
+        Selection(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64
+    )
 
 
 def _as_result(

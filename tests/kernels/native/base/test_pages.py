@@ -9,6 +9,7 @@ import torch
 
 import tgraph as tg
 from tgraph.core import native
+from tgraph.core.rows import Selection
 from tgraph.kernels.native.aggregation import arcs
 from tgraph.kernels.native.base import pages
 
@@ -98,9 +99,9 @@ def test_a_pull_of_some_rows_moves_nothing(monkeypatch):
     monkeypatch.setattr(arcs, "settle", lambda data, rows_read: asked.append(rows_read))
     graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
     data = torch.rand(3, 2)
-    arcs.pull(arcs.Rows(graph.offset, graph.neighbors, torch.tensor([1])), data, "sum")
+    arcs.pull(Selection(graph.offset, graph.neighbors, torch.tensor([1])), data, "sum")
     assert asked == []
-    arcs.pull(arcs.Rows(graph.offset, graph.neighbors), data, "sum")
+    arcs.pull(Selection(graph.offset, graph.neighbors), data, "sum")
     assert asked == [3]
 
 

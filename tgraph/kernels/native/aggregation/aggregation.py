@@ -11,8 +11,8 @@ from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.aggregation import arcs as kernels
-from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, Arcs, refuses_pair
-from tgraph.kernels.portable.aggregation import scratch_of
+from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, mask_of, refuses_pair
+from tgraph.kernels.portable.aggregation import as_pull, scratch_of
 from tgraph.kernels.reductions import Reduction
 
 PLAIN = (Tensor, torch.nn.Parameter)
@@ -57,16 +57,15 @@ def aggregate(
     Sums add in an order that does not depend on the number of threads: in a pull along the row, one column in four
     interleaved sums, rows of many arcs by pieces of one length; in a push in the order of the arcs.
     """
-    arcs, pulls = Arcs.of(sub), sub.mode == "pull"
-    if not pulls and arcs.is_whole and not sub.graph.directed:  # every arc has its mate: the same sums on all threads
-        weights = arcs.weights_of_opposite(weights) if is_per_arc(weights) else weights
-        arcs, pulls = arcs.opposite(), True
-    if not pulls and arcs.rows is not None:
-        data = data.index_select(0, arcs.rows)
+    if sub.mode == "push" and sub.selection.is_whole and not sub.graph.directed:  # the same sums on all threads
+        sub, weights = as_pull(sub, weights)
+    pulls = sub.mode == "pull"
+    if not pulls and sub.rows is not None:
+        data = data.index_select(0, sub.rows)
     messages = messages_of(data, reduction, edge, weights, dtype, as_stored=pulls)
     if pulls:
-        return Received(_pull(arcs, messages, reduction), sub.rows)
-    values, vertices = _push(sub, arcs, messages, reduction)
+        return Received(_pull(sub, messages, reduction), sub.rows)
+    values, vertices = _push(sub, messages, reduction)
     return Received(values.view(len(values), *messages.shape), vertices)
 
 
@@ -80,14 +79,19 @@ def _as_received(values: Tensor, reduction: Reduction, dtype: torch.dtype) -> Te
     return values if values.dtype == dtype else values.to(dtype)
 
 
-def _pull(arcs: Arcs, messages: Messages, reduction: Reduction) -> Tensor:
+def _pull(sub: Subgraph, messages: Messages, reduction: Reduction) -> Tensor:
     data, dtype = messages.data, messages.total or messages.data.dtype
+    graph = None
+    if sub.selection.is_whole:
+        graph = sub.graph.transpose_detached() if sub.mirrored else sub.graph
     values = kernels.pull(
-        arcs,
+        sub.selection,
         data.to(HELD_AS[data.dtype]) if data.dtype in HELD_AS else data,
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
+        active_mask=mask_of(sub),
+        graph=graph,
         identity=reduction.identity(dtype),
         mean=reduction.name == "mean",
         total=messages.total,
@@ -96,13 +100,13 @@ def _pull(arcs: Arcs, messages: Messages, reduction: Reduction) -> Tensor:
     return _as_received(values, reduction, dtype)
 
 
-def _push(sub: Subgraph, arcs: Arcs, messages: Messages, reduction: Reduction) -> tuple[Tensor, Tensor | None]:
+def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tensor, Tensor | None]:
     data, weights, dtype = messages.data, messages.weights, messages.data.dtype
     scratch = None if sub.is_whole else scratch_of(sub)
     if dtype in NARROW:
         data, weights = data.float(), None if weights is None else weights.float()
     values, vertices = kernels.push(
-        arcs,
+        sub,
         data.to(HELD_AS.get(dtype, data.dtype)),
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
@@ -112,7 +116,7 @@ def _push(sub: Subgraph, arcs: Arcs, messages: Messages, reduction: Reduction) -
     )
     if reduction.name == "mean":
         ones = torch.ones((len(data), 1), dtype=torch.int64, device="cpu")
-        values = values / kernels.push(arcs, ones, "sum", scratch=scratch)[0].clamp_(min=1)
+        values = values / kernels.push(sub, ones, "sum", scratch=scratch)[0].clamp_(min=1)
     return _as_received(values, reduction, dtype), vertices
 
 
@@ -134,18 +138,17 @@ def refuses_push_rows(call: Call) -> str | None:
 
 def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
     """As the portable `push_rows`; sums add in the order of the arcs."""
-    arcs = Arcs.of(sub)
     name = KERNEL.get(reduction.name, reduction.name)
-    values = kernels.push(arcs, data, name, edge, weights, identity=reduction.identity(data.dtype))[0]
+    values = kernels.push(sub, data, name, edge, weights, identity=reduction.identity(data.dtype))[0]
     if reduction.name == "mean":
         ones = torch.ones((len(data), 1), dtype=torch.int64, device="cpu")
-        values = values / kernels.push(arcs, ones, "sum")[0].clamp_(min=1)
+        values = values / kernels.push(sub, ones, "sum")[0].clamp_(min=1)
     return _as_received(values, reduction, data.dtype)
 
 
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """As the portable `products`."""
-    return kernels.products(Arcs.of(sub), row_data, data, heads)
+    return kernels.products(sub, row_data, data, heads)
 
 
 def winners(
@@ -154,14 +157,14 @@ def winners(
     """As the portable `winners`."""
     if data.dtype in NARROW:
         data, weights, best = data.float(), None if weights is None else weights.float(), best.float()
-    return kernels.winners(Arcs.of(sub), sub.mode == "pull", data, edge, weights, best)
+    return kernels.winners(sub, data, edge, weights, best)
 
 
 def pull_won(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
     """A min or max that rows pull, and who won: see `kernels.autograd.pull_push.pull_won`."""
-    return kernels.pull_won(Arcs.of(sub), data, reduction)
+    return kernels.pull_won(sub, data, reduction)
 
 
 def give_won(sub: Subgraph, grad: Tensor, won: Tensor) -> Tensor:
     """Its gradient: see `kernels.autograd.pull_push.give_won`."""
-    return kernels.give_won(Arcs.of(sub), grad, won)
+    return kernels.give_won(sub, grad, won)

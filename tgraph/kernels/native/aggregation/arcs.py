@@ -1,4 +1,4 @@
-"""The arcs that a kernel walks, and the calls of the compiled kernels on them.
+"""The calls of the compiled kernels on the arcs of a selection or subgraph.
 
 Vertex data is [n, columns] here and data of the rows [k, columns]; weights are [arcs, heads], each of them for
 columns / heads adjacent columns. Arcs are numbered through in the order of the rows held.
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tgraph.core import native
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Scratch
+from tgraph.core.rows import Scratch, Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.native.aggregation.grouping import gathered
 from tgraph.kernels.native.base.pages import fresh, settle
@@ -60,111 +60,39 @@ def refuses_pair(dtype: torch.dtype, reduce: str, edge: str) -> str | None:
     return None
 
 
-class Rows:
-    """Rows of a CSR structure as the kernels take them: nothing is gathered.
-
-    offset, neighbors : the structure, int64 [r + 1] and int32/int64; where its neighbours are vertices without a row, r
-        is less than n.
-    rows : int64 [k], or None for all in order. width : at most so many arcs of each; negative for all of them.
-    heard : which vertices are heard by the rows that pull from them, bool [n], or None for all.
-    """
-
-    __slots__ = ("heard", "neighbors", "offset", "rows", "width")
-
-    def __init__(
-        self,
-        offset: Tensor,
-        neighbors: Tensor,
-        rows: Tensor | None = None,
-        width: int = -1,
-        heard: Tensor | None = None,
-    ):
-        self.offset, self.neighbors, self.rows, self.width, self.heard = offset, neighbors, rows, width, heard
-
-    @property
-    def num_rows(self) -> int:
-        """k, the rows held."""
-        return self.offset.shape[0] - 1 if self.rows is None else self.rows.shape[0]
-
-    @property
-    def is_whole(self) -> bool:
-        """True where all arcs of the structure are held."""
-        return self.rows is None and self.width < 0
-
-    def structure(self) -> tuple[Any, ...]:
-        """The first arguments of every kernel."""
-        return self.neighbors, self.offset, self.rows, self.width
+def structure(selection: Selection) -> tuple[Tensor, Tensor, Tensor | None, int]:
+    """The first arguments of every kernel: (neighbors, offset, rows, width), width -1 for all arcs of a row."""
+    rows, width = selection.rows, selection.width
+    if rows is not None and (rows.dtype != torch.int64 or not rows.is_contiguous()):
+        rows = rows.to(torch.int64).contiguous()
+    return selection.stored_neighbors, selection.stored_offset, rows, -1 if width is None else width
 
 
-class Arcs(Rows):
-    """Rows of a graph.
-
-    graph, mirrored : the graph, and whether the rows are those of its transpose.
-    """
-
-    __slots__ = ("graph", "mirrored")
-
-    def __init__(
-        self,
-        graph: Graph,
-        mirrored: bool,
-        offset: Tensor,
-        neighbors: Tensor,
-        rows: Tensor | None = None,
-        width: int = -1,
-        heard: Tensor | None = None,
-    ):
-        super().__init__(offset, neighbors, rows, width, heard)
-        self.graph, self.mirrored = graph, mirrored
-
-    @classmethod
-    def of(cls, sub: Subgraph) -> Arcs:
-        """The arcs of a subgraph."""
-        held, rows = sub.selection, sub.selection.rows
-        if rows is not None and (rows.dtype != torch.int64 or not rows.is_contiguous()):
-            rows = rows.to(torch.int64).contiguous()
-        heard = sub.active.mask if sub.sends_partly else None
-        width = -1 if held.width is None else held.width
-        return cls(sub.graph, sub.mirrored, held.stored_offset, held.stored_neighbors, rows, width, heard)
-
-    def opposite(self) -> Arcs:
-        """All arcs by their other end: rows of the graph for those of its transpose, and the other way around."""
-        stored = self.graph if self.mirrored else self.graph.transpose()
-        return Arcs(self.graph, not self.mirrored, stored.offset, stored.neighbors)
-
-    def weights_of_opposite(self, weights: Tensor) -> Tensor:
-        """The weights [arcs, heads] of all arcs in the order of `opposite()`; differentiable."""
-        here, there = self.graph.transpose().weights, self.graph.weights
-        if not self.mirrored:
-            here, there = there, here
-        if here is not None and there is not None and not weights.requires_grad and _is_same(weights, here):
-            return there.detach().reshape_as(weights)
-        permutation = self.graph.transpose_permutation
-        if self.mirrored:
-            return torch.empty_like(weights).index_copy(0, permutation, weights)
-        return weights.index_select(0, permutation)
-
-
-def _is_same(weights: Tensor, stored: Tensor) -> bool:
-    """True where the weights are the stored ones, in another shape."""
-    same_kind = weights.dtype == stored.dtype and weights.numel() == stored.numel() and weights.is_contiguous()
-    return same_kind and weights.data_ptr() == stored.data_ptr()
+def mask_of(sub: Subgraph) -> Tensor | None:
+    """Which vertices send to the rows that pull from them, bool [n], or None for all."""
+    return sub.active.mask if sub.sends_partly else None
 
 
 def pull(
-    arcs: Rows,
+    selection: Selection,
     data: Tensor,
     reduce: str,
     edge: str = "copy",
     weights: Tensor | None = None,
     *,
+    active_mask: Tensor | None = None,
+    graph: Graph | None = None,
     identity: float = 0,
     mean: bool = False,
     total: torch.dtype | None = None,
     shape: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """What every row receives, [k, columns], or [k, *shape] of as many. `total` float64 adds float32 data, with float32
-    weights, in float64."""
+    """The reduction of the messages to each row selected, [k, columns], or [k, *shape] of as many.
+
+    active_mask : the vertices that send, bool [n], or None for all. graph : whose rows are selected, if they are all
+        rows of one: it caches what speeds up gathering from its sources. total : float64 adds float32 data, with
+        float32 weights, in float64.
+    """
     mixes = reduce == "sum" and edge in ("copy", "mul")  # kernels that convert what they read
     if total == torch.float64 and not mixes:
         data = data.double()
@@ -176,17 +104,20 @@ def pull(
     elif weights is not None and data.dtype == torch.float64 and weights.dtype == torch.float32:
         name = "pull_float64_weights_float32"
     columns = data.shape[1]
-    result = fresh((arcs.num_rows, *((columns,) if shape is None else shape)), total or data.dtype)
-    neighbors, sent = arcs.neighbors, flat(data)
-    if arcs.is_whole:  # some rows read less than moving all data takes
-        if arcs.heard is None and isinstance(arcs, Arcs):
-            neighbors, sent = gathered(arcs.graph, arcs.mirrored, sent)
+    result = fresh((selection.num_rows, *((columns,) if shape is None else shape)), total or data.dtype)
+    neighbors, offset, rows, width = structure(selection)
+    sent = flat(data)
+    if rows is None and width < 0:  # some rows read less than moving all data takes
+        if graph is not None and active_mask is None:
+            neighbors, sent = gathered(graph, sent)
         settle(sent, neighbors.shape[0])
     kernel = getattr(native.load(), name)
     kernel(
         neighbors,
-        *arcs.structure()[1:],
-        arcs.heard,
+        offset,
+        rows,
+        width,
+        active_mask,
         sent,
         columns,
         flat(weights),
@@ -201,7 +132,7 @@ def pull(
 
 
 def push(
-    arcs: Arcs,
+    sub: Subgraph,
     data: Tensor,
     reduce: str,
     edge: str = "copy",
@@ -217,16 +148,17 @@ def push(
     """
     if data.dtype in NARROW:
         wide = None if weights is None else weights.float()
-        values, vertices = push(arcs, data.float(), reduce, edge, wide, identity=identity, scratch=scratch)
+        values, vertices = push(sub, data.float(), reduce, edge, wide, identity=identity, scratch=scratch)
         return values.to(data.dtype), vertices
-    n, columns = arcs.graph.num_vertices, data.shape[1]
+    n, columns = sub.graph.num_vertices, data.shape[1]
     room, table, receivers = n, None, None
     if scratch is not None:
-        room = min(n, _count(arcs))
-        table, receivers = scratch.slots(arcs.neighbors.dtype), torch.empty(room, dtype=torch.int64, device="cpu")
+        room = min(n, _count(sub.selection))
+        table = scratch.slots(sub.selection.stored_neighbors.dtype)
+        receivers = torch.empty(room, dtype=torch.int64, device="cpu")
     result = fresh((room, columns), data.dtype)
     reached = getattr(native.load(), PUSH[data.dtype])(
-        *arcs.structure(),
+        *structure(sub.selection),
         flat(data),
         columns,
         flat(weights),
@@ -245,31 +177,27 @@ def push(
     return result[:reached], receivers[:reached]
 
 
-def _count(arcs: Rows) -> int:
-    """How many arcs are held, O(k)."""
-    if arcs.is_whole:
-        return len(arcs.neighbors)
-    if arcs.rows is None:
-        degree = arcs.offset.diff()
-    else:
-        degree = arcs.offset.index_select(0, arcs.rows + 1) - arcs.offset.index_select(0, arcs.rows)
-    return int((degree if arcs.width < 0 else degree.clamp(max=arcs.width)).sum())
+def _count(selection: Selection) -> int:
+    """The number of arcs selected, O(k)."""
+    if selection.known_num_arcs is not None:
+        return selection.known_num_arcs
+    offset, rows, width = selection.stored_offset, selection.rows, selection.width
+    degree = offset.diff() if rows is None else offset.index_select(0, rows + 1) - offset.index_select(0, rows)
+    return int((degree if width is None else degree.clamp(max=width)).sum())
 
 
-def products(arcs: Arcs, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
+def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """For each arc the product of its row's data [k, columns] and its neighbour's [n, columns], summed over the
-    columns of each head: [arcs, heads]. 0 where the neighbour is not heard."""
+    columns of each head: [arcs, heads]. 0 where the neighbour is not active."""
     if data.dtype in NARROW:
-        return products(arcs, row_data.float(), data.float(), heads).to(data.dtype)
-    result = torch.empty((_count(arcs), heads), dtype=data.dtype, device="cpu")
-    kernels = cast(Any, native.load())
-    kernels.arc_products(*arcs.structure(), arcs.heard, flat(row_data), flat(data), data.shape[1], heads, flat(result))
+        return products(sub, row_data.float(), data.float(), heads).to(data.dtype)
+    result = torch.empty((_count(sub.selection), heads), dtype=data.dtype, device="cpu")
+    arcs, read = (*structure(sub.selection), mask_of(sub)), (flat(row_data), flat(data))
+    cast(Any, native.load()).arc_products(*arcs, *read, data.shape[1], heads, flat(result))
     return result
 
 
-def winners(
-    arcs: Arcs, pulls: bool, data: Tensor, edge: str, weights: Tensor | None, best: Tensor
-) -> tuple[Tensor, Tensor]:
+def winners(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, best: Tensor) -> tuple[Tensor, Tensor]:
     """Which message each receiver took, by column: (sender, arc), int64 and of the shape of `best`, what was received.
 
     The first of equal ones; -1 where there was none. The senders are vertices in a pull and rows in a push.
@@ -277,9 +205,9 @@ def winners(
     sender, arc = torch.empty_like(best, dtype=torch.int64), torch.empty_like(best, dtype=torch.int64)
     kernels = cast(Any, native.load())
     kernels.winners(
-        *arcs.structure(),
-        arcs.heard,
-        pulls,
+        *structure(sub.selection),
+        mask_of(sub),
+        sub.mode == "pull",
         flat(data),
         data.shape[1],
         flat(weights),
@@ -292,16 +220,16 @@ def winners(
     return sender, arc
 
 
-def pull_won(arcs: Arcs, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
+def pull_won(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
     """The largest or smallest message to each row by column, [k, columns], and which of its arcs brought it, from 0 on:
     int32, int64 for float64; the first of equal ones, -1 where there is none."""
-    shape = (arcs.num_rows, data.shape[1])
+    shape = (sub.selection.num_rows, data.shape[1])
     best, won = fresh(shape, data.dtype), fresh(shape, index_of_won(data.dtype))
-    if arcs.is_whole:  # some rows read less than moving all data takes
-        settle(data, len(arcs.neighbors))
+    if sub.selection.is_whole:  # some rows read less than moving all data takes
+        settle(data, sub.selection.stored_neighbors.shape[0])
     cast(Any, native.load()).pull_won(
-        *arcs.structure(),
-        arcs.heard,
+        *structure(sub.selection),
+        mask_of(sub),
         flat(data),
         data.shape[1],
         reduction.name == "max",
@@ -317,12 +245,12 @@ def index_of_won(dtype: torch.dtype) -> torch.dtype:
     return torch.int64 if dtype == torch.float64 else torch.int32
 
 
-def give_won(arcs: Rows, grad: Tensor, won: Tensor) -> Tensor:
+def give_won(sub: Subgraph, grad: Tensor, won: Tensor) -> Tensor:
     """For each neighbour and column the sum of `grad` [k, columns] over the rows whose column it has won, as `pull_won`
     tells: [n, columns]."""
     columns = grad.shape[1]
-    result = fresh((len(arcs.offset) - 1, columns), grad.dtype)
-    cast(Any, native.load()).give_won(*arcs.structure(), flat(grad), columns, flat(won), flat(result))
+    result = fresh((sub.selection.stored_offset.shape[0] - 1, columns), grad.dtype)
+    cast(Any, native.load()).give_won(*structure(sub.selection), flat(grad), columns, flat(won), flat(result))
     return result
 
 

@@ -102,15 +102,14 @@ def by_degree(degree: Tensor) -> Tensor:
     return order
 
 
-def gathered(graph: Graph, mirrored: bool, data: Tensor) -> tuple[Tensor, Tensor]:
-    """The neighbours of all rows of the graph (of its transpose, if `mirrored`), int32 or int64 [m], and the contiguous
-    data [n, ...] that they number: as they are, or both by groups of degree."""
-    stored = graph.transpose_detached() if mirrored else graph
-    if data.nbytes < 2 * _cache() or stored.neighbors.dtype != torch.int32:
-        return stored.neighbors, data
-    grouped = stored.kept("sources by degree", Grouped)
-    if not grouped.serves(data.nbytes // len(data), stored.neighbors, lambda: stored.in_degree):
-        return stored.neighbors, data
+def gathered(graph: Graph, data: Tensor) -> tuple[Tensor, Tensor]:
+    """The neighbours of all rows of the graph, int32 or int64 [m], and the contiguous data [n, ...] that they number:
+    as they are, or both by groups of degree."""
+    if data.nbytes < 2 * _cache() or graph.neighbors.dtype != torch.int32:
+        return graph.neighbors, data
+    grouped = graph.kept("sources by degree", Grouped)
+    if not grouped.serves(data.nbytes // len(data), graph.neighbors, lambda: graph.in_degree):
+        return graph.neighbors, data
     return cast(Tensor, grouped.neighbors), grouped.arrange(data)
 
 

@@ -60,7 +60,7 @@ def affine_step(
         sent = fresh(values.shape, values.dtype) if spare[1] is None else spare[1]
     neighbors, source = sub.neighbors, flat(heard)
     if not in_blocks:
-        neighbors, source = gathered(sub.graph, sub.mirrored, source)
+        neighbors, source = gathered(sub.graph.transpose_detached() if sub.mirrored else sub.graph, source)
     elif weights is not None and weights.dtype == torch.int64:
         weights = weights.double()  # products are added in float64
     settle(source, len(neighbors))
