@@ -15,6 +15,7 @@ import tgraph as tg
 from tgraph.core.graph import Graph
 
 MODES = ("auto", "push", "pull")
+BACKENDS = ("auto", "portable")
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 

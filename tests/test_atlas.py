@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from strategies import MODES, arcs, close
+from strategies import BACKENDS, MODES, arcs, close
 
 import tgraph as tg
 
@@ -120,8 +120,8 @@ def test_wcc(kind):
         for members in nx.weakly_connected_components(G) if G.is_directed() else nx.connected_components(G):
             for v in members:
                 label[start + v] = start + min(members)
-    for mode in MODES:
-        assert tg.algorithms.wcc(graph, mode=mode).tolist() == label
+    for backend in BACKENDS:
+        assert tg.algorithms.wcc(graph, backend=backend).tolist() == label
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,7 +163,7 @@ def test_hits(kind, weighted):
         for _ in range(7):
             authority = matrix.T @ hub / max((matrix.T @ hub).sum(), 1e-300)
             hub = matrix @ authority / max((matrix @ authority).sum(), 1e-300)
-        options = {"weighted": weighted, "dtype": torch.float64, "mode": MODES[number % 3]}
+        options = {"weighted": weighted, "dtype": torch.float64, "backend": BACKENDS[number % 2]}
         found = tg.algorithms.hits(graph, tol=None, max_iterations=7, **options)
         assert close(found[0].tolist(), hub) and close(found[1].tolist(), authority)
         values = np.linalg.svd(matrix, compute_uv=False)

@@ -94,13 +94,12 @@ def test_graphalytics_sssp(name, mode):
     np.testing.assert_allclose(dist.numpy(), in_order(graph, results(LDBC / f"{name}-SSSP")), rtol=1e-4)
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["example-directed", "test-pr-undirected"])
-def test_graphalytics_pagerank(name, mode):
+def test_graphalytics_pagerank(name, backend):
     graph, parameter = ldbc(name)
     rounds = int(parameter("pr.num-iterations"))
     damping = float(parameter("pr.damping-factor"))
-    options = {"damping": damping, "tol": None, "max_iterations": rounds, "mode": mode}
+    options = {"damping": damping, "tol": None, "max_iterations": rounds, "backend": backend}
     expected = in_order(graph, results(LDBC / f"{name}-PR"))
     for dtype, tolerance in ((torch.float64, 1e-6), (torch.float32, 1e-4)):
         np.testing.assert_allclose(

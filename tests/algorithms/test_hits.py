@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import given
-from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph
+from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import HITS, hits
@@ -39,20 +39,20 @@ def _scaled(score):
 def test_rounds_equal_dense_power_iteration(graph):
     for weighted in (False, True)[: 1 + (graph.weights is not None)]:
         expected = power_iteration(dense(graph, weighted), 6)
-        for mode in MODES:
-            found = hits(graph, tol=None, max_iterations=6, weighted=weighted, dtype=torch.float64, mode=mode)
+        for backend in BACKENDS:
+            found = hits(graph, tol=None, max_iterations=6, weighted=weighted, dtype=torch.float64, backend=backend)
             assert [score.dtype for score in found] == [torch.float64] * 2
             assert close(found[0].tolist(), expected[0]) and close(found[1].tolist(), expected[1])
 
 
-def test_equals_networkx_where_the_answer_is_unique(mode, backend):
+def test_equals_networkx_where_the_answer_is_unique(backend):
     for directed in (True, False):
         graph = random_graph(40, 200, directed=directed)
         values = np.linalg.svd(dense(graph), compute_uv=False)
         assert values[1] < 0.9 * values[0]
         G = (nx.DiGraph if directed else nx.Graph)(dense(graph))
         expected = nx.hits(G)
-        options = {"tol": 1e-12, "dtype": torch.float64, "mode": mode, "backend": backend}
+        options = {"tol": 1e-12, "dtype": torch.float64, "backend": backend}
         found = hits(graph, **options)
         for score, reference in zip(found, expected, strict=True):
             assert close(score.tolist(), [reference[v] for v in range(40)], 1e-8)
@@ -73,11 +73,11 @@ def test_scores_are_kept_in_the_dtype_asked_for(weights, dtype):
         assert score.dtype == dtype and abs(float(score.sum()) - 1) < 1e-5
 
 
-def test_the_smallest_graphs(mode):
-    assert [score.tolist() for score in hits(tg.Graph.from_edges([], []), mode=mode)] == [[], []]
+def test_the_smallest_graphs(backend):
+    assert [score.tolist() for score in hits(tg.Graph.from_edges([], []), backend=backend)] == [[], []]
     alone = tg.Graph.from_edges([], [], num_vertices=2)
-    assert [score.tolist() for score in hits(alone, mode=mode)] == [[0, 0], [0, 0]]
-    assert [score.tolist() for score in hits(tg.Graph.from_edges([0], [1]), mode=mode)] == [[1, 0], [0, 1]]
+    assert [score.tolist() for score in hits(alone, backend=backend)] == [[0, 0], [0, 0]]
+    assert [score.tolist() for score in hits(tg.Graph.from_edges([0], [1]), backend=backend)] == [[1, 0], [0, 1]]
 
 
 def test_not_converged_carries_both_scores():

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import FLOATS, INTEGERS, MODES, arcs, close, graphs, random_graph, twin
+from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_graph, twin
 
 import tgraph as tg
 from tgraph.algorithms import PageRank, pagerank
@@ -36,12 +36,12 @@ def solved(graph, damping=0.85, jump=None, redistribute=True, weighted=False):
 @given(graphs(min_vertices=1), st.sampled_from([0.0, 0.5, 0.85, 0.99]))
 def test_ranks_solve_the_equations(graph, damping):
     options = {**TIGHT, "max_iterations": 10_000, "damping": damping}
-    for mode, method in itertools.product(MODES, PageRank.METHODS):
-        found = pagerank(graph, mode=mode, method=method, **options)
+    for backend, method in itertools.product(BACKENDS, PageRank.METHODS):
+        found = pagerank(graph, backend=backend, method=method, **options)
         assert found.dtype == torch.float64
         assert close(found.tolist(), solved(graph, damping), 1e-10)
         assert math.isclose(float(found.sum()), 1)
-        ignoring = pagerank(graph, dangling="ignore", mode=mode, method=method, **options)
+        ignoring = pagerank(graph, dangling="ignore", backend=backend, method=method, **options)
         assert close(ignoring.tolist(), solved(graph, damping, redistribute=False), 1e-10)
 
 
@@ -59,8 +59,8 @@ def test_personalization_equals_networkx(graph, data):
 @given(graphs(min_vertices=1, dtypes=(*INTEGERS, *FLOATS)))
 def test_weighted(graph):
     expected = solved(graph, weighted=True)
-    for mode, method in itertools.product(MODES, PageRank.METHODS):
-        found = pagerank(graph, weighted=True, mode=mode, method=method, **TIGHT)
+    for backend, method in itertools.product(BACKENDS, PageRank.METHODS):
+        found = pagerank(graph, weighted=True, backend=backend, method=method, **TIGHT)
         assert found.dtype == torch.float64 and close(found.tolist(), expected, 1e-10)
 
 
@@ -79,7 +79,7 @@ def test_weighted_without_weights():
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 7])
-def test_a_fixed_number_of_rounds(rounds, mode):
+def test_a_fixed_number_of_rounds(rounds, backend):
     graph = random_graph(30, 90)
     n, rank = graph.num_vertices, np.full(graph.num_vertices, 1 / graph.num_vertices)
     degree = np.diff(graph.offset.numpy())
@@ -88,7 +88,7 @@ def test_a_fixed_number_of_rounds(rounds, mode):
         for u, v, _ in arcs(graph):
             received[v] += rank[u] / degree[u]
         rank = 0.15 / n + 0.85 * (received + rank[degree == 0].sum() / n)
-    run = tg.run(PageRank(tol=None, max_iterations=rounds, dtype=torch.float64), graph, mode=mode)
+    run = tg.run(PageRank(tol=None, max_iterations=rounds, dtype=torch.float64), graph, backend=backend)
     assert run.iterations == rounds and run.converged
     assert close(run.values.tolist(), rank, 1e-14)
 
@@ -117,17 +117,17 @@ def test_not_converged_carries_the_ranks_so_far():
         assert word in str(error), error
 
 
-def test_gradients_flow_through_the_weights(mode):
+def test_gradients_flow_through_the_weights(backend):
     graph = random_graph(8, 24, dtype=torch.float64)
 
     def ranks(weights):
         weighted = tg.Graph(graph.offset, graph.neighbors, weights)
-        return pagerank(weighted, weighted=True, tol=None, max_iterations=4, dtype=torch.float64, mode=mode)
+        return pagerank(weighted, weighted=True, tol=None, max_iterations=4, dtype=torch.float64, backend=backend)
 
     assert torch.autograd.gradcheck(ranks, graph.weights.clone().requires_grad_())
 
 
-def test_gradients_twice_on_one_graph(mode):
+def test_gradients_twice_on_one_graph(backend):
     """A training step after another: nothing that the graph keeps may hold on to the first one."""
     graph = random_graph(8, 24, dtype=torch.float64)
     weights = graph.weights.clone().requires_grad_()
@@ -135,7 +135,7 @@ def test_gradients_twice_on_one_graph(mode):
     gradients = []
     for _ in range(2):
         weights.grad = None
-        ranks = pagerank(graph, weighted=True, tol=None, max_iterations=3, dtype=torch.float64, mode=mode)
+        ranks = pagerank(graph, weighted=True, tol=None, max_iterations=3, dtype=torch.float64, backend=backend)
         ranks.square().sum().backward()
         gradients.append(weights.grad)
     assert gradients[0].abs().sum() > 0 and torch.equal(*gradients)
@@ -179,16 +179,16 @@ def test_weights_that_are_no_probabilities(bad):
         pagerank(tg.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 2.0, bad]), weighted=True)
 
 
-def test_the_smallest_graphs(mode):
-    assert pagerank(tg.Graph.from_edges([], []), mode=mode).tolist() == []
-    assert pagerank(tg.Graph.from_edges([], [], num_vertices=1), mode=mode).tolist() == [1]
-    assert close(pagerank(tg.Graph.from_edges([], [], num_vertices=4), mode=mode).tolist(), [0.25] * 4, 1e-6)
-    assert close(pagerank(tg.Graph.from_edges([0], [0]), mode=mode).tolist(), [1], 1e-6)
+def test_the_smallest_graphs(backend):
+    assert pagerank(tg.Graph.from_edges([], []), backend=backend).tolist() == []
+    assert pagerank(tg.Graph.from_edges([], [], num_vertices=1), backend=backend).tolist() == [1]
+    assert close(pagerank(tg.Graph.from_edges([], [], num_vertices=4), backend=backend).tolist(), [0.25] * 4, 1e-6)
+    assert close(pagerank(tg.Graph.from_edges([0], [0]), backend=backend).tolist(), [1], 1e-6)
 
 
-def test_two_runs_are_equal_to_the_last_bit(mode):
+def test_two_runs_are_equal_to_the_last_bit(backend):
     graph = random_graph(300, 4000)
-    assert torch.equal(pagerank(graph, mode=mode), pagerank(graph, mode=mode))
+    assert torch.equal(pagerank(graph, backend=backend), pagerank(graph, backend=backend))
 
 
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MODES, components, graphs, grid, random_graph
+from strategies import BACKENDS, components, graphs, grid, random_graph
 
 import tgraph as tg
 from tgraph.algorithms import WCC, wcc
@@ -21,8 +21,8 @@ def sampled_from(request):
 @given(graphs())
 def test_labels_equal_networkx(graph):
     expected = components(graph)
-    for mode in MODES:
-        found = wcc(graph, mode=mode)
+    for backend in BACKENDS:
+        found = wcc(graph, backend=backend)
         assert found.dtype == torch.int64 and found.tolist() == expected
 
 
@@ -60,11 +60,11 @@ def test_a_component_joined_only_by_late_arcs():
         assert wcc(graph).tolist() == [0] * 30
 
 
-def test_grid_and_the_smallest_graphs(mode):
-    assert wcc(grid(20, 30), mode=mode).tolist() == [0] * 600
-    assert wcc(tg.Graph.from_edges([], []), mode=mode).tolist() == []
-    assert wcc(tg.Graph.from_edges([], [], num_vertices=3), mode=mode).tolist() == [0, 1, 2]
-    assert wcc(tg.Graph.from_edges([2, 2], [2, 1]), mode=mode).tolist() == [0, 1, 1]
+def test_grid_and_the_smallest_graphs(backend):
+    assert wcc(grid(20, 30), backend=backend).tolist() == [0] * 600
+    assert wcc(tg.Graph.from_edges([], []), backend=backend).tolist() == []
+    assert wcc(tg.Graph.from_edges([], [], num_vertices=3), backend=backend).tolist() == [0, 1, 2]
+    assert wcc(tg.Graph.from_edges([2, 2], [2, 1]), backend=backend).tolist() == [0, 1, 1]
 
 
 @given(graphs(directed=True))

@@ -50,10 +50,11 @@ def test_power_iteration_is_active_everywhere():
 
 @pytest.mark.parametrize("program", [PageRank, HITS])
 @pytest.mark.parametrize("layout", [None, "sell"])
-def test_what_always_pulls_is_called_a_pull(program, layout, mode):
-    graph = random_graph(50, 200)
-    run = tg.run(program(), graph if layout is None else graph.to_format(layout), mode=mode, trace=True)
+def test_power_iterations_pull_in_every_mode(program, layout, mode):
+    graph = random_graph(50, 200) if layout is None else random_graph(50, 200).to_format(layout)
+    run = tg.run(program(), graph, mode=mode, trace=True)
     assert {step.direction for step in run.trace.iterations} == {"pull"}
+    torch.testing.assert_close(run.values, tg.run(program(), graph).values, rtol=0, atol=0)
 
 
 class Spread(tg.Program):
