@@ -96,6 +96,25 @@ def test_under_transforms_of_torch_func():
     )
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_narrow_numbers(dtype):
+    made, _ = arcs()
+    u, v = random(4, 2, 5).to(dtype), random(6, 2, 5).to(dtype)
+    found, expected = u_op_v(made, "dot", u, v), u_op_v(made, "dot", u.double(), v.double())
+    assert found.dtype == dtype
+    torch.testing.assert_close(found, expected.to(dtype))
+    torch.testing.assert_close(edge_softmax(made, found), edge_softmax(made, found.double()).to(dtype))
+
+
+def test_softmax_of_what_is_no_number():
+    made, _ = arcs()
+    score = random(7, 2) * 100
+    score[::3], score[5], score[2, 0] = -torch.inf, torch.inf, torch.nan
+    found = edge_softmax(made, score)
+    for v in (0, 1, 4):
+        torch.testing.assert_close(found[v == DST], torch.softmax(score[v == DST], 0), equal_nan=True)
+
+
 def test_integers():
     made, _ = arcs()
     source, target = torch.arange(8).view(4, 2).int(), torch.arange(12).view(6, 2).int()

@@ -1,29 +1,25 @@
-"""Numbers of edges from those at their ends, and their softmax: what attention of other kinds is put together from.
+"""An operation on the two ends of each edge (SDDMM) and the softmax over the edges of each target, to compose attention
+of other kinds than `tgraph.primitives.attention` has, which materialises neither.
 
-Results have a row for each edge, in the order that `arcs.permutation` gives: memory of the size of the arcs. Where the
-scores are those of `tgraph.primitives.attention`, the functions there take none. Each is one pass over the arcs that
-holds nothing of their size but its result. All are differentiable as often as one likes, by sums over the arcs of
-either end, and give the same on every run, for any number of threads. `backend` names the kernels: the compiled ones
-serve float32 and float64 on the CPU.
+Results have a row for each edge, in the order that `arcs.permutation` gives. Both are compositions of differentiable
+operators and work under torch.compile and torch.func. Sums add in the order of the arcs on every device.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.library import records, transformed
 from tgraph.errors import ArgumentError
-from tgraph.kernels.autograd import edges
-from tgraph.kernels.portable import edges as portable
-from tgraph.kernels.portable.edges import OPERATIONS, Sides
+from tgraph.kernels.autograd.segments import add_at, scatter, take
+from tgraph.kernels.reductions import REDUCTIONS
 
 
-def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor, *, backend: str = "auto") -> Tensor:
-    """The operation on what lies at the source and at the target of each edge (a generalised SDDMM).
+def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor) -> Tensor:
+    """The operation on the data of the source and of the target of each edge.
 
     arcs : `Csr`, whose rows are the targets. operation : "add", "sub", "mul" or "div", elementwise and broadcast, or
     "dot", the product summed over the last dimension. source : [n_src, ...]. target : [n_dst, ...]. backend : a name
@@ -31,25 +27,23 @@ def u_op_v(arcs: Csr, operation: str, source: Tensor, target: Tensor, *, backend
     Raises ArgumentError for an unknown operation, and tensors that have not a row for each source or target, do not
     broadcast, or are on another device than the arcs.
     """
-    if operation not in (*OPERATIONS, "dot"):
-        raise ArgumentError(f"operation: {operation!r} is not one of {', '.join(map(repr, (*OPERATIONS, 'dot')))}")
+    if operation not in OPERATIONS:
+        raise ArgumentError(f"operation: {operation!r} is not one of {', '.join(map(repr, OPERATIONS))}")
     _check_rows("source", source, arcs.num_columns, arcs)
     _check_rows("target", target, arcs.num_rows, arcs)
-    dtype = torch.promote_types(source.dtype, target.dtype)
-    shape = _common_shape(source, target)
-    inner = shape[:-1] if operation == "dot" else shape
-    if operation == "dot" and not shape:
+    try:
+        dims = len(torch.broadcast_shapes(source.shape[1:], target.shape[1:]))
+    except RuntimeError:
+        raise ArgumentError(
+            f"source, target: {list(source.shape)} and {list(target.shape)} do not broadcast beyond the first dimension"
+        ) from None
+    if operation == "dot" and not dims:
         raise ArgumentError("source, target: 'dot' sums over the last dimension, these have none; use 'mul'")
-    u, v = (_in_columns(tensor.to(dtype), shape) for tensor in (source, target))
-    sides, heads = _sides(arcs, u, v), math.prod(inner)
-    if transformed() or not dtype.is_floating_point:  # what torch itself has rules for
-        found = portable.apply_at_ends(u, v, sides, operation, heads)
-    else:
-        found = edges.apply_at_ends(u, v, *sides, operation, heads, backend)
-    return found.reshape(arcs.num_arcs, *inner)
+    u, v = _ends(source, dims, arcs.neighbors), _ends(target, dims, arcs.row_of_arc())
+    return _of_edges(OPERATIONS[operation](u, v), arcs)
 
 
-def edge_softmax(arcs: Csr, score: Tensor, *, backend: str = "auto") -> Tensor:
+def edge_softmax(arcs: Csr, score: Tensor) -> Tensor:
     """The softmax of the scores over the edges that lead to each target.
 
     arcs : `Csr`, whose rows are the targets. score : floating, [E, ...]. Returns the same shape. backend : a name of
@@ -59,36 +53,44 @@ def edge_softmax(arcs: Csr, score: Tensor, *, backend: str = "auto") -> Tensor:
     _check_rows("score", score, arcs.num_arcs, arcs)
     if not score.is_floating_point():
         raise ArgumentError(f"score: expected a floating tensor, got {score.dtype}; use score.float()")
-    flat, rows = _in_columns(score, score.shape[1:]), (arcs.offset, arcs.neighbors, arcs.permutation)
-    if transformed():
-        return portable.edge_softmax(flat, Sides(*rows)).reshape(score.shape)
-    return edges.edge_softmax(flat, *rows, backend).reshape(score.shape)
+    row, wide = arcs.row_of_arc(), score.to(_wide(score.dtype))
+    wide = wide if arcs.permutation is None else wide.index_select(0, arcs.permutation)
+    best = scatter(wide.detach(), row, arcs.num_rows, REDUCTIONS["max"])
+    power = (wide - take(torch.where(best == -torch.inf, 0, best), row)).exp()
+    alpha = power / take(add_at(power, row, arcs.num_rows), row)
+    return _of_edges(alpha.to(score.dtype), arcs)
 
 
-def _common_shape(source: Tensor, target: Tensor) -> tuple[int, ...]:
-    """The shape that what lies at a vertex is broadcast to."""
-    try:
-        return torch.broadcast_shapes(source.shape[1:], target.shape[1:])
-    except RuntimeError:
-        raise ArgumentError(
-            f"source, target: {list(source.shape)} and {list(target.shape)} do not broadcast beyond the first dimension"
-        ) from None
+def _dot(u: Tensor, v: Tensor) -> Tensor:
+    dtype = torch.promote_types(u.dtype, v.dtype)
+    wide = _wide(dtype)
+    return (u * v).sum(-1) if wide == dtype else (u.to(wide) * v.to(wide)).sum(-1).to(dtype)
 
 
-def _in_columns(data: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Data [n, ...] broadcast to [n, *shape], as [n, columns]."""
-    missing = len(shape) - data.dim() + 1
-    data = data.reshape(data.shape[0], *(1,) * missing, *data.shape[1:])
-    return data.expand(data.shape[0], *shape).reshape(data.shape[0], math.prod(shape))
+OPERATIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "add": torch.add,
+    "sub": torch.sub,
+    "mul": torch.mul,
+    "div": torch.div,
+    "dot": _dot,
+}
 
 
-def _sides(arcs: Csr, *tensors: Tensor) -> Sides:
-    """The arcs by target, and by source where gradients of the tensors are recorded."""
-    held = (arcs.offset, arcs.neighbors, arcs.permutation)
-    if not records(*tensors):
-        return Sides(*held)
-    edge = arcs.transposed_permutation()
-    return Sides(*held, *arcs.transposed()[:2], edge)
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    """The dtype that 16-bit floats are summed in."""
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def _ends(data: Tensor, dims: int, vertex: Tensor) -> Tensor:
+    """Rows of the data [n, ...] by vertex, [E, ...] of 1 + dims dimensions."""
+    return take(data.reshape(data.shape[0], *(1,) * (dims + 1 - data.dim()), *data.shape[1:]), vertex)
+
+
+def _of_edges(of_arcs: Tensor, arcs: Csr) -> Tensor:
+    """Data [E, ...] of the arcs in the order of the edges."""
+    if arcs.permutation is None:
+        return of_arcs
+    return torch.empty_like(of_arcs).index_copy(0, arcs.permutation, of_arcs)
 
 
 def _check_rows(name: str, tensor: Tensor, rows: int, arcs: Csr) -> None:

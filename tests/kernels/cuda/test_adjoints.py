@@ -11,10 +11,9 @@ import tgraph as tg
 from tgraph import kernels
 from tgraph.kernels import BACKENDS, portable
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, edges, sddmm
+from tgraph.kernels.cuda import adjoints, aggregation, sddmm
 from tgraph.kernels.cuda import pull as pulling
 from tgraph.kernels.cuda.pull import TYPES
-from tgraph.kernels.portable.edges import Sides
 from tgraph.kernels.reductions import REDUCTIONS
 
 FLOATS = sddmm.FLOATS
@@ -73,29 +72,6 @@ def test_products_are_those_of_the_portable_backend(device, dtype, columns, head
         found = adjoints.products(here, row_data.to(device), data.to(device), heads)
         assert found.dtype == dtype and found.shape == (sub.num_arcs, heads)
         close(found, expected, dtype)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_products_at_the_ends_of_edges(device, dtype):
-    made = bipartite_arcs(30, 12, 200)
-    for held, n, k in ((made, 30, 12), (made.opposite(), 12, 30)):
-        source, target = random_data((n, 24), dtype), random_data((k, 24), dtype, 1)
-        here = Sides(*(None if tensor is None else tensor.to(device) for tensor in held))
-        found = edges.apply_at_ends(source.to(device), target.to(device), here, "dot", 3)
-        assert found.dtype == dtype
-        close(found, portable.apply_at_ends(source.double(), target.double(), held, "dot", 3), dtype, 2)
-
-
-def bipartite_arcs(num_sources, num_targets, size):
-    random = torch.Generator().manual_seed(0)
-    source, target = (torch.randint(0, count, (size,), generator=random) for count in (num_sources, num_targets))
-    by_target, by_source = torch.argsort(target, stable=True), torch.argsort(source, stable=True)
-
-    def offset(ends, count):
-        return torch.cat((torch.zeros(1, dtype=torch.int64), torch.bincount(ends, minlength=count).cumsum(0)))
-
-    ahead = offset(target, num_targets), source[by_target], by_target
-    return Sides(*ahead, offset(source, num_sources), target[by_source], by_source)
 
 
 def test_products_of_data_that_is_not_aligned(device):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, attention, edges, linear, loop, relaxation, union_find
+from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, union_find
 from tgraph.kernels.cuda.adjoints import products, push_rows, winners
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
-from tgraph.kernels.cuda.edges import apply_at_ends
 from tgraph.kernels.cuda.linear import affine_step
 from tgraph.kernels.cuda.loop import fixpoint
 from tgraph.kernels.cuda.relaxation import relax
@@ -19,7 +18,6 @@ from tgraph.kernels.cuda.union_find import join, outside
 __all__ = [
     "affine_step",
     "aggregate",
-    "apply_at_ends",
     "attend",
     "attend_backward",
     "attention_weights",
@@ -49,7 +47,6 @@ def refuses(call: Call) -> str | None:
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "affine_step": linear.refuses,
     "aggregate": aggregation.refuses,
-    "apply_at_ends": edges.refuses,
     "attend": attention.refuses,
     "attend_backward": attention.refuses,
     "attention_weights": attention.refuses,

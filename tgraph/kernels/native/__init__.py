@@ -16,9 +16,8 @@ from tgraph.kernels.native.analytics.k_core import peel
 from tgraph.kernels.native.analytics.label_propagation import vote
 from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.native.analytics.union_find import join, outside
-from tgraph.kernels.native.attention import attention, edges
+from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
-from tgraph.kernels.native.attention.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.values import convert, fill, number, replace
 from tgraph.kernels.native.linear import linear
@@ -29,15 +28,12 @@ from tgraph.kernels.native.relaxation.relaxation import fixpoint
 __all__ = [
     "affine_step",
     "aggregate",
-    "apply_at_ends",
     "attend",
     "attend_backward",
     "attention_weights",
     "convert",
     "count_arcs_among",
     "count_triangles",
-    "edge_softmax",
-    "edge_softmax_gradient",
     "fill",
     "fixpoint",
     "give_won",
@@ -52,7 +48,6 @@ __all__ = [
     "push_rows",
     "refuses",
     "replace",
-    "sum_edges",
     "sweep",
     "vote",
     "winners",
@@ -78,10 +73,6 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "attend": attention.refuses,
     "attend_backward": attention.refuses,
     "attention_weights": attention.refuses,
-    "apply_at_ends": edges.refuses,
-    "sum_edges": edges.refuses,
-    "edge_softmax": edges.refuses,
-    "edge_softmax_gradient": edges.refuses,
     "push_rows": aggregation.refuses_push_rows,
     "products": aggregation.refuses_adjoints,
     "winners": aggregation.refuses_adjoints,

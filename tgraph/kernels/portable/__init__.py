@@ -6,7 +6,6 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.portable.adjoints import products, push_rows, winners
 from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
-from tgraph.kernels.portable.edges import apply_at_ends, edge_softmax, edge_softmax_gradient, sum_edges
 from tgraph.kernels.portable.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.portable.k_core import peel
 from tgraph.kernels.portable.label_propagation import vote
@@ -19,15 +18,12 @@ from tgraph.kernels.portable.values import convert, fill, number, replace
 __all__ = [
     "affine_step",
     "aggregate",
-    "apply_at_ends",
     "attend",
     "attend_backward",
     "attention_weights",
     "convert",
     "count_arcs_among",
     "count_triangles",
-    "edge_softmax",
-    "edge_softmax_gradient",
     "fill",
     "join",
     "levels",
@@ -40,7 +36,6 @@ __all__ = [
     "refuses",
     "relax",
     "replace",
-    "sum_edges",
     "sweep",
     "vote",
     "winners",

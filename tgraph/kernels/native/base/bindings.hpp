@@ -9,7 +9,6 @@ void bind_csr(nb::module_& module);
 void bind_aggregate(nb::module_& module);
 void bind_pages(nb::module_& module);
 void bind_attention(nb::module_& module);
-void bind_edges(nb::module_& module);
 void bind_relax(nb::module_& module);
 void bind_power(nb::module_& module);
 void bind_join(nb::module_& module);

@@ -79,7 +79,6 @@ NB_MODULE(_native, module) {
     tgraph::bind_pages(module);
     tgraph::bind_aggregate(module);
     tgraph::bind_attention(module);
-    tgraph::bind_edges(module);
     tgraph::bind_relax(module);
     tgraph::bind_power(module);
     tgraph::bind_join(module);
