@@ -211,7 +211,8 @@ def watches() -> tuple[Stopwatch, Stopwatch]:
     if (kernels := native.load()) is not None:
         compiled.watch(kernels)
     for backend in BACKENDS.values():
-        operations.watch(backend)
+        for name, (run, refuses) in backend.operators.items():
+            backend.offer(name, operations.timed(run), refuses)
     return compiled, operations
 
 

@@ -6,7 +6,6 @@ import sys
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
@@ -15,6 +14,7 @@ from typer.testing import CliRunner
 from tgraph import kernels
 from tgraph.cli import app, examination
 from tgraph.core import native
+from tgraph.kernels import Backend, Implementation
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 
@@ -32,11 +32,7 @@ def sections():
 
 
 def backend_named(name, refuses, unavailable=None):
-    module = ModuleType(name)
-    module.name, module.refuses, module.aggregate = name, refuses, None
-    if unavailable is not None:
-        module.unavailable = lambda: unavailable
-    return module
+    return Backend(name, {"aggregate": Implementation(None, refuses)}, lambda: unavailable)
 
 
 def test_it_tells_versions_devices_backends_and_the_cache(monkeypatch, tmp_path):

@@ -9,7 +9,8 @@ from nn_samples import edges, features, layers
 import tgraph as tg
 from tgraph.core import native
 from tgraph.errors import ArgumentError
-from tgraph.kernels import BACKENDS
+from tgraph.kernels import BACKENDS, Implementation
+from tgraph.kernels import native as native_backend
 from tgraph.kernels.autograd import eager
 from tgraph.tuning import layer_advice
 from tgraph.tuning.findings import figure, size
@@ -17,6 +18,12 @@ from tgraph.tuning.profiler import Profile
 
 LAYERS = layers()
 OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an operator, where the name is another
+
+
+SPIED = {
+    *("aggregate", "push_rows", "products", "winners", "pull_won", "give_won"),
+    *("attend", "attend_backward", "attention_weights"),
+}
 
 
 @pytest.fixture
@@ -32,12 +39,12 @@ def served(monkeypatch):
         return called
 
     for backend in BACKENDS.values():
-        for operation in ("aggregate", "push_rows", "products", "winners", "pull_won", "give_won"):
-            if hasattr(backend, operation):
-                monkeypatch.setattr(backend, operation, spy(backend.name, operation, getattr(backend, operation)))
-        for operation in ("attend", "attend_backward", "attention_weights"):
-            if hasattr(backend, operation):
-                monkeypatch.setattr(backend, operation, spy(backend.name, operation, getattr(backend, operation)))
+        for operation in SPIED & backend.operators.keys():
+            run, refuses = backend.operators[operation]
+            watched = Implementation(spy(backend.name, operation, run), refuses)
+            monkeypatch.setitem(backend.operators, operation, watched)
+    for operation in ("attend", "attend_backward"):  # kernels that are called at once
+        monkeypatch.setattr(native_backend, operation, spy("native", operation, getattr(native_backend, operation)))
     for name in ("_pull", "_give"):  # kernels that are called at once
         monkeypatch.setattr(eager, name, spy("native", "aggregate", getattr(eager, name)))
     return calls

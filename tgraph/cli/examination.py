@@ -6,7 +6,6 @@ import os
 import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
 
 import torch
 
@@ -16,7 +15,7 @@ from tgraph.cli import report
 from tgraph.core import cache, native
 from tgraph.core.subgraph import whole
 from tgraph.errors import TGraphError
-from tgraph.kernels import layouts
+from tgraph.kernels import Backend, layouts
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 from tgraph.kernels.reductions import reduction_of
@@ -85,22 +84,22 @@ def threads() -> Iterator[tuple[str, str]]:
     yield "TGRAPH_CPUS", f"{found['demanded']}, which counts in place of both" if found["demanded"] else "not set"
 
 
-def served(backend: ModuleType) -> str:
+def served(backend: Backend) -> str:
     """The devices on which a backend sums float32 messages, and why it does not on the others."""
     refusals = {device: refusal(backend, device) for device in devices()}
     serves = [device for device, reason in refusals.items() if reason is None]
     reasons = [f"not {device}: {reason}" for device, reason in refusals.items() if reason is not None]
     if serves:
-        only = ["graphs in a layout of their own alone"] if backend is layouts else []
+        only = ["graphs in a layout of their own alone"] if backend.name == layouts.name else []
         return "; ".join([", ".join(serves), *only, *reasons])
-    missing = getattr(backend, "unavailable", lambda: None)()
+    missing = backend.unavailable()
     return f"nothing here: {missing}" if missing else "; ".join(reasons)
 
 
-def refusal(backend: ModuleType, device: str) -> str | None:
+def refusal(backend: Backend, device: str) -> str | None:
     """Why a backend does not serve a plain call on a device, None where it does."""
     try:
-        call = plain_call(device, layout=backend is layouts)
+        call = plain_call(device, layout=backend.name == layouts.name)
         return kernels.find(backend.name, call).refused.get(backend.name)
     except (TGraphError, RuntimeError, AssertionError) as fault:  # what torch says of a device it cannot use
         return str(fault).strip().partition("\n")[0]

@@ -48,7 +48,7 @@ def find_loop(
     check_dtype(graph, values, weights, program.edge)
     call = Call("fixpoint", values, program.reduction, program.edge, weights, graph, sub=held)
     call = call if backend == layouts.name else call.decoded()
-    rounds_will_do = backend == "auto" or hasattr(BACKENDS[backend], "relax")
+    rounds_will_do = backend == "auto" or "relax" in BACKENDS[backend].operators
     return find(backend, call) if rounds_will_do else choose(backend, call)
 
 
@@ -67,7 +67,7 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
     """The loop of a plan at its start; `values` are contiguous and will be overwritten."""
     loop = cast(Choice, plan.loop)
-    if loop.backend is layouts:
+    if loop.is_by(layouts.name):
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
     def weights(direction: str) -> Tensor | float | None:

@@ -4,6 +4,7 @@ follows from its declaration: it is worked out once for a graph and found again 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from tgraph.engine import compiled_loop, overflow
 from tgraph.engine.delta_stepping import check_delta
 from tgraph.engine.plan import Plan
 from tgraph.errors import ArgumentError
-from tgraph.kernels import Choice, is_watched, layouts
+from tgraph.kernels import is_watched, layouts
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
@@ -86,7 +87,7 @@ def _made(
     loop = compiled_loop.find_loop(program, graph, values, active, backend, in_rounds or watch is not None)
     if loop is None or loop.backend is None:
         return Plan(limit, width, watch, loop)
-    if loop.backend is layouts:
+    if loop.is_by(layouts.name):
         return Plan(None, width, watch, loop)  # blocks are visited as often as it takes
     best = compiled_loop.best_weight(program, graph) if watch is None else None
     return Plan(limit, width, watch, loop, best, overflow.growth(program, graph, most))
@@ -97,7 +98,7 @@ def _for(known: Plan, graph: Graph | None, values: Tensor) -> Plan:
     assert known.loop is not None
     choice, call = known.loop, known.loop.call
     call = Call(call.operation, values, call.reduction, call.edge, call.weights, graph)
-    loop = Choice(choice.backend, call, choice.refused, choice.tuned)
+    loop = replace(choice, call=call)
     return Plan(known.limit, known.width, known.watch, loop, known.best, known.growth)
 
 

@@ -245,9 +245,9 @@ def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
 def _direction(choice: Choice) -> Mode | None:
     """Which way messages went in a call, whatever the engine asked for; None for a call without arcs of its own."""
     call = choice.call
-    if choice.backend is layouts and call.operation == "aggregate":
+    if choice.is_by(layouts.name) and choice.operator == "aggregate":
         return "pull"  # from the stored arcs or their transpose: layouts offer nothing else
-    return None if call.sub is None else call.sub.mode
+    return None if call is None or call.sub is None else call.sub.mode
 
 
 def _stretches(steps: list[Iteration]) -> Iterator[tuple[Mode, int, int]]:

@@ -23,7 +23,7 @@ from tgraph.kernels.messages import across, column, is_per_arc, messages_of, sen
 from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
-__all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "refuses", "relax", "serves"]
+__all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "refuses", "relax"]
 
 name = "layout"
 

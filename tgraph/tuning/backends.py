@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import cast
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, whole
 from tgraph.errors import ArgumentError
-from tgraph.kernels import BACKENDS, by_rule, is_ordered, refusal, tuned
+from tgraph.kernels import BACKENDS, Backend, by_rule, refusal, tuned
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.model.operators import aggregate
@@ -97,13 +96,13 @@ def _measured(graph: Graph, data: Tensor, reduce: str, timer: Timer) -> tuned.Me
         sub = _subgraph(graph, name)
         with torch.no_grad():
             times[name] = 1000 * timer(lambda sub=sub: aggregate(sub, data, reduce))  # type: ignore[misc]
-    fastest, preferred = min(times, key=lambda name: times[name]), cast(ModuleType, by_rule(call).backend).name
+    fastest, preferred = min(times, key=lambda name: times[name]), cast(Backend, by_rule(call).backend).name
     return tuned.Measured(preferred if times[preferred] < MARGIN * times[fastest] else fastest, times)
 
 
 def _candidates(call: Call) -> list[str]:
     """The backends that serve the call with results that do not change from run to run."""
-    return [name for name, backend in BACKENDS.items() if refusal(backend, call) is None and is_ordered(backend, call)]
+    return [name for name, backend in BACKENDS.items() if refusal(backend, call) is None and backend.is_ordered(call)]
 
 
 def _subgraph(graph: Graph, backend: str) -> Subgraph:

@@ -168,7 +168,7 @@ def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) ->
     moved = on_graph(arguments, layer, held)
     with watched() as choices:
         layer(*moved.args, **moved.kwargs)
-    return any(choice.backend is layout_backend for choice in choices)
+    return any(choice.is_by(layout_backend.name) for choice in choices)
 
 
 def _fits(advice: ModelAdvice, square: Adjacency) -> bool:

@@ -64,7 +64,7 @@ class Profile(TorchDispatchMode):
         begin = _clock(args)
         results = func(*args, **(kwargs or {}))
         taken = _clock(args) - begin
-        made = self.unregistered[before:]
+        made = [choice for choice in self.unregistered[before:] if choice.call is not None]
         del self.unregistered[before:]
         if made:
             given = dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | (kwargs or {})
@@ -104,10 +104,10 @@ def replayed(choices: Sequence[Choice]) -> tuple[list[Step], list[Step]]:
     forward, backward = [], []
     for choice in choices:
         call = choice.call
-        if call.operation != "aggregate" or call.sub is None:
+        if choice.operator != "aggregate" or call.sub is None:
             continue
         forward.append(_timed(choice))
-        if choice.backend is layouts and call.data.requires_grad:
+        if choice.is_by(layouts.name) and call.data.requires_grad:
             graph = call.sub.graph.transpose_detached()
             sub = whole(graph, graph.everything(), "pull", layouts.name)
             backward.append(_timed(choose(layouts.name, replace(call, data=call.data.detach(), sub=sub))))

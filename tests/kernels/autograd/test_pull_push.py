@@ -11,11 +11,11 @@ from strategies import random_graph
 import tgraph as tg
 from tgraph.core import native as compiled
 from tgraph.errors import ArgumentError
-from tgraph.kernels import BACKENDS, cuda, native
+from tgraph.kernels import BACKENDS, Backend, Implementation, cuda, native, portable
 from tgraph.kernels.autograd import pull_push, segments
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
-GENERAL = [name for name, module in BACKENDS.items() if hasattr(module, "push_rows") and module is not cuda]
+GENERAL = [name for name, each in BACKENDS.items() if "push_rows" in each.operators and name != cuda.name]
 
 
 @pytest.fixture(params=GENERAL)
@@ -202,13 +202,12 @@ def test_a_backend_without_gradients_gets_them(monkeypatch):
     def aggregate(sub, data, *others):
         assert not data.requires_grad and sub.mode == "pull"
         served.append(data)
-        return BACKENDS["portable"].aggregate(sub, data, *others)
+        return portable.aggregate(sub, data, *others)
 
     def refuses(call):
         return "it records no gradients" if call.needs_gradient else None
 
-    plain = type("plain", (), {"name": "plain", "refuses": staticmethod(refuses), "aggregate": staticmethod(aggregate)})
-    monkeypatch.setitem(BACKENDS, "plain", plain)
+    monkeypatch.setitem(BACKENDS, "plain", Backend("plain", {"aggregate": Implementation(aggregate, refuses)}))
     graph = random_graph(5, 9, dtype=torch.float64)
     for reduce in ("sum", "mean", "max"):
         function = aggregated(tg.Program().tensorize(graph, graph.everything(), "pull"), reduce, "mul", "plain")

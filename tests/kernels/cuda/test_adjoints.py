@@ -1,7 +1,5 @@
 """What gradients take from CUDA kernels: against the portable backend in float64, and against finite differences."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 from pull_samples import BORDERS, pull, push, random_data, rows_of_degrees, subgraphs
@@ -9,7 +7,7 @@ from strategies import random_graph
 
 import tgraph as tg
 from tgraph import kernels
-from tgraph.kernels import BACKENDS, portable
+from tgraph.kernels import BACKENDS, Backend, Implementation, portable
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import adjoints, aggregation, sddmm
 from tgraph.kernels.cuda import pull as pulling
@@ -36,13 +34,8 @@ def backend(device, monkeypatch):
     if device.type == "cuda":
         return "cuda"
     served = {name: getattr(adjoints, name) for name in ("push_rows", "products", "winners")}
-    refusals = {"aggregate": aggregation.refuses}
-    shim = SimpleNamespace(
-        name="shim",
-        refuses=lambda call: refusals.get(call.operation, adjoints.refuses)(call),
-        aggregate=aggregation.aggregate,
-        **served,
-    )
+    shim = Backend("shim", {name: Implementation(run, adjoints.refuses) for name, run in served.items()})
+    shim.offer("aggregate", aggregation.aggregate, aggregation.refuses)
     monkeypatch.setitem(BACKENDS, "shim", shim)
     return "shim"
 

@@ -241,7 +241,9 @@ def test_large_scores_and_edges_of_no_weight(prepared, small_tiles):
 def served(prepared, monkeypatch):
     """The device, on which the backend serves; that of the shim pretends to be one."""
     if prepared.type == "cpu":
-        monkeypatch.setattr(cuda, "refuses", attention.refuses)
+        for name in ("attend", "attend_backward", "attention_weights"):
+            offered = kernels.Implementation(getattr(attention, name), attention.refuses)
+            monkeypatch.setitem(kernels.BACKENDS["cuda"].operators, name, offered)
     return prepared
 
 

@@ -13,7 +13,7 @@ from strategies import MODES, Any, graphs, grid, random_graph
 import tgraph as tg
 from tgraph.engine import compiled_loop
 from tgraph.engine.plan import Plan
-from tgraph.kernels import BACKENDS, Choice
+from tgraph.kernels import BACKENDS, Backend, Choice, Implementation
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import loop, relaxation
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
@@ -27,7 +27,8 @@ DTYPES = [torch.int32, torch.int64, torch.float32, torch.float64]
 def registered(monkeypatch):
     """The kernels as a backend of their own."""
     served = {"fixpoint": loop.fixpoint, "relax": relaxation.relax}
-    monkeypatch.setitem(BACKENDS, "kernels", SimpleNamespace(name="kernels", refuses=loop.refuses, **served))
+    offered = {name: Implementation(run, loop.refuses) for name, run in served.items()}
+    monkeypatch.setitem(BACKENDS, "kernels", Backend("kernels", offered))
 
 
 @pytest.fixture(params=["small", "large"])
@@ -146,7 +147,8 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
         for size in (768, -1):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
-            choice = Choice(BACKENDS["kernels"], Call("fixpoint", values, edge="add", weights=graph.weights))
+            call = Call("fixpoint", values, edge="add", weights=graph.weights)
+            choice = Choice("fixpoint", BACKENDS["kernels"], call)
             width, best = None if delta == torch.inf else delta, compiled_loop.best_weight(program, graph)
             plan = Plan(None, width, loop=choice, best=best)
             run = compiled_loop.begin(plan, program, graph, values.clone(), graph.select([0]), "push")

@@ -162,7 +162,7 @@ def test_a_partial_push_allocates_for_its_receivers_only():
 def test_the_portable_backend_serves_everything():
     for dtype in (torch.bool, torch.int8, torch.bfloat16):
         assert portable.refuses(Call("aggregate", torch.empty(3, dtype=dtype, device="meta"))) is None
-    assert kernels.choose("portable", Call("aggregate", torch.ones(3))).backend is portable
+    assert kernels.choose("portable", Call("aggregate", torch.ones(3))).is_by("portable")
     assert list(kernels.BACKENDS)[-1] == "portable"  # last, for auto takes the first that does not refuse
 
 
@@ -170,13 +170,13 @@ def test_auto_takes_the_first_that_does_not_refuse(monkeypatch):
     def refuses(call):
         return "only int8" if call.data.dtype != torch.int8 else None
 
-    picky = types.SimpleNamespace(name="picky", refuses=refuses, aggregate=lambda *args: "picky")
-    monkeypatch.setattr(kernels, "BACKENDS", {"picky": picky, "portable": portable})
+    picky = kernels.Backend("picky", {"aggregate": kernels.Implementation(lambda *args: "picky", refuses)})
+    monkeypatch.setattr(kernels, "BACKENDS", {"picky": picky, "portable": kernels.BACKENDS["portable"]})
     small, floating = torch.ones(2, dtype=torch.int8), torch.ones(2)
     taken = kernels.choose("auto", Call("aggregate", small))
     assert taken.backend is picky and taken.run() == "picky" and str(taken) == "aggregate: picky serves it"
     fallen = kernels.choose("auto", Call("aggregate", floating))
-    assert fallen.backend is portable
+    assert fallen.is_by("portable")
     assert str(fallen) == "aggregate: portable serves it (picky does not: only int8)"
     assert kernels.choose("auto", Call("relax", small)).refused == {"picky": "it has no relax"}
     with pytest.raises(ArgumentError, match=r"backend.*'picky'.*float32.*cpu.*only int8.*auto"):

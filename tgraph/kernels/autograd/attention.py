@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.library import directly, register
-from tgraph.kernels import choose, cuda, refusal
+from tgraph.kernels import BACKENDS, choose, cuda, refusal
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.attention import Inputs, Way, attend_recorded
 
@@ -29,8 +29,8 @@ def widened(inputs: Inputs, backend: str, operation: str = "attend") -> Inputs:
     """The inputs as the backend is to be given them: 16-bit numbers in float32, unless it computes in that itself."""
     if inputs.sent.dtype not in NARROW:
         return inputs
-    compiling = torch.compiler.is_compiling()
-    if not compiling and backend in ("auto", cuda.name) and refusal(cuda, _call(operation, inputs)) is None:
+    asked = backend in ("auto", cuda.name) and not torch.compiler.is_compiling()
+    if asked and refusal(BACKENDS[cuda.name], _call(operation, inputs)) is None:
         return inputs
     return Inputs(*(None if x is None else x.float() for x in inputs))  # type: ignore[arg-type]
 

@@ -49,6 +49,7 @@ __all__ = [
     "refuses",
     "replace",
     "sweep",
+    "unavailable",
     "vote",
     "winners",
 ]
@@ -62,9 +63,12 @@ def refuses(call: Call) -> str | None:
         return f"it computes on the CPU, the data is on {call.data.device}"
     if torch.compiler.is_compiling():
         return "torch.compile cannot look into it"
-    if native.load() is None:
-        return "its kernels are not installed, or turned off by TGRAPH_NATIVE=0"
-    return _REFUSALS[call.operation](call)
+    return unavailable() or _REFUSALS[call.operation](call)
+
+
+def unavailable() -> str | None:
+    """Why no call is served in this process at present, None where some are."""
+    return None if native.load() is not None else "its kernels are not installed, or turned off by TGRAPH_NATIVE=0"
 
 
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.

@@ -1,0 +1,158 @@
+"""Which backend computes an operator.
+
+An operator has a name, and each backend offers implementations of some of them: a function, and `refuses`, which takes
+the same arguments and returns None where the function supports them, or a sentence why it does not. A call goes to the
+first backend of `BACKENDS`, best first, that offers the operator and does not refuse.
+
+There are two kinds of operators. Those on tensors, such as sorting edges or evaluating a DAG, are an `Operator`, which
+is called like a function. Those on graphs, such as aggregate, are asked for with a `tgraph.kernels.call.Call` by
+`tgraph.kernels.choose`, which adds the rules for a backend chosen by name, for layouts and for measured choices.
+
+`watched` records the choices of both. This module stands below the backends, which register their implementations when
+`tgraph.kernels` is imported; portable implementations in torch may stand beside the definition of an operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+
+import torch
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Implementation(NamedTuple):
+    """What a backend offers for an operator: run(*arguments), and refuses(*arguments), None or why it does not support
+    these."""
+
+    run: Callable[..., Any]
+    refuses: Callable[..., str | None]
+
+
+@dataclass(eq=False)
+class Backend:
+    """A backend and the operators that it offers, by name.
+
+    unavailable : why it can serve no call in this process at present, None where it can.
+    yields : for a call on a graph, why "auto" passes the backend over although it supports the call, None where not.
+    is_ordered : False for a call whose sums change from run to run.
+    """
+
+    name: str
+    operators: dict[str, Implementation] = field(default_factory=dict)
+    unavailable: Callable[[], str | None] = lambda: None
+    yields: Callable[[Any], str | None] | None = None
+    is_ordered: Callable[[Any], bool] = lambda call: True
+
+    def offer(self, operator: str, run: Callable[..., Any], refuses: Callable[..., str | None]) -> None:
+        """Offer an operator."""
+        self.operators[operator] = Implementation(run, refuses)
+
+
+BACKENDS = {name: Backend(name) for name in ("layout", "native", "cuda", "scatter", "sparse", "portable")}
+PORTABLE = BACKENDS["portable"]
+
+
+def is_available(backend: str) -> bool:
+    """Whether a backend can serve calls in this process at present."""
+    return BACKENDS[backend].unavailable() is None
+
+
+@dataclass(slots=True, eq=False)
+class Choice:
+    """The backend that serves a call of an operator, None where none does, and why those before it do not:
+    {name: reason}.
+
+    call : the `Call` that the backend is given, None for an operator on tensors. tuned : True where `tgraph.tune` chose
+    the backend.
+    """
+
+    operator: str
+    backend: Backend | None
+    call: Any = None
+    refused: dict[str, str] = field(default_factory=dict)
+    tuned: bool = False
+
+    @property
+    def run(self) -> Any:
+        """The function of the backend."""
+        assert self.backend is not None
+        return self.backend.operators[self.operator].run
+
+    def is_by(self, name: str) -> bool:
+        """True where the backend of that name serves the call."""
+        return self.backend is not None and self.backend.name == name
+
+    def __str__(self) -> str:
+        name = "no backend" if self.backend is None else self.backend.name
+        because = "; ".join(f"{other} does not: {reason}" for other, reason in self.refused.items())
+        because = "tgraph.tune chose it" if self.tuned else because
+        return f"{self.operator}: {name} serves it" + (f" ({because})" if because else "")
+
+
+class Operator(Generic[P, R]):
+    """An operator on tensors: a function computed by the first backend that supports the arguments."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, portable: Callable[P, R]):
+        """portable : the implementation in torch, which supports all arguments."""
+        self.name = name
+        PORTABLE.offer(name, portable, supports_all)
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        return self.serving(*arguments, **named)(*arguments, **named)
+
+    def serving(self, *arguments: P.args, **named: P.kwargs) -> Callable[P, R]:
+        """The function that computes it."""
+        name = self.name
+        refused: dict[str, str] = {}
+        for backend in BACKENDS.values():
+            if (offered := backend.operators.get(name)) is not None:
+                if (reason := offered.refuses(*arguments, **named)) is None:
+                    if is_watched():
+                        noted(Choice(name, backend, refused=refused))
+                    return offered.run
+                refused[backend.name] = reason
+        raise AssertionError(f"{name}: no backend serves it")
+
+
+def operator(portable: Callable[P, R]) -> Operator[P, R]:
+    """The operator of the name and with the portable implementation of a function, which it replaces."""
+    return Operator(portable.__name__.lstrip("_"), portable)
+
+
+def supports_all(*arguments: Any, **named: Any) -> None:
+    """The `refuses` of an implementation that supports all arguments."""
+
+
+_watchers: ContextVar[tuple[list[Choice], ...]] = ContextVar("watchers", default=())
+
+
+@contextmanager
+def watched() -> Iterator[list[Choice]]:
+    """The choices made in a `with` block by this thread, in order."""
+    seen: list[Choice] = []
+    before = _watchers.set((*_watchers.get(), seen))
+    try:
+        yield seen
+    finally:
+        _watchers.reset(before)
+
+
+def is_watched() -> bool:
+    """True within `watched`; not under torch.compile, which does not trace a ContextVar."""
+    return not torch.compiler.is_compiling() and bool(_watchers.get())
+
+
+def noted(choice: Choice) -> Choice:
+    """The choice, added to those of every enclosing `watched`."""
+    if is_watched():
+        for seen in _watchers.get():
+            seen.append(choice)
+    return choice
