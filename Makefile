@@ -10,7 +10,8 @@ DRY ?=
 MINUTES ?= 10
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard tgraph/kernels/native/*/*.[ch]pp)
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt \
+    $(wildcard tgraph/kernels/native/*/*.[ch]pp tgraph/kernels/native/*/*/*.[ch]pp)
 INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # Compiles with what .venv has for it: in a new environment of pip's own all paths would be other ones, and no object
 # file up to date. They are kept in build/.

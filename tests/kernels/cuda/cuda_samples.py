@@ -5,7 +5,7 @@ from pathlib import Path
 from tgraph.kernels.cuda.kernel import Kernel
 
 SHIFT = """
-#include "common.cuh"
+#include "base/common.cuh"
 #include "steps.cuh"
 namespace tgraph {
 template <class T>
@@ -24,7 +24,7 @@ __device__ T step(T x, T by) { return x + by; }
 """
 
 SPILL = """
-#include "common.cuh"
+#include "base/common.cuh"
 namespace tgraph {
 template <class T>
 __global__ void spill(const int64_t* at, T* y) {
@@ -37,7 +37,7 @@ __global__ void spill(const int64_t* at, T* y) {
 """
 
 LARGE = """
-#include "common.cuh"
+#include "base/common.cuh"
 namespace tgraph {
 __global__ void __launch_bounds__(96) large(int64_t* x, int32_t y, bool z, double by) {
     __shared__ int64_t kept[5000];

@@ -1,6 +1,6 @@
 // Kernels with one fault each, of which the shim has to stop every one, and some without.
-#include "frontier.cuh"
-#include "numbers.cuh"
+#include "relaxation/frontier.cuh"
+#include "base/numbers.cuh"
 
 namespace tgraph {
 

@@ -51,11 +51,11 @@ def test_a_library_depends_on_sources_headers_and_flags(tmp_path, monkeypatch):
     monkeypatch.setattr(host, "HERE", tmp_path)
     shim = tmp_path / "shim.hpp"
     shim.write_text("// one\n")
-    first = host.made_from("text", "frontier.cu")
-    assert host.made_from("text", "frontier.cu") == first
-    others = [host.made_from("other", "frontier.cu"), host.made_from("text", "sell.cu")]
+    first = host.made_from("text", "relaxation/frontier.cu")
+    assert host.made_from("text", "relaxation/frontier.cu") == first
+    others = [host.made_from("other", "relaxation/frontier.cu"), host.made_from("text", "aggregation/sell.cu")]
     monkeypatch.setattr(host, "FLAGS", [*host.FLAGS, "-O0"])
-    others.append(host.made_from("text", "frontier.cu"))
+    others.append(host.made_from("text", "relaxation/frontier.cu"))
     shim.write_text("// two\n")
-    others.append(host.made_from("text", "frontier.cu"))
+    others.append(host.made_from("text", "relaxation/frontier.cu"))
     assert len({first, *others}) == 5

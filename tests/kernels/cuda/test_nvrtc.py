@@ -95,7 +95,7 @@ def test_a_kernel_of_every_source_compiles_without_spills_and_can_be_launched(ar
 
 def test_every_source_has_a_wrapper_that_lists_its_kernels():
     listed = {kernel.source for module in WRAPPERS.values() for kernel in module.instantiations()}
-    assert {path.name for path in SOURCES.glob("*.cu")} == listed
+    assert {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cu")} == listed
 
 
 def test_a_kernel_that_spills_is_found_out(folder):

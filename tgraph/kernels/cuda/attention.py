@@ -23,7 +23,7 @@ from tgraph.kernels.cuda.pull import SOURCE as PULL
 from tgraph.kernels.cuda.runtime import Argument, Kernel
 from tgraph.kernels.portable.attention import Inputs, Way, gain, threshold
 
-AHEAD, BACK = "attention.cu", "attention_backward.cu"
+AHEAD, BACK = "attention/attention.cu", "attention/attention_backward.cu"
 THREADS = 128  # as in attention.cuh
 FLOATS = tuple(dtype for dtype in TYPES if dtype.is_floating_point)
 SCORES = {"gat": "tgraph::Gat", "gatv2": "tgraph::Gatv2", "dot": "tgraph::Dot"}

@@ -17,6 +17,8 @@ from tgraph.core.rows import Selection
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.runtime import Kernel
 
+SOURCE = "relaxation/frontier.cu"
+
 # As in frontier.cuh.
 BLOCK, ARCS_PER_BLOCK = 256, 1024
 
@@ -28,10 +30,10 @@ INDEX_TYPES = {torch.int32: "int32_t", torch.int64: "int64_t"}
 def instantiations() -> Iterator[Kernel]:
     """Every kernel that these functions may launch."""
     for name in ("pack_mask", "insert_ids", "clear_ids", "count_members", "list_members", "list_degrees"):
-        yield Kernel("frontier.cu", name)
+        yield Kernel(SOURCE, name)
     for value in TYPES.values():
-        yield Kernel("frontier.cu", "count_near", (value,))
-        yield Kernel("frontier.cu", "list_near", (value,))
+        yield Kernel(SOURCE, "count_near", (value,))
+        yield Kernel(SOURCE, "list_near", (value,))
 
 
 def blocks(work: int, each: int = BLOCK) -> int:
@@ -48,22 +50,20 @@ def pack(mask: Tensor) -> Tensor:
     """The bitmap of a mask, bool [n]."""
     words = torch.empty(blocks(len(mask), 32), dtype=torch.int32, device=mask.device)
     if len(mask):
-        runtime.launch(
-            Kernel("frontier.cu", "pack_mask"), blocks(len(mask)), BLOCK, mask.contiguous(), len(mask), words
-        )
+        runtime.launch(Kernel(SOURCE, "pack_mask"), blocks(len(mask)), BLOCK, mask.contiguous(), len(mask), words)
     return words
 
 
 def insert(ids: Tensor, words: Tensor) -> None:
     """Set the bits of some vertices, int64 [k]."""
     if len(ids):
-        runtime.launch(Kernel("frontier.cu", "insert_ids"), blocks(len(ids)), BLOCK, ids, len(ids), words)
+        runtime.launch(Kernel(SOURCE, "insert_ids"), blocks(len(ids)), BLOCK, ids, len(ids), words)
 
 
 def clear(ids: Tensor, words: Tensor) -> None:
     """Empty a bitmap whose members are these, int64 [k]."""
     if len(ids):
-        runtime.launch(Kernel("frontier.cu", "clear_ids"), blocks(len(ids)), BLOCK, ids, len(ids), words)
+        runtime.launch(Kernel(SOURCE, "clear_ids"), blocks(len(ids)), BLOCK, ids, len(ids), words)
 
 
 def members(words: Tensor, size: int) -> Tensor:
@@ -72,9 +72,9 @@ def members(words: Tensor, size: int) -> Tensor:
     if size:
         grid = blocks(len(words))
         kept = torch.empty(grid + 1, dtype=torch.int64, device=words.device)
-        runtime.launch(Kernel("frontier.cu", "count_members"), grid, BLOCK, words, len(words), kept)
+        runtime.launch(Kernel(SOURCE, "count_members"), grid, BLOCK, words, len(words), kept)
         kept.cumsum_(0)
-        runtime.launch(Kernel("frontier.cu", "list_members"), grid, BLOCK, words, len(words), kept, ids)
+        runtime.launch(Kernel(SOURCE, "list_members"), grid, BLOCK, words, len(words), kept, ids)
     return ids
 
 
@@ -90,12 +90,10 @@ def split(graph: Graph, ids: Tensor, values: Tensor, threshold: Tensor) -> tuple
     grid, types = blocks(len(ids)), (TYPES[values.dtype],)
     near, parted = torch.empty(grid + 1, dtype=torch.int64, device=ids.device), torch.empty_like(ids)
     sums = new_sums(ids.device)
-    count = Kernel("frontier.cu", "count_near", types)
+    count = Kernel(SOURCE, "count_near", types)
     runtime.launch(count, grid, BLOCK, ids, len(ids), values, threshold, graph.offset, near, sums)
     near.cumsum_(0)
-    runtime.launch(
-        Kernel("frontier.cu", "list_near", types), grid, BLOCK, ids, len(ids), values, threshold, near, parted
-    )
+    runtime.launch(Kernel(SOURCE, "list_near", types), grid, BLOCK, ids, len(ids), values, threshold, near, parted)
     size, arcs = sums.tolist()
     return Frontier(graph, ids=parted[:size], count=(size, arcs)), parted[size:]
 
@@ -133,7 +131,7 @@ class Rows:
         num_rows = len(offset) - 1 if ids is None else len(ids)
         before = torch.empty(num_rows + 1, dtype=torch.int64, device=offset.device)
         most = -1 if width is None else width
-        kernel = Kernel("frontier.cu", "list_degrees")
+        kernel = Kernel(SOURCE, "list_degrees")
         runtime.launch(kernel, max(1, blocks(num_rows)), BLOCK, offset, ids, num_rows, most, before)
         before.cumsum_(0)
         return cls(offset, neighbors, ids, before, int(before[-1]) if num_arcs is None else num_arcs)

@@ -10,9 +10,9 @@ SOURCES = Path(__file__).parent / "src"
 
 @dataclass(frozen=True)
 class Kernel:
-    """A function of a source file, with the arguments of its template: Kernel("pull.cu", "pull_rows", ("float",)).
+    """A function of a source file, with its template arguments: Kernel("aggregation/pull.cu", "pull_rows", ("float",)).
 
-    source : the file, relative to this folder, or an absolute path.
+    source : the file, relative to `SOURCES`, or an absolute path.
     name : the function, in the namespace tgraph.
     types : the arguments of its template, as C++ writes them.
     """

@@ -20,6 +20,8 @@ from tgraph.kernels.cuda.runtime import Argument, Kernel
 from tgraph.kernels.portable.aggregation import across
 from tgraph.kernels.reductions import Reduction
 
+SOURCE = "relaxation/fixpoint.cu"
+
 # As in fixpoint.cu: what one block takes on. Rounds that one launch does at most: the log of these is read at once.
 SMALL_SIZE, SMALL_ARCS, SMALL_FAR, SMALL_ROUNDS = 768, 1 << 14, 1 << 14, 512
 
@@ -31,9 +33,9 @@ def instantiations() -> Iterator[Kernel]:
     """Every kernel that a fixpoint may launch."""
     yield from relaxation.instantiations()
     for value in TYPES.values():
-        yield Kernel("fixpoint.cu", "put_off", (value,))
+        yield Kernel(SOURCE, "put_off", (value,))
         for index in INDEX_TYPES.values():
-            yield Kernel("fixpoint.cu", "push_small", (value, index))
+            yield Kernel(SOURCE, "push_small", (value, index))
 
 
 def refuses(call: Call) -> str | None:
@@ -194,7 +196,7 @@ class Fixpoint:
         self._forget_front()
         graph, found = self._graph, torch.empty(4 + 3 * limit, dtype=torch.int64, device=self._values.device)
         runtime.launch(
-            Kernel("fixpoint.cu", "push_small", self._types(graph)),
+            Kernel(SOURCE, "push_small", self._types(graph)),
             1,
             SMALL_SIZE,
             graph.offset,
@@ -224,7 +226,7 @@ class Fixpoint:
         one = (True, 1, 1)  # stored weights, a column, and a thread for it
         given = (*rows.arguments, *one, sent, *self._sent("push"), graph.offset, values, self._reached, self._changed)
         if rows.num_arcs:
-            runtime.launch(Kernel("relax.cu", "push_arcs", self._types(graph)), rows.grid, BLOCK, *given, sums)
+            runtime.launch(Kernel(relaxation.SOURCE, "push_arcs", self._types(graph)), rows.grid, BLOCK, *given, sums)
         self._forget_front()
         if self._far:
             return self._put_off(min(len(values), rows.num_arcs), sums)
@@ -245,7 +247,7 @@ class Fixpoint:
         graph, far, state = self._graph, self._far, frontier.new_sums(sums.device, 4)
         given = (self._changed, sums, self._values, graph.offset, self._reached, self._ids, *far.arguments, far.size)
         if most:
-            kernel = Kernel("fixpoint.cu", "put_off", (TYPES[self._values.dtype],))
+            kernel = Kernel(SOURCE, "put_off", (TYPES[self._values.dtype],))
             runtime.launch(kernel, blocks(most), BLOCK, *given, state)
         self._size, self._arcs, changed, more = state.tolist()
         far.size += more

@@ -16,7 +16,7 @@ from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.bins import DegreeBins
 from tgraph.kernels.cuda.runtime import MAX_GRID, Kernel
 
-SOURCE = "pull.cu"
+SOURCE = "aggregation/pull.cu"
 ROW_THREADS, TILE_THREADS = 128, 256  # as in pull.cu
 
 TYPES = {

@@ -19,6 +19,8 @@ from tgraph.kernels.portable import relaxation as portable
 from tgraph.kernels.portable.aggregation import scratch_of
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
+SOURCE, COLUMNS = "relaxation/relax.cu", "relaxation/relax_columns.cu"
+
 # As in relax.cu: longer rows are cut into tiles of so many arcs, each for one warp of so many blocks.
 ARCS_PER_TILE, TILE_BLOCKS = 1024, 1024
 
@@ -35,8 +37,8 @@ def instantiations() -> Iterator[Kernel]:
     for value in TYPES.values():
         for index in INDEX_TYPES.values():
             for name in ("push_arcs", "pull_rows", "pull_tiles"):
-                yield Kernel("relax.cu", name, (value, index))
-            yield Kernel("relax_columns.cu", "pull_columns", (value, index))
+                yield Kernel(SOURCE, name, (value, index))
+            yield Kernel(COLUMNS, "pull_columns", (value, index))
 
 
 def refuses(call: Call) -> str | None:
@@ -99,7 +101,7 @@ def _push(sub: Subgraph, values: Tensor, messages: list[Argument], sums: Tensor)
     changed = torch.empty(min(n, rows.num_arcs), dtype=torch.int64, device=values.device)
     columns, lanes, side_by_side = _columns(values)
     runtime.launch(
-        Kernel("relax.cu", "push_arcs", (TYPES[values.dtype], INDEX_TYPES[rows.neighbors.dtype])),
+        Kernel(SOURCE, "push_arcs", (TYPES[values.dtype], INDEX_TYPES[rows.neighbors.dtype])),
         (rows.grid, side_by_side),
         BLOCK,
         *rows.arguments,
@@ -141,7 +143,7 @@ def _pull_columns(
     limit = None if limit is None else limit.to(values.dtype).expand(values.shape[1:]).contiguous()
     bins = bins_of(sub.graph, sub.offset, sub.neighbors.dtype)
     reached = torch.zeros(blocks(n, 32), dtype=torch.int32, device=values.device)
-    kernel = Kernel("relax_columns.cu", "pull_columns", (TYPES[values.dtype], INDEX_TYPES[sub.neighbors.dtype]))
+    kernel = Kernel(COLUMNS, "pull_columns", (TYPES[values.dtype], INDEX_TYPES[sub.neighbors.dtype]))
     common = (sub.offset.contiguous(), sub.neighbors.contiguous(), columns, lanes, front, values.clone(), *messages)
     outcome = (limit, sub.graph.offset.contiguous(), values, reached, sums)
     size = n if bins.rows is None else len(bins.rows)
@@ -187,7 +189,7 @@ def pull(
     tiles = torch.empty((most_tiles, 2), dtype=torch.int64, device=values.device)
     types = (TYPES[values.dtype], INDEX_TYPES[neighbors.dtype])
     common = (front, values.clone(), *messages, limit, out_offset, values, reached, tiles, sums)
-    runtime.launch(Kernel("relax.cu", "pull_rows", types), blocks(n), BLOCK, offset, neighbors, n, *common)
+    runtime.launch(Kernel(SOURCE, "pull_rows", types), blocks(n), BLOCK, offset, neighbors, n, *common)
     if most_tiles:
         grid = min(blocks(most_tiles, BLOCK // 32), TILE_BLOCKS)
-        runtime.launch(Kernel("relax.cu", "pull_tiles", types), grid, BLOCK, offset, neighbors, *common)
+        runtime.launch(Kernel(SOURCE, "pull_tiles", types), grid, BLOCK, offset, neighbors, *common)

@@ -47,4 +47,4 @@ def products(rows: Rows, heard: Tensor | None, row_data: Tensor, data: Tensor, h
 
 
 def _kernel(dtype: torch.dtype, index: torch.dtype, count: int) -> Kernel:
-    return Kernel("sddmm.cu", "multiply_ends", (TYPES[dtype], INDICES[index], str(count)))
+    return Kernel("aggregation/sddmm.cu", "multiply_ends", (TYPES[dtype], INDICES[index], str(count)))

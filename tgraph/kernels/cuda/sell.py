@@ -13,7 +13,7 @@ from tgraph.kernels.cuda.pull import EDGES, INDICES, TYPES, layout_of, types_of
 from tgraph.kernels.cuda.runtime import Kernel
 from tgraph.kernels.native.aggregation.sell import Slices
 
-SOURCE = "sell.cu"
+SOURCE = "aggregation/sell.cu"
 THREADS = 128  # as in sell.cu
 
 

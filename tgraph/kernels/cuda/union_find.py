@@ -14,15 +14,17 @@ from tgraph.kernels.cuda import frontier, runtime
 from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, Rows, blocks
 from tgraph.kernels.cuda.runtime import Kernel
 
+SOURCE = "relaxation/union_find.cu"
+
 
 def instantiations() -> Iterator[Kernel]:
     """Every kernel that `join` and `outside` may launch."""
     yield from frontier.instantiations()
     for label in INDEX_TYPES.values():
         for name in ("count_strays", "flatten", "mark_outside"):
-            yield Kernel("joining.cu", name, (label,))
+            yield Kernel(SOURCE, name, (label,))
         for neighbor in INDEX_TYPES.values():
-            yield Kernel("joining.cu", "hook", (label, neighbor))
+            yield Kernel(SOURCE, "hook", (label, neighbor))
 
 
 def refuses(call: Call) -> str | None:
@@ -38,14 +40,14 @@ def join(sub: Subgraph, label: Tensor) -> bool:
     if not n:
         return True
     strays = frontier.new_sums(label.device, 1)
-    runtime.launch(Kernel("joining.cu", "count_strays", types), blocks(n), BLOCK, label, n, strays)
+    runtime.launch(Kernel(SOURCE, "count_strays", types), blocks(n), BLOCK, label, n, strays)
     if strays.item():
         return False
     rows = Rows.of(sub.selection)
     if rows.num_arcs:
-        kernel = Kernel("joining.cu", "hook", (*types, INDEX_TYPES[rows.neighbors.dtype]))
+        kernel = Kernel(SOURCE, "hook", (*types, INDEX_TYPES[rows.neighbors.dtype]))
         runtime.launch(kernel, rows.grid, BLOCK, *rows.arguments, label)
-    runtime.launch(Kernel("joining.cu", "flatten", types), blocks(n), BLOCK, label, n)
+    runtime.launch(Kernel(SOURCE, "flatten", types), blocks(n), BLOCK, label, n)
     return True
 
 
@@ -56,7 +58,7 @@ def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
         return graph.nothing()
     words = torch.empty(blocks(n, 32), dtype=torch.int32, device=label.device)
     sums = frontier.new_sums(label.device)
-    kernel = Kernel("joining.cu", "mark_outside", (INDEX_TYPES[label.dtype],))
+    kernel = Kernel(SOURCE, "mark_outside", (INDEX_TYPES[label.dtype],))
     runtime.launch(kernel, blocks(n), BLOCK, label, graph.offset.contiguous(), n, root, width, words, sums)
     size, arcs = sums.tolist()
     return Frontier(graph, ids=frontier.members(words, size), count=(size, arcs))

@@ -12,7 +12,7 @@ from tgraph.kernels.cuda.pull import EDGES, TYPES, Layout, least_lanes, types_of
 from tgraph.kernels.cuda.runtime import Kernel
 from tgraph.kernels.portable.tiles import Tiles
 
-SOURCE = "wsb.cu"
+SOURCE = "aggregation/wsb.cu"
 THREADS = 128  # as in wsb.cu
 
 # What tensor cores multiply from compute capability 8.0 on.

@@ -1,0 +1,333 @@
+// What the gradients of `aggregate` need beyond `aggregate`: a product for each arc, the arcs that won, and the
+// products of all messages but one.
+#include <atomic>
+
+#include "aggregation/segments/pull.hpp"
+
+namespace tgraph {
+namespace {
+
+// The product of two rows, added up in eight sums at once: no reordering of one sum is left to the compiler.
+template <class A>
+TGRAPH_INLINE A dot(const A* a, const A* b, int64_t size) {
+    using Lanes = Vector<A, 8>;
+    Lanes sum{};
+    int64_t f = 0;
+    for (; f + 8 <= size; f += 8) sum += load<A, 8>(a + f) * load<A, 8>(b + f);
+    A total = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+    for (; f < size; ++f) total += a[f] * b[f];
+    return total;
+}
+
+template <class A>
+TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_t span, A* out) {
+    for (int64_t head = 0; head < heads; ++head) out[head] = dot(a + head * span, b + head * span, span);
+}
+
+// out[arc, head] = the product of the row's data and the neighbour's, over the columns of the head; 0 for arcs that
+// are not heard (SDDMM: a dense product sampled at the arcs).
+template <class A, class Neighbor>
+void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+                  In<A> row_data, In<A> data, int64_t columns, int64_t heads, Out<A> out) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    const int64_t arcs = selection.num_arcs();
+    check_columns(columns, heads);
+    if (static_cast<int64_t>(row_data.shape(0)) != selection.count * columns ||
+        static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
+        static_cast<int64_t>(out.shape(0)) != arcs * heads)
+        throw std::invalid_argument("row_data, data or out: expected [rows, columns], [n, columns], [arcs, heads]");
+    constexpr int64_t grain = 1 << 12;
+    for_each_chunk((arcs + grain - 1) / grain, part_count(arcs * columns), [&](int64_t chunk) {
+        const Range range{chunk * grain, std::min((chunk + 1) * grain, arcs)};
+        each_row(selection.offset, selection.count, range, [&](int64_t r, Range within) {
+            const int64_t shift = selection.begin(r) - selection.offset[r];
+            for (int64_t arc = within.begin; arc < within.end; ++arc) {
+                const int64_t neighbor = selection.neighbors[arc + shift];
+                A* to = out.data() + arc * heads;
+                if (selection.heard && !selection.heard[neighbor])
+                    std::fill_n(to, heads, A{0});
+                else
+                    dot_heads(row_data.data() + r * columns, data.data() + neighbor * columns, heads, columns / heads,
+                              to);
+            }
+        });
+    });
+}
+
+template <class A>
+using WinnerIndex = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;  // as wide as what it is selected by
+
+// Marks the columns that message `number` wins: it is the first that equals the best.
+template <class Edge, class A>
+TGRAPH_MULTIVERSION void mark_won(WinnerIndex<A>* won, const A* best, const A* data, const A* weights, int64_t heads,
+                                  int64_t span, WinnerIndex<A> number) {
+    const int64_t blocks = span == 1 ? 1 : heads, width = span == 1 ? heads : span;
+    for (int64_t block = 0; block < blocks; ++block)
+        for (int64_t f = block * width; f < (block + 1) * width; ++f) {
+            A message = data[f];
+            if constexpr (Edge::weighted) message = Edge::apply(message, weights[span == 1 ? f : block]);
+            const bool wins = (message == best[f]) | ((message != message) & (best[f] != best[f]));
+            won[f] = wins & (won[f] < 0) ? number : won[f];
+        }
+}
+
+template <class A>
+struct Winners {
+    const A *data, *weights, *best;
+    int64_t columns, heads;
+    int64_t *sender, *arc;  // of the first message that equals the best; -1 where there is none
+
+    // The winners among the messages to one row.
+    template <class Edge, class Neighbor>
+    void of_row(const Selection<Neighbor>& selection, int64_t r, WinnerIndex<A>* won) const {
+        const Neighbor* neighbors = selection.neighbors + selection.begin(r);
+        std::fill_n(won, columns, WinnerIndex<A>{-1});
+        for (int64_t j = 0; j < selection.degree(r); ++j)
+            if (!selection.heard || selection.heard[neighbors[j]])
+                mark_won<Edge>(won, best + r * columns, data + neighbors[j] * columns,
+                               Edge::weighted ? weights + (selection.offset[r] + j) * heads : nullptr, heads,
+                               columns / heads, static_cast<WinnerIndex<A>>(j));
+        for (int64_t f = 0; f < columns; ++f) {
+            sender[r * columns + f] = won[f] < 0 ? -1 : static_cast<int64_t>(neighbors[won[f]]);
+            arc[r * columns + f] = won[f] < 0 ? -1 : selection.offset[r] + won[f];
+        }
+    }
+
+    // Those among the messages from all rows to their neighbours, in the order of the arcs.
+    template <class Edge, class Neighbor>
+    void of_neighbors(const Selection<Neighbor>& selection) const {
+        const int64_t span = columns / heads;
+        for (int64_t r = 0; r < selection.count; ++r)
+            for (int64_t j = 0; j < selection.degree(r); ++j) {
+                const int64_t to = selection.neighbors[selection.begin(r) + j], number = selection.offset[r] + j;
+                for (int64_t f = 0; f < columns; ++f) {
+                    A message = data[r * columns + f];
+                    if constexpr (Edge::weighted) message = Edge::apply(message, weights[number * heads + f / span]);
+                    const int64_t place = to * columns + f;
+                    const bool wins = message == best[place] || (message != message && best[place] != best[place]);
+                    if (wins && arc[place] < 0) {
+                        arc[place] = number;
+                        sender[place] = r;
+                    }
+                }
+            }
+    }
+};
+
+// The edge operations of a min or max that has a gradient.
+template <class Visit>
+void with_winning_edge(std::string_view edge, Visit visit) {
+    if (edge == "copy") return visit(Copy{});
+    if (edge == "add") return visit(Plus{});
+    if (edge == "mul") return visit(Times{});
+    throw std::invalid_argument("edge: expected 'copy', 'add' or 'mul'");
+}
+
+// Which message each receiver of a min or max got, by column. In a pull the rows receive, in a push the neighbours.
+template <class A, class Neighbor>
+void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, bool pulls,
+             In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
+             Out<int64_t> sender, Out<int64_t> arc) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
+    check_columns(columns, heads);
+    if (static_cast<int64_t>(data.shape(0)) != (pulls ? n : k) * columns)
+        throw std::invalid_argument("data: expected a row of columns for each sender");
+    const int64_t size = (pulls ? k : n) * columns;
+    for (const int64_t given : {static_cast<int64_t>(best.shape(0)), static_cast<int64_t>(sender.shape(0)),
+                                static_cast<int64_t>(arc.shape(0))})
+        if (given != size) throw std::invalid_argument("best, sender, arc: expected [receivers, columns]");
+    if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
+        throw std::invalid_argument("weights: expected [arcs, heads]");
+    const Winners<A> found{data.data(), weights.is_valid() ? weights.data() : nullptr, best.data(), columns, heads,
+                           sender.data(), arc.data()};
+    const RowChunks chunks{selection.offset, k, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
+    with_winning_edge(edge, [&]<class Edge>(Edge) {
+        if (!pulls) {  // several rows may send to one neighbour: one thread takes them in order
+            std::fill_n(found.sender, size, int64_t{-1});
+            std::fill_n(found.arc, size, int64_t{-1});
+            return found.template of_neighbors<Edge>(selection);
+        }
+        for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
+            std::vector<WinnerIndex<A>> won(columns);
+            const Range range = chunks[chunk];
+            for (int64_t r = range.begin; r < range.end; ++r) found.template of_row<Edge>(selection, r, won.data());
+        });
+    });
+}
+
+// Takes those columns of message `number` that are better than the best so far, of which a NaN is; or the first.
+template <bool largest, class A>
+TGRAPH_MULTIVERSION void take_better(A* best, WinnerIndex<A>* won, const A* message, int64_t columns,
+                                     WinnerIndex<A> number) {
+    for (int64_t f = 0; f < columns; ++f) {
+        const A m = message[f], b = best[f];
+        const bool better = (largest ? m > b : m < b) | ((m != m) & (b == b)) | (won[f] < 0);
+        best[f] = better ? m : b;
+        won[f] = better ? number : won[f];
+    }
+}
+
+// The largest or smallest message to each row by column, and which of its arcs brought it, from 0 on: the first of
+// equal ones. -1 and the identity where there is none.
+template <class A, class Neighbor>
+void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, In<A> data,
+              int64_t columns, bool largest, A identity, Out<A> best, Out<WinnerIndex<A>> won) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const Selection<Neighbor>& selection = *argument;
+    check_columns(columns, 1);
+    const int64_t size = selection.count * columns;
+    if (static_cast<int64_t>(data.shape(0)) != selection.num_vertices * columns ||
+        static_cast<int64_t>(best.shape(0)) != size || static_cast<int64_t>(won.shape(0)) != size)
+        throw std::invalid_argument("data, best or won: expected [n, columns] and [rows, columns]");
+    const int64_t arcs = selection.num_arcs();
+    constexpr int64_t lookahead = 16;
+    const RowChunks chunks{selection.offset, selection.count, std::clamp<int64_t>((1 << 16) / columns, 512, 8192)};
+    for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
+        const Range range = chunks[chunk];
+        for (int64_t r = range.begin; r < range.end; ++r) {
+            const Neighbor* const others = selection.neighbors + selection.begin(r);
+            A* const to = best.data() + r * columns;
+            WinnerIndex<A>* const by = won.data() + r * columns;
+            std::fill_n(to, columns, identity);
+            std::fill_n(by, columns, WinnerIndex<A>{-1});
+            for (int64_t j = 0; j < selection.degree(r); ++j) {
+                const int64_t coming = std::min(others + j + lookahead - selection.neighbors, selection.num_stored - 1);
+                fetch_columns(data.data() + selection.neighbors[coming] * columns, columns);
+                if (selection.heard && !selection.heard[others[j]]) continue;
+                const A* const message = data.data() + others[j] * columns;
+                if (largest)
+                    take_better<true>(to, by, message, columns, static_cast<WinnerIndex<A>>(j));
+                else
+                    take_better<false>(to, by, message, columns, static_cast<WinnerIndex<A>>(j));
+            }
+        }
+    });
+}
+
+// Asks for what the winners of a row will be given, by some of its columns.
+template <class A, class Neighbor>
+TGRAPH_INLINE void fetch_won(const Selection<Neighbor>& selection, int64_t r, const WinnerIndex<A>* won,
+                             int64_t columns, Range of, const A* out) {
+    const Neighbor* const others = selection.neighbors + selection.begin(r);
+    const int64_t last = selection.degree(r) - 1;
+    for (int64_t f = of.begin; f < of.end && last >= 0; ++f)
+        fetch(out + others[std::clamp<int64_t>(won[r * columns + f], 0, last)] * columns + f);
+}
+
+// out[u, f] = the sum of grad[r, f] over the rows r whose column f neighbour u has won. Each thread has columns of its
+// own, so that no two write to one place, and sums are in the order of the rows.
+template <class A, class Neighbor>
+void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
+              In<WinnerIndex<A>> won, Out<A> out) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, {});
+    const Selection<Neighbor>& selection = *argument;
+    const int64_t n = selection.num_vertices, k = selection.count;
+    check_columns(columns, 1);
+    if (static_cast<int64_t>(out.shape(0)) != n * columns || static_cast<int64_t>(grad.shape(0)) != k * columns ||
+        static_cast<int64_t>(won.shape(0)) != k * columns)
+        throw std::invalid_argument("grad, won or out: expected [rows, columns] and [n, columns]");
+    constexpr int64_t line = 64 / sizeof(A);
+    const int64_t lines = (columns + line - 1) / line;
+    const int parts = static_cast<int>(std::min<int64_t>(part_count(selection.num_arcs() * columns), lines));
+    std::atomic<bool> fits{true};
+    for_each_part(parts, [&](int part) {
+        const Range range = part_of(lines, part, parts);
+        const int64_t first = range.begin * line, size = std::min(range.end * line, columns) - first;
+        for (int64_t u = 0; u < n; ++u) std::fill_n(out.data() + u * columns + first, size, A{0});
+        for (int64_t r = 0; r < k; ++r) {
+            const Neighbor* const others = selection.neighbors + selection.begin(r);
+            const int64_t degree = selection.degree(r);
+            if (r + 1 < k) fetch_won<A>(selection, r + 1, won.data(), columns, {first, first + size}, out.data());
+            for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
+                const int64_t arc = won.data()[f];
+                if (arc >= degree) fits.store(false, std::memory_order_relaxed);
+                if (arc < 0 || arc >= degree) continue;
+                out.data()[others[arc] * columns + f - r * columns] += grad.data()[f];
+            }
+        }
+    });
+    if (!fits) throw std::invalid_argument("won: expected arcs of the rows");
+}
+
+// out[i] = grad times the product of the messages but message i, by column: of those before it and those after it.
+template <class A>
+TGRAPH_MULTIVERSION void times_others(const A* messages, const A* grad, int64_t size, int64_t columns, A* product,
+                                      A* out) {
+    std::copy_n(grad, columns, product);
+    for (int64_t i = 0; i < size; ++i)
+        for (int64_t f = 0; f < columns; ++f) {
+            out[i * columns + f] = product[f];
+            product[f] *= messages[i * columns + f];
+        }
+    std::fill_n(product, columns, A{1});
+    for (int64_t i = size - 1; i >= 0; --i)
+        for (int64_t f = 0; f < columns; ++f) {
+            out[i * columns + f] *= product[f];
+            product[f] *= messages[i * columns + f];
+        }
+}
+
+// The gradient of the products of segments, for each message [e, columns]; grad is [segments, columns].
+template <class A>
+void product_gradient(In<int64_t> offset, In<A> messages, In<A> grad, int64_t columns, Out<A> out) {
+    const int64_t segments = static_cast<int64_t>(offset.shape(0)) - 1, size = static_cast<int64_t>(out.shape(0));
+    const int64_t* begin = offset.data();
+    if (columns < 1 || segments < 0 || begin[0] != 0 || begin[segments] != size / columns ||
+        !std::is_sorted(begin, begin + segments + 1))
+        throw std::invalid_argument("offset: expected [segments + 1], ascending from 0 to the number of messages");
+    if (size % columns || static_cast<int64_t>(messages.shape(0)) != size ||
+        static_cast<int64_t>(grad.shape(0)) != segments * columns)
+        throw std::invalid_argument("messages, out or grad: expected [e, columns] and [segments, columns]");
+    const RowChunks chunks{begin, segments, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
+    for_each_chunk(chunks.size(), part_count(size), [&](int64_t chunk) {
+        std::vector<A> product(columns);
+        for (int64_t s = chunks[chunk].begin; s < chunks[chunk].end; ++s)
+            times_others(messages.data() + begin[s] * columns, grad.data() + s * columns, begin[s + 1] - begin[s],
+                         columns, product.data(), out.data() + begin[s] * columns);
+    });
+}
+
+template <class A>
+void bind_product_gradient(nb::module_& module) {
+    using nb::arg;
+    module.def("product_gradient", &product_gradient<A>, arg("offset").noconvert(), arg("messages").noconvert(),
+               arg("grad").noconvert(), arg("columns"), arg("out").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class A, class Neighbor>
+void bind_gradients_of(nb::module_& module) {
+    using nb::arg;
+    module.def("arc_products", &arc_products<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(),
+               arg("row_data").noconvert(), arg("data").noconvert(), arg("columns"), arg("heads"),
+               arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("winners", &winners<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("pulls"),
+               arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"), arg("edge"),
+               arg("best").noconvert(), arg("sender").noconvert(), arg("arc").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("pull_won", &pull_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("data").noconvert(),
+               arg("columns"), arg("largest"), arg("identity"), arg("best").noconvert(), arg("won").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("give_won", &give_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("grad").noconvert(), arg("columns"),
+               arg("won").noconvert(), arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_gradients(nb::module_& module) {
+    bind_gradients_of<float, int32_t>(module);
+    bind_gradients_of<float, int64_t>(module);
+    bind_gradients_of<double, int32_t>(module);
+    bind_gradients_of<double, int64_t>(module);
+    bind_product_gradient<float>(module);
+    bind_product_gradient<double>(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,261 @@
+// Pulling: every row of a selection reduces what its neighbours send. Gather, edge operation and reduction are one
+// pass; nothing of the size of the arcs is written.
+#pragma once
+
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <vector>
+
+#include "aggregation/segments/columns.hpp"
+#include "base/numbers.hpp"
+#include "base/selection.hpp"
+#include "base/semiring.hpp"
+
+namespace tgraph {
+
+// What a pull computes with: data of T [n, columns], weights of W [arcs, heads], sums in A. Each weight belongs to
+// columns / heads adjacent columns.
+template <class T, class A, class W>
+struct PullData {
+    using Result = std::conditional_t<is_narrow<T>, T, A>;
+    const T* data;
+    const W* weights;
+    int64_t columns, heads;
+    A identity;
+    bool mean;
+    Result* out;
+
+    void write(int64_t row, const A* sums, int64_t heard) const {
+        Result* to = out + row * columns;
+        if constexpr (std::is_floating_point_v<A>)
+            if (mean) {
+                const A divisor = static_cast<A>(std::max<int64_t>(heard, 1));
+                for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f] / divisor);
+                return;
+            }
+        for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f]);
+    }
+};
+
+// One column. Four sums at once, for the additions to overlap; short rows end in the last loop.
+template <class Reduce, class Edge, class T, class A, class W>
+struct PullColumn {
+    const Selection<int32_t>& selection;
+    const PullData<T, A, W>& with;
+
+    static void join(A* sum, const A* other, int64_t) { *sum = Reduce::apply(*sum, *other); }
+
+    A message(int64_t stored, int64_t arc) const {
+        const A sent = static_cast<A>(with.data[selection.neighbors[stored]]);
+        if constexpr (Edge::weighted)
+            return Edge::apply(sent, static_cast<A>(with.weights[arc]));
+        else
+            return sent;
+    }
+
+    // Reduces some arcs of a row to `sum` and returns how many were heard.
+    int64_t reduce(const Piece& piece, A* sum) const {
+        const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
+        int64_t i = first + piece.arcs.begin;
+        const int64_t end = first + piece.arcs.end;
+        if (selection.heard) return reduce_heard({i, end}, shift, sum);
+        A a = with.identity, b = a, c = a, d = a;
+        for (; i + 4 <= end; i += 4) {
+            a = Reduce::apply(a, message(i, i + shift));
+            b = Reduce::apply(b, message(i + 1, i + 1 + shift));
+            c = Reduce::apply(c, message(i + 2, i + 2 + shift));
+            d = Reduce::apply(d, message(i + 3, i + 3 + shift));
+        }
+        for (; i < end; ++i) a = Reduce::apply(a, message(i, i + shift));
+        *sum = Reduce::apply(Reduce::apply(a, b), Reduce::apply(c, d));
+        return piece.arcs.end - piece.arcs.begin;
+    }
+
+    int64_t reduce_heard(Range stored, int64_t shift, A* sum) const {
+        int64_t heard = 0;
+        *sum = with.identity;
+        for (int64_t i = stored.begin; i < stored.end; ++i)
+            if (selection.heard[selection.neighbors[i]]) {
+                *sum = Reduce::apply(*sum, message(i, i + shift));
+                ++heard;
+            }
+        return heard;
+    }
+};
+
+// Many columns: the arcs of a row are listed in batches, with their rows of data on their way from memory, and reduced
+// block of columns after block.
+template <class T, class A, class W, class Neighbor>
+struct PullColumns {
+    const Selection<Neighbor>& selection;
+    const PullData<T, A, W>& with;
+    const ColumnKernels<T, A, W> kernels;
+
+    static constexpr int64_t batch = 128;
+    static constexpr int64_t lookahead = 24;
+
+    struct Batch {
+        std::array<int64_t, batch> at, arc;  // where the senders' data begins; the arcs' numbers
+        std::array<A, batch> weight;
+        int64_t size;
+    };
+
+    int64_t reduce(const Piece& piece, A* sums) const {
+        const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
+        std::fill_n(sums, with.columns, with.identity);
+        Batch arcs;
+        int64_t heard = 0;
+        for (int64_t i = first + piece.arcs.begin; i < first + piece.arcs.end; i += batch) {
+            list({i, std::min(i + batch, first + piece.arcs.end)}, shift, arcs);
+            reduce_batch(arcs, sums);
+            heard += arcs.size;
+        }
+        return heard;
+    }
+
+    void list(Range stored, int64_t shift, Batch& arcs) const {
+        arcs.size = 0;
+        for (int64_t i = stored.begin; i < stored.end; ++i) {
+            const int64_t coming = selection.neighbors[std::min(i + lookahead, selection.num_stored - 1)];
+            fetch_columns(with.data + coming * with.columns, with.columns);
+            const int64_t sender = selection.neighbors[i];
+            if (selection.heard && !selection.heard[sender]) continue;
+            arcs.at[arcs.size] = sender * with.columns;
+            arcs.arc[arcs.size++] = i + shift;
+        }
+    }
+
+    void join(A* sums, const A* others, int64_t columns) const { kernels.join(sums, others, columns); }
+
+    void reduce_batch(Batch& arcs, A* sums) const {
+        const int64_t span = with.columns / with.heads;
+        if (!kernels.weighted)
+            return kernels.reduce(sums, with.data, with.columns, arcs.at.data(), nullptr, arcs.size);
+        if (span == 1 && with.heads > 1)
+            return kernels.reduce_pairs(sums, with.data, with.columns, arcs.at.data(), with.weights, arcs.arc.data(),
+                                        arcs.size);
+        for (int64_t head = 0; head < with.heads; ++head) {
+            for (int64_t j = 0; j < arcs.size; ++j)
+                arcs.weight[j] = static_cast<A>(widen(with.weights[arcs.arc[j] * with.heads + head]));
+            kernels.reduce(sums + head * span, with.data + head * span, span, arcs.at.data(), arcs.weight.data(),
+                           arcs.size);
+        }
+    }
+};
+
+// Reduces rows too long for one thread piece by piece, and the pieces in their order.
+template <class Kernel, class A>
+void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& kernel, A*) {
+    const int64_t columns = kernel.with.columns;
+    const auto size = static_cast<int64_t>(pieces.size());
+    const Scratch<A> sums(size * columns);
+    std::vector<int64_t> heard(size);
+    for_each_chunk(size, threads,
+                   [&](int64_t i) { heard[i] = kernel.reduce(pieces[i], sums.data() + i * columns); });
+    for (int64_t i = 0, next; i < size; i = next) {
+        A* sum = sums.data() + i * columns;
+        for (next = i + 1; next < size && pieces[next].row == pieces[i].row; ++next) {
+            kernel.join(sum, sums.data() + next * columns, columns);
+            heard[i] += heard[next];
+        }
+        kernel.with.write(pieces[i].row, sum, heard[i]);
+    }
+}
+
+// Reduces every row. How the work is cut depends on the graph and the columns alone, never on the threads.
+template <class A, class Kernel>
+void reduce_rows(const Kernel& kernel) {
+    const auto& selection = kernel.selection;
+    const int64_t columns = kernel.with.columns;
+    const int64_t grain = std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192);
+    const int64_t longest = std::max(grain, 16 * columns);
+    const RowChunks chunks{selection.offset, selection.count, grain};
+    const int threads = part_count((selection.num_arcs() + selection.count) * columns);
+    for_each_chunk(chunks.size(), threads, [&](int64_t chunk) {
+        std::vector<A> sums(columns);
+        const Range rows = chunks[chunk];
+        for (int64_t row = rows.begin; row < rows.end; ++row) {
+            const int64_t degree = selection.degree(row);
+            if (degree > longest) continue;
+            const int64_t heard = kernel.reduce({row, {0, degree}}, sums.data());
+            kernel.with.write(row, sums.data(), heard);
+        }
+    });
+    const std::vector<Piece> pieces = cut_long_rows(selection, chunks, longest);
+    if (!pieces.empty()) reduce_pieces(pieces, threads, kernel, static_cast<A*>(nullptr));
+}
+
+// One column has kernels of its own for numbers that are computed with as they are stored, and for vertices that 32
+// bits can name.
+template <class T, class A, class W, class Neighbor>
+void pull_rows(const Selection<Neighbor>& selection, const PullData<T, A, W>& with, std::string_view reduce,
+               std::string_view edge) {
+    if constexpr (!is_narrow<T> && sizeof(Neighbor) == sizeof(int32_t))
+        if (with.columns == 1)
+            return with_pair<T, A, W>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {
+                reduce_rows<A>(PullColumn<Reduce, Edge, T, A, W>{selection, with});
+            });
+    reduce_rows<A>(PullColumns<T, A, W, Neighbor>{selection, with, column_kernels<T, A, W>(reduce, edge)});
+}
+
+inline void check_columns(int64_t columns, int64_t heads) {
+    if (columns < 1 || heads < 1 || columns % heads)
+        throw std::invalid_argument("columns: expected a multiple of heads");
+}
+
+// Numbers as Python passes them: 16-bit floating ones by their bits.
+template <class T>
+using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
+
+template <class T, class A, class W, class Neighbor>
+void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+          In<Passed<T>> data, int64_t columns, In<Passed<W>> weights, int64_t heads, std::string_view reduce,
+          std::string_view edge, A identity, bool mean,
+          Out<Passed<typename PullData<T, A, W>::Result>> out) {
+    using Result = typename PullData<T, A, W>::Result;
+    const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, heard);
+    check_columns(columns, heads);
+    const auto size = static_cast<int64_t>(data.shape(0));  // of n vertices, of which not all need have a row
+    if (size < selection->num_vertices * columns || size % columns)
+        throw std::invalid_argument("data: expected [n, columns]");
+    if (static_cast<int64_t>(out.shape(0)) != selection->count * columns)
+        throw std::invalid_argument("out: expected [rows, columns]");
+    if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) !=
+                                                      selection->num_arcs() * heads))
+        throw std::invalid_argument("weights: expected [arcs, heads]");
+    const PullData<T, A, W> with{reinterpret_cast<const T*>(data.data()),
+                                 weights.is_valid() ? reinterpret_cast<const W*>(weights.data()) : nullptr,
+                                 columns,
+                                 heads,
+                                 identity,
+                                 mean,
+                                 reinterpret_cast<Result*>(out.data())};
+    pull_rows(*selection, with, reduce, edge);
+}
+
+template <class T, class A, class W>
+void bind_pull(nb::module_& module, const char* name) {
+    using nb::arg;
+    const auto define = [&](auto function) {
+        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(),
+                   arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(),
+                   arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"),
+                   arg("reduce"), arg("edge"), arg("identity"), arg("mean"), arg("out").noconvert(),
+                   nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&pull<T, A, W, int32_t>);
+    define(&pull<T, A, W, int64_t>);
+}
+
+// One file for each kind of number, for they take long to compile.
+void bind_pull_float32(nb::module_& module);
+void bind_pull_float64(nb::module_& module);
+void bind_pull_integers(nb::module_& module);
+void bind_pull_narrow(nb::module_& module);
+void bind_push(nb::module_& module);
+void bind_gradients(nb::module_& module);
+
+}  // namespace tgraph

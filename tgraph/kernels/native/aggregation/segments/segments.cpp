@@ -1,0 +1,15 @@
+// `aggregate`: the entry points of its kernels.
+#include "aggregation/segments/pull.hpp"
+
+namespace tgraph {
+
+void bind_aggregate(nb::module_& module) {
+    bind_pull_float32(module);
+    bind_pull_float64(module);
+    bind_pull_integers(module);
+    bind_pull_narrow(module);
+    bind_push(module);
+    bind_gradients(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,136 @@
+// Bindings of the builder of the Compressed Binary Matrix: parents of rows, and the rows as deltas to them.
+#include "base/bindings.hpp"
+#include "dag/compression/similar_rows.hpp"
+
+namespace tgraph {
+namespace {
+
+// The search ends with the round that made the forest lighter by less than a hundredth.
+constexpr int most_rounds = 4;
+
+template <class Index>
+BinaryRows<Index> rows_of(const In<int64_t>& offset, const In<Index>& columns) {
+    return {offset.data(), columns.data(), static_cast<int64_t>(offset.shape(0)) - 1};
+}
+
+// Parents that are earlier rows of the same block: by the lightest of the edges offered, the first of equal ones.
+template <class Index>
+class EarlierParents {
+public:
+    EarlierParents(const EarlierRows<Index>& before, Index* parent)
+        : before_(before), parent_(parent), weight_(before.forest.size()) {
+        for (std::size_t row = 0; row < weight_.size(); ++row) weight_[row] = before.forest[row].ones;
+        std::fill(parent, parent + weight_.size(), Index{-1});
+    }
+
+    void offer(const std::vector<RowEdge<Index>>& edges) {
+        for (const auto& edge : edges) {
+            const Index child = std::max(edge.u, edge.v), above = std::min(edge.u, edge.v);
+            if (edge.weight >= weight_[child] || above < before_.reach(child).begin) continue;
+            weight_[child] = edge.weight;
+            parent_[child] = above;
+        }
+    }
+
+private:
+    const EarlierRows<Index>& before_;
+    Index* parent_;
+    std::vector<Index> weight_;
+};
+
+// parent[v] becomes the row to compress row v by, -1 where it is better left plain; earlier[v] an earlier row of the
+// block, between two bounds, that it is in.
+template <class Index>
+void find_parents(In<int64_t> offset, In<Index> columns, In<int64_t> column_offset, In<Index> column_rows,
+                  int64_t price, In<int64_t> bounds, Out<Index> parent, Out<Index> earlier) {
+    const auto rows = rows_of(offset, columns);
+    const SimilarRows<Index> similar(rows, rows_of(column_offset, column_rows), price);
+    RowForest<Index> forest(rows);
+    const EarlierRows<Index> before{forest, {bounds.data(), bounds.data() + bounds.shape(0)}};
+    EarlierParents<Index> earlier_parents(before, earlier.data());
+    earlier_parents.offer(similar.search(before, 0));
+    for (int round = 0; round < most_rounds; ++round) {
+        const int64_t cost = forest.cost();
+        std::vector<RowEdge<Index>> edges = similar.search(OtherBranches<Index>{forest}, round);
+        earlier_parents.offer(edges);
+        forest.improve(std::move(edges));
+        if (cost - forest.cost() <= cost / 100) break;
+    }
+    forest.orient(parent.data());
+}
+
+// more[v] and less[v] become the columns that row v has and its parent lacks, and the other way round.
+template <class Index>
+void count_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, Out<Index> more, Out<Index> less) {
+    const auto rows = rows_of(offset, columns);
+    const RowChunks chunks{rows.offset, rows.size};
+    for_each_chunk(chunks.size(), thread_count(), [&](int64_t chunk) {
+        const Range range = chunks[chunk];
+        for (int64_t row = range.begin; row < range.end; ++row) {
+            Index added = 0, removed = 0;
+            if (parent.data()[row] < 0)
+                added = static_cast<Index>(rows.ones(row));
+            else
+                each_difference(
+                    rows, row, parent.data()[row], [&](Index) { ++added; }, [&](Index) { ++removed; });
+            more.data()[row] = added;
+            less.data()[row] = removed;
+        }
+    });
+}
+
+// Writes row v from child_offset[v] on: its parent as an output, the columns added, the columns removed as ~column.
+template <class Index, class Offset, class Child>
+void list_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, In<Index> more, In<Offset> child_offset,
+                 Out<Child> children) {
+    const auto rows = rows_of(offset, columns);
+    const RowChunks chunks{rows.offset, rows.size};
+    for_each_chunk(chunks.size(), thread_count(), [&](int64_t chunk) {
+        const Range range = chunks[chunk];
+        for (int64_t row = range.begin; row < range.end; ++row) {
+            Child* out = children.data() + child_offset.data()[row];
+            const int64_t above = parent.data()[row];
+            if (above < 0) {
+                std::copy(rows.begin(row), rows.end(row), out);
+                continue;
+            }
+            *out++ = static_cast<Child>(rows.size + above);
+            Child* removed = out + more.data()[row];
+            each_difference(
+                rows, row, above, [&](Index column) { *out++ = static_cast<Child>(column); },
+                [&](Index column) { *removed++ = static_cast<Child>(~column); });
+        }
+    });
+}
+
+template <class Index, class Offset, class Child>
+void bind_list_deltas(nb::module_& module) {
+    using nb::arg;
+    module.def("list_deltas", &list_deltas<Index, Offset, Child>, arg("offset").noconvert(), arg("columns").noconvert(),
+               arg("parent").noconvert(), arg("more").noconvert(), arg("child_offset").noconvert(),
+               arg("children").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Index>
+void bind_cbm_of(nb::module_& module) {
+    using nb::arg;
+    module.def("find_parents", &find_parents<Index>, arg("offset").noconvert(), arg("columns").noconvert(),
+               arg("column_offset").noconvert(), arg("column_rows").noconvert(), arg("price"),
+               arg("bounds").noconvert(), arg("parent").noconvert(), arg("earlier").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("count_deltas", &count_deltas<Index>, arg("offset").noconvert(), arg("columns").noconvert(),
+               arg("parent").noconvert(), arg("more").noconvert(), arg("less").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    bind_list_deltas<Index, int32_t, int32_t>(module);
+    bind_list_deltas<Index, int64_t, int32_t>(module);
+    bind_list_deltas<Index, int64_t, int64_t>(module);
+}
+
+}  // namespace
+
+void bind_cbm(nb::module_& module) {
+    bind_cbm_of<int32_t>(module);
+    bind_cbm_of<int64_t>(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,162 @@
+// The minimum spanning forest of the rows of a binary matrix, as far as candidate edges reach it.
+//
+// The distance graph of the Compressed Binary Matrix format (Alves et al., "Accelerating Graph Neural Networks Using a
+// Novel Computation-Friendly Matrix Compression Format", IPDPS 2025, section III): a vertex for each row and the empty
+// row as the root. An edge between two rows weighs their Hamming distance and `price`, that from the root to a row its
+// ones. Hamming distances are symmetric, so a minimum spanning tree does: each row but the root's neighbours pays less
+// for its edge than for its ones, or the edge from the root would have been taken.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "dag/compression/hamming.hpp"
+
+namespace tgraph {
+
+template <class Index>
+struct RowEdge {
+    Index u, v, weight;
+};
+
+// What searches ask of a row, side by side, as they ask for rows at random.
+template <class Index>
+struct RowFacts {
+    Index ones;
+    Index branch;     // the tree that the row belongs to, named by one of its rows
+    Index root_cost;  // of the lightest row of that tree
+};
+
+template <class Index>
+class RowForest {
+public:
+    explicit RowForest(const BinaryRows<Index>& rows)
+        : rows_(rows), facts_(rows.size) {
+        for (int64_t row = 0; row < rows.size; ++row) {
+            facts_[row].ones = static_cast<Index>(rows.ones(row));
+            heaviest_ = std::max(heaviest_, rows.ones(row));
+        }
+        for (const auto& fact : facts_) cost_ += fact.ones;
+        sort_rows();
+        label_branches();
+    }
+
+    const RowFacts<Index>& operator[](int64_t row) const { return facts_[row]; }
+
+    int64_t size() const { return rows_.size; }
+    int64_t cost() const { return cost_; }
+
+    // Takes the candidates into account: a minimum spanning tree of what was one and of the new edges (Kruskal 1956).
+    // Of edges of equal weight those of the root come first, then those that came first.
+    void improve(std::vector<RowEdge<Index>>&& candidates) {
+        candidates.insert(candidates.begin(), edges_.begin(), edges_.end());
+        const std::vector<RowEdge<Index>> sorted = sort_edges(candidates);
+        candidates = {};
+        start_trees();
+        edges_.clear();
+        cost_ = 0;
+        int64_t next_row = 0;
+        auto join_root = [&](int64_t weight) {
+            for (; next_row < rows_.size && rows_.ones(by_ones_[next_row]) <= weight; ++next_row)
+                if (join(by_ones_[next_row], rows_.size)) cost_ += rows_.ones(by_ones_[next_row]);
+        };
+        for (const RowEdge<Index>& edge : sorted) {
+            join_root(edge.weight);
+            if (!join(edge.u, edge.v)) continue;
+            edges_.push_back(edge);
+            cost_ += edge.weight;
+        }
+        join_root(heaviest_);
+        label_branches();
+    }
+
+    // The row above each row, -1 where that is the root.
+    void orient(Index* parent) const {
+        std::vector<int64_t> offset(rows_.size + 1, 0);
+        for (const auto& edge : edges_) ++offset[edge.u], ++offset[edge.v];
+        std::exclusive_scan(offset.begin(), offset.end(), offset.begin(), int64_t{0});
+        std::vector<Index> neighbor(2 * edges_.size());
+        for (const auto& edge : edges_) neighbor[offset[edge.u]++] = edge.v, neighbor[offset[edge.v]++] = edge.u;
+        // Filling moved every offset to the end of its row, which is the begin of the next.
+        constexpr Index root = -1, unseen = -2;
+        std::fill(parent, parent + rows_.size, unseen);
+        std::vector<Index> queue;
+        queue.reserve(rows_.size);
+        for (int64_t i = 0; i < rows_.size; ++i) {  // the lightest row of a tree is the first of it to come
+            if (parent[by_ones_[i]] != unseen) continue;
+            parent[by_ones_[i]] = root;
+            queue.assign(1, by_ones_[i]);
+            for (std::size_t next = 0; next < queue.size(); ++next) {
+                const Index row = queue[next];
+                for (int64_t j = row ? offset[row - 1] : 0; j < offset[row]; ++j) {
+                    if (parent[neighbor[j]] != unseen) continue;
+                    parent[neighbor[j]] = row;
+                    queue.push_back(neighbor[j]);
+                }
+            }
+        }
+    }
+
+private:
+    // Rows by their ones, by counting.
+    void sort_rows() {
+        std::vector<int64_t> next(heaviest_ + 2, 0);
+        for (int64_t row = 0; row < rows_.size; ++row) ++next[rows_.ones(row) + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        by_ones_.resize(rows_.size);
+        for (int64_t row = 0; row < rows_.size; ++row) by_ones_[next[rows_.ones(row)]++] = static_cast<Index>(row);
+    }
+
+    std::vector<RowEdge<Index>> sort_edges(const std::vector<RowEdge<Index>>& edges) const {
+        std::vector<int64_t> next(heaviest_ + 2, 0);
+        for (const auto& edge : edges) ++next[edge.weight + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        std::vector<RowEdge<Index>> sorted(edges.size());
+        for (const auto& edge : edges) sorted[next[edge.weight]++] = edge;
+        return sorted;
+    }
+
+    void start_trees() {
+        tree_.resize(rows_.size + 1);
+        std::iota(tree_.begin(), tree_.end(), Index{0});
+    }
+
+    // Union by the smaller number, with path halving.
+    Index find(Index v) {
+        while (tree_[v] != v) v = tree_[v] = tree_[tree_[v]];
+        return v;
+    }
+
+    bool join(Index u, Index v) {
+        u = find(u), v = find(v);
+        if (u == v) return false;
+        tree_[std::max(u, v)] = std::min(u, v);
+        return true;
+    }
+
+    // Trees without the root, and the cheapest edge that binds each to it.
+    void label_branches() {
+        start_trees();
+        for (const auto& edge : edges_) join(edge.u, edge.v);
+        for (int64_t row = 0; row < rows_.size; ++row) {
+            facts_[row].branch = find(static_cast<Index>(row));
+            facts_[row].root_cost = facts_[row].ones;
+        }
+        // A tree is named by its smallest row, so the rows below are done when a row comes to it.
+        for (int64_t row = 0; row < rows_.size; ++row) {
+            Index& cost = facts_[facts_[row].branch].root_cost;
+            cost = std::min(cost, facts_[row].ones);
+        }
+        for (auto& fact : facts_) fact.root_cost = facts_[fact.branch].root_cost;
+    }
+
+    const BinaryRows<Index> rows_;
+    std::vector<RowFacts<Index>> facts_;
+    std::vector<Index> tree_, by_ones_;
+    std::vector<RowEdge<Index>> edges_;
+    int64_t heaviest_ = 0, cost_ = 0;
+};
+
+}  // namespace tgraph

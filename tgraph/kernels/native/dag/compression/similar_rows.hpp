@@ -1,0 +1,182 @@
+// For each row of a binary matrix some of the rows closest to it, in bounded memory.
+//
+// Rows that share a column are found in the list of that column. A search counts, for one row at a time, how often
+// other rows occur in the lists of some of its columns, computes the Hamming distances of those that seem closest, and
+// forgets the counts: A A^T is never there. The columns looked at, and the entries of each list, are limited, so that
+// the work is linear in the ones of the matrix.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "base/memory.hpp"
+#include "dag/compression/row_forest.hpp"
+#include "base/rows.hpp"
+
+namespace tgraph {
+
+inline constexpr int candidates_per_row = 4;
+
+// What one search may read: entries of lists for each one of the row, and in addition for any row; entries of a list.
+struct SearchLimits {
+    int64_t per_one = 48, at_least = 256, per_list = 512;
+};
+
+// Where a search looks: at rows of other trees of the forest, for edges that make it lighter, one for each of them.
+template <class Index>
+struct OtherBranches {
+    const RowForest<Index>& forest;
+
+    Range reach(int64_t) const { return {0, forest.size()}; }
+    Index group(int64_t row) const { return forest[row].branch; }
+    // An edge is of use if it weighs less.
+    int64_t limit(int64_t x, int64_t y) const { return std::max(forest[x].root_cost, forest[y].root_cost); }
+};
+
+// At earlier rows of the same block, which is one of those between two adjacent bounds.
+template <class Index>
+struct EarlierRows {
+    const RowForest<Index>& forest;
+    std::vector<int64_t> bounds;
+
+    Range reach(int64_t row) const { return {*--std::upper_bound(bounds.begin(), bounds.end(), row), row}; }
+    Index group(int64_t row) const { return static_cast<Index>(row); }
+    int64_t limit(int64_t x, int64_t) const { return forest[x].ones; }
+};
+
+template <class Index>
+class SimilarRows {
+public:
+    // `columns` are the rows of the transpose. An edge may weigh its distance and `price`.
+    SimilarRows(const BinaryRows<Index>& rows, const BinaryRows<Index>& columns, int64_t price)
+        : rows_(rows), columns_(columns), price_(price) {}
+
+    // Edges from each row to some rows of the scope that are close to it. `round` varies the columns looked at.
+    template <class Scope>
+    std::vector<RowEdge<Index>> search(const Scope& scope, uint64_t round) const {
+        const RowChunks chunks{rows_.offset, rows_.size};
+        std::vector<std::vector<RowEdge<Index>>> found(chunks.size());
+        Chunks left(chunks.size());
+        run_team(rows_.offset[rows_.size] < items_per_part ? 1 : thread_count(), [&](int) {
+            Search<Scope> search(*this, scope);
+            left.each([&](int64_t chunk) {
+                const Range range = chunks[chunk];
+                for (int64_t row = range.begin; row < range.end; ++row) search.run(row, round, found[chunk]);
+            });
+        });
+        std::vector<RowEdge<Index>> all;
+        for (auto& part : found) {
+            all.insert(all.end(), part.begin(), part.end());
+            part = {};
+        }
+        return all;
+    }
+
+private:
+    struct Candidate {
+        int64_t distance;  // as estimated
+        Index row, group;
+
+        bool operator<(const Candidate& other) const {
+            return distance != other.distance ? distance < other.distance : row < other.row;
+        }
+    };
+
+    // The state of one thread.
+    template <class Scope>
+    class Search {
+    public:
+        Search(const SimilarRows& of, const Scope& scope)
+            : rows_(of.rows_), columns_(of.columns_), price_(of.price_), scope_(scope), count_(of.rows_.size, 0) {}
+
+        void run(int64_t row, uint64_t round, std::vector<RowEdge<Index>>& edges) {
+            if (rows_.ones(row) <= price_) return;  // no parent would save it anything
+            count(row, round);
+            choose(row);
+            for (int i = 0; i < size_; ++i) {
+                const int64_t other = best_[i].row, limit = scope_.limit(row, other);
+                const int64_t weight = hamming(rows_, row, other, limit - price_) + price_;
+                if (weight >= limit) continue;
+                edges.push_back({static_cast<Index>(row), best_[i].row, static_cast<Index>(weight)});
+            }
+        }
+
+    private:
+        // Counts the rows that share columns with this one.
+        void count(int64_t row, uint64_t round) {
+            constexpr SearchLimits limits;
+            const int64_t ones = rows_.ones(row);
+            int64_t budget = limits.per_one * ones + limits.at_least;
+            const uint64_t mixed = static_cast<uint64_t>(row) * 0x9e3779b97f4a7c15u + round * 0xbf58476d1ce4e5b9u;
+            auto position = static_cast<int64_t>((mixed >> 20) % static_cast<uint64_t>(ones));
+            for (looked_at_ = 0; looked_at_ < std::min<int64_t>(ones, most_counted) && budget > 0; ++looked_at_) {
+                const Index column = rows_.begin(row)[position];
+                position = position + 1 == ones ? 0 : position + 1;
+                const Index *first = columns_.begin(column), *last = columns_.end(column);
+                if (last - first > limits.per_list) narrow(first, last, row, limits.per_list);
+                budget -= last - first;
+                for (; first != last; ++first)
+                    if (count_[*first]++ == 0) touched_.push_back(*first);
+            }
+        }
+
+        // Of a long list the entries around the row: in many graphs vertices of near numbers are alike.
+        static void narrow(const Index*& first, const Index*& last, int64_t row, int64_t width) {
+            const Index* middle = std::lower_bound(first, last, static_cast<Index>(row));
+            const Index* begin = middle - std::min<int64_t>(middle - first, width / 2);
+            last = begin + std::min<int64_t>(last - begin, width);
+            first = begin;
+        }
+
+        // Keeps the rows that seem closest, in order, one of each group.
+        void choose(int64_t row) {
+            size_ = 0;
+            const Range reach = scope_.reach(row);
+            const Index group = scope_.group(row);
+            const int64_t ones = rows_.ones(row), fewest = looked_at_ / 8 + 1;
+            int64_t enough = fewest;  // a row that shares fewer of the columns looked at is not among the closest
+            for (const Index other : touched_) {
+                const int64_t shared = std::exchange(count_[other], 0);
+                if (shared < enough || other < reach.begin || other >= reach.end) continue;
+                const RowFacts<Index>& facts = scope_.forest[other];
+                if (scope_.group(other) == group) continue;
+                if (std::abs(ones - facts.ones) + price_ >= scope_.limit(row, other)) continue;
+                const int64_t common = std::min<int64_t>({shared * ones / looked_at_, ones, facts.ones});
+                insert({ones + facts.ones - 2 * common, other, scope_.group(other)});
+                // The distance is ones - common at least.
+                if (size_ == candidates_per_row)
+                    enough = std::max(fewest, (ones - best_[size_ - 1].distance) * looked_at_ / ones);
+            }
+            touched_.clear();
+        }
+
+        void insert(const Candidate& candidate) {
+            int place = 0;
+            while (place < size_ && best_[place].group != candidate.group) ++place;
+            if (place == size_ && size_ < candidates_per_row)
+                ++size_;
+            else if (!(candidate < best_[place = std::min(place, size_ - 1)]))
+                return;
+            for (; place > 0 && candidate < best_[place - 1]; --place) best_[place] = best_[place - 1];
+            best_[place] = candidate;
+        }
+
+        static constexpr int64_t most_counted = std::numeric_limits<uint16_t>::max();
+
+        const BinaryRows<Index> rows_, columns_;
+        const int64_t price_;
+        const Scope& scope_;
+        std::vector<uint16_t> count_;
+        std::vector<Index> touched_;
+        int64_t looked_at_ = 0;
+        int size_ = 0;
+        Candidate best_[candidates_per_row];
+    };
+
+    const BinaryRows<Index> rows_, columns_;
+    const int64_t price_;
+};
+
+}  // namespace tgraph

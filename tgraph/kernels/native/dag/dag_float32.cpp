@@ -1,9 +1,0 @@
-#include "dag/dag_evaluate.hpp"
-
-namespace tgraph {
-
-void bind_dag_float32(nb::module_& module) {
-    define_evaluate<float, float>(module, "dag_float32");
-}
-
-}  // namespace tgraph

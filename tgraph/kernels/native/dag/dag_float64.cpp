@@ -1,9 +1,0 @@
-#include "dag/dag_evaluate.hpp"
-
-namespace tgraph {
-
-void bind_dag_float64(nb::module_& module) {
-    define_evaluate<double, double>(module, "dag_float64");
-}
-
-}  // namespace tgraph

@@ -1,0 +1,88 @@
+// The plan by which a linear DAG of compressed rows is evaluated.
+#include "base/bindings.hpp"
+#include "dag/evaluation/dag_evaluate.hpp"
+#include "dag/evaluation/dag_plan.hpp"
+#include "dag/evaluation/dag_rows.hpp"
+
+namespace tgraph {
+namespace {
+
+DagRows rows_of(int64_t num_vertices, const In<int64_t>& offset, const Optional<int32_t>& narrow_children,
+                const Optional<int64_t>& wide_children, const Optional<int32_t>& narrow_order,
+                const Optional<int64_t>& wide_order) {
+    return {num_vertices,
+            static_cast<int64_t>(offset.shape(0)) - 1,
+            offset.data(),
+            data_of(narrow_children),
+            data_of(wide_children),
+            data_of(narrow_order),
+            data_of(wide_order)};
+}
+
+DagPlan make_plan(const DagRows& rows, In<int64_t> phases, Optional<int64_t> tasks) {
+    return DagPlan(rows, phases.data(), static_cast<int64_t>(phases.shape(0)) - 1, data_of(tasks),
+                   tasks ? static_cast<int64_t>(tasks->shape(0)) : 0);
+}
+
+void check_outputs(const DagRows& rows, const In<int64_t>& outputs) {
+    for (std::size_t i = 0; i < outputs.shape(0); ++i)
+        if (outputs.data()[i] < 0 || outputs.data()[i] >= rows.num_vertices)
+            throw std::out_of_range("vertices: no such vertex");
+}
+
+// How many arcs the rows of some outputs have, in count [k].
+void count_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, Out<int64_t> count) {
+    check_outputs(rows, outputs);
+    if (count.shape(0) != outputs.shape(0)) throw std::invalid_argument("count: expected [k]");
+    decode_rows(rows, of_outputs, outputs.data(), static_cast<int64_t>(outputs.shape(0)),
+                [&](int64_t i, const auto& leaves) { count.data()[i] = static_cast<int64_t>(leaves.size()); });
+}
+
+// The neighbours, and where their weights stand, to where `offset` [k + 1] says.
+template <class Neighbor>
+void list_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, In<int64_t> offset, Out<Neighbor> neighbors,
+               std::optional<Out<int64_t>> arcs) {
+    check_outputs(rows, outputs);
+    if (offset.shape(0) != outputs.shape(0) + 1) throw std::invalid_argument("offset: expected [k + 1]");
+    decode_rows(rows, of_outputs, outputs.data(), static_cast<int64_t>(outputs.shape(0)),
+                [&](int64_t i, const auto& leaves) {
+                    int64_t at = offset.data()[i];
+                    for (const DagLeaf& leaf : leaves) {
+                        if (arcs) arcs->data()[at] = leaf.arc;
+                        neighbors.data()[at++] = static_cast<Neighbor>(leaf.input);
+                    }
+                });
+}
+
+template <class Neighbor>
+void define_list_rows(nb::module_& module) {
+    using nb::arg;
+    module.def("dag_list_rows", &list_rows<Neighbor>, arg("rows"), arg("of_outputs"), arg("outputs").noconvert(),
+               arg("offset").noconvert(), arg("neighbors").noconvert(), arg("arcs").noconvert().none(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_dag(nb::module_& module) {
+    using nb::arg;
+    nb::class_<DagRows>(module, "DagRows", "The tensors of a DAG, which the caller keeps.");
+    module.def("dag_rows", &rows_of, arg("num_vertices"), arg("offset").noconvert(),
+               arg("narrow_children").noconvert().none(), arg("wide_children").noconvert().none(),
+               arg("narrow_order").noconvert().none(), arg("wide_order").noconvert().none());
+    nb::class_<DagPlan>(module, "DagPlan", "How the work of a DAG is cut.")
+        .def_ro("needs_outputs", &DagPlan::needs_outputs);
+    module.def("dag_plan", &make_plan, arg("rows"), arg("phases").noconvert(), arg("tasks").noconvert().none(),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("dag_count_rows", &count_rows, arg("rows"), arg("of_outputs"), arg("outputs").noconvert(),
+               arg("count").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    define_list_rows<int32_t>(module);
+    define_list_rows<int64_t>(module);
+    bind_dag_float32(module);
+    bind_dag_float64(module);
+    bind_dag_integers(module);
+    bind_dag_narrow(module);
+    bind_dag_affine(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,77 @@
+// One step of a power iteration, x' = alpha A s + beta b, over a linear DAG of compressed rows: as in power.cpp, the
+// pass that sums the rows also computes what the next step asks for.
+#include <vector>
+
+#include "linear/affine.hpp"
+#include "dag/evaluation/dag_evaluate.hpp"
+
+namespace tgraph {
+namespace {
+
+template <class Value>
+struct AffineFinish {
+    const Vectors<Value>& vectors;
+    Value* sent;
+    std::vector<Sums> sums;
+    void operator()(int64_t chunk, int64_t first, int64_t count, const double* received) {
+        finish_rows(vectors, first, count, received, sent, sums[chunk]);
+    }
+};
+
+template <class Edge, bool is_signed, class Value, class Child>
+Sums step(const DagRows& rows, const Child* children, const DagPlan& plan, const Value* heard, const Value* weights,
+          bool of_outputs, const Vectors<Value>& vectors, Value* sent) {
+    const Scratch<Value> state = state_of<Value>(heard, nullptr, rows, plan);
+    AffineFinish<Value> finish{vectors, sent, {}};
+    DagColumn<Plus, Edge, is_signed, Value, Child, AffineFinish<Value>> column(rows, children, plan, state.data(), 0,
+                                                                              {weights, of_outputs}, finish);
+    finish.sums.resize(column.num_finishes());
+    column.run();
+    Sums sums;
+    for (const Sums& some : finish.sums) sums += some;
+    return sums;
+}
+
+// `out` gets the change, the total and what is not sent.
+template <class Value>
+void dag_affine_step(const DagPlan& plan, const DagRows& rows, bool is_signed, Optional<Value> weights,
+                     bool of_outputs, In<Value> heard, In<Value> before, Optional<Value> scale, Optional<Value> bias,
+                     Optional<Value> measure, double alpha, double beta, double constant, bool wants_total,
+                     bool wants_unsent, Out<Value> values, std::optional<Out<Value>> sent, Out<double> out) {
+    for (const std::size_t size : {heard.shape(0), before.shape(0), values.shape(0)})
+        if (static_cast<int64_t>(size) != rows.num_vertices) throw std::invalid_argument("expected [n]");
+    const Vectors<Value> vectors{before.data(), data_of(scale), data_of(bias), data_of(measure), values.data(), alpha,
+                                 beta,          constant,       1,             wants_total,      wants_unsent};
+    const auto run = [&]<class Child>(const Child* children) {
+        const auto as = [&]<class Edge, bool subtracts>() {
+            return step<Edge, subtracts, Value, Child>(rows, children, plan, heard.data(), data_of(weights), of_outputs,
+                                                       vectors, sent ? sent->data() : nullptr);
+        };
+        if (weights) return as.template operator()<Times, false>();
+        return is_signed ? as.template operator()<Copy, true>() : as.template operator()<Copy, false>();
+    };
+    const Sums sums = rows.narrow_children ? run(rows.narrow_children) : run(rows.wide_children);
+    out.data()[0] = sums.change;
+    out.data()[1] = sums.total;
+    out.data()[2] = sums.unsent;
+}
+
+template <class Value>
+void define_step(nb::module_& module) {
+    using nb::arg;
+    module.def("dag_affine_step", &dag_affine_step<Value>, arg("plan"), arg("rows"), arg("is_signed"),
+               arg("weights").noconvert().none(), arg("of_outputs"), arg("heard").noconvert(),
+               arg("before").noconvert(), arg("scale").noconvert().none(), arg("bias").noconvert().none(),
+               arg("measure").noconvert().none(), arg("alpha"), arg("beta"), arg("constant"), arg("wants_total"),
+               arg("wants_unsent"), arg("values").noconvert(), arg("sent").noconvert().none(), arg("out").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_dag_affine(nb::module_& module) {
+    define_step<float>(module);
+    define_step<double>(module);
+}
+
+}  // namespace tgraph

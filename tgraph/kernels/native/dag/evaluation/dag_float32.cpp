@@ -1,0 +1,9 @@
+#include "dag/evaluation/dag_evaluate.hpp"
+
+namespace tgraph {
+
+void bind_dag_float32(nb::module_& module) {
+    define_evaluate<float, float>(module, "dag_float32");
+}
+
+}  // namespace tgraph

@@ -1,0 +1,9 @@
+#include "dag/evaluation/dag_evaluate.hpp"
+
+namespace tgraph {
+
+void bind_dag_float64(nb::module_& module) {
+    define_evaluate<double, double>(module, "dag_float64");
+}
+
+}  // namespace tgraph
