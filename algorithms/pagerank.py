@@ -63,19 +63,21 @@ class PageRank(tg.Program):
             share = self.shares(graph)
         else:  # kept, for a step takes no longer than to compute it where vertices have few arcs
             share = graph.kept(f"inverse out-degree, {self.dtype}", lambda: self.shares(graph))
-        self.walk = tg.primitives.linear.AffineMap(
-            scale=share, bias=self.destination(graph), edge=edge, blocks=self.blocks
+        coefficients: dict[str, Any] = {"scale": share, "bias": self.destination(graph), "edge": edge}
+        self.walk: tg.primitives.linear.AffineMap = (
+            tg.primitives.linear.AffineMap(**coefficients)
+            if self.blocks == 1
+            else tg.primitives.gauss_seidel.GaussSeidel(blocks=self.blocks, **coefficients)
         )
         rank = torch.full((graph.num_vertices,), 1 / max(graph.num_vertices, 1), dtype=self.dtype, device=graph.device)
         return rank, graph.everything()
 
     def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        rescale = self.to_final_sum(rank) if self.blocks > 1 else 1.0
+        options: dict[str, Any] = {} if self.blocks == 1 else {"rescale": self.to_final_sum(rank)}
         jumping: Tensor | float = 1 - self.damping
         if self.redistribute:
-            jumping = jumping + self.damping * rescale * self.walk.unsent(rank)
-        stepped = self.walk.step(sub, rank, alpha=self.damping, beta=jumping, rescale=rescale, overwrite=True)
-        return stepped, active
+            jumping = jumping + self.damping * options.get("rescale", 1.0) * self.walk.dangling_mass(rank)
+        return self.walk.step(sub, rank, alpha=self.damping, beta=jumping, overwrite=True, **options), active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
         return self.walk.change(before, after)
@@ -93,7 +95,7 @@ class PageRank(tg.Program):
         """
         total = self.walk.total(rank)
         if not self.redistribute and self.damping < 1:
-            total = total + self.damping / (1 - self.damping) * self.walk.unsent(rank)
+            total = total + self.damping / (1 - self.damping) * self.walk.dangling_mass(rank)
         return inverse(total)
 
     def destination(self, graph: tg.Graph) -> Tensor | float:

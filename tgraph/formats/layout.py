@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,8 @@ from tgraph.core import devices
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
+from tgraph.kernels.affine import AffineStep, StepResult
+from tgraph.kernels.portable.linear import finished, widened
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -173,18 +174,7 @@ class Layout(ABC):
         weights. Not differentiable. Floating-point sums are accumulated in a fixed order.
         """
 
-    def affine_step(
-        self,
-        coefficients: Coefficients,
-        heard: Tensor,
-        before: Tensor,
-        alpha: Tensor | float,
-        beta: Tensor | float,
-        spare: tuple[Tensor | None, Tensor | None],
-        wanted: Collection[str],
-    ) -> Stepped:
-        """One step of a linear iteration over all rows in one block; the arguments are those of
-        `tgraph.kernels.portable.linear.affine_step`."""
-        edge = "mul" if coefficients.weighted else "copy"
-        received = self.pull(widened(heard)[:, None], "sum", edge)[:, 0]
-        return stepped(coefficients, received, before, alpha, beta, wanted)
+    def affine_step(self, step: AffineStep) -> StepResult:
+        """One `step` of an affine iteration over all rows, with the stored weights where it is weighted."""
+        edge = "mul" if step.weighted else "copy"
+        return finished(step, self.pull(widened(step.x)[:, None], "sum", edge)[:, 0])

@@ -13,10 +13,11 @@ from tgraph.core.rows import computed_once, gather_rows, gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.cuda import sell as cuda
 from tgraph.kernels.native.aggregation import sell as native
 from tgraph.kernels.native.aggregation.sell import Slices
-from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped
+from tgraph.kernels.portable.linear import finished
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -107,16 +108,13 @@ class SELL(Uncompressed):
         options = {name: value for name, value in self.options().items() if name != "num_vertices"}
         return self.from_graph(Graph(offset, neighbors, weights), **options)
 
-    def affine_step(
-        self, coefficients: Coefficients, heard: Tensor, before: Tensor, alpha: Any, beta: Any, spare: Any, wanted: Any
-    ) -> Stepped:
+    def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`. float32 is accumulated in float64 without a converted copy."""
-        edge, sent = ("mul" if coefficients.weighted else "copy"), heard[:, None]
-        fits = self.slices.weights is None or self.slices.weights.dtype == heard.dtype
-        if heard.dtype != torch.float32 or not fits or native.refuses(self.slices, sent, "sum", edge) is not None:
-            return super().affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
-        received = native.pull(self.slices, sent, "sum", edge, 0.0, torch.float64)[:, 0]
-        return stepped(coefficients, received, before, alpha, beta, wanted)
+        edge, x = ("mul" if step.weighted else "copy"), step.x[:, None]
+        fits = self.slices.weights is None or self.slices.weights.dtype == x.dtype
+        if x.dtype != torch.float32 or not fits or native.refuses(self.slices, x, "sum", edge) is not None:
+            return super().affine_step(step)
+        return finished(step, native.pull(self.slices, x, "sum", edge, 0.0, torch.float64)[:, 0])
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         slices, identity = self.slices._replace(weights=weights), reduction.identity(data.dtype)

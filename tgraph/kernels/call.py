@@ -23,7 +23,6 @@ class Call:
     reduction, edge, weights, dtype : what `aggregate` and `relax` are given, where the operation has them.
     sub : the arcs that the operation is given.
     others : further tensors that the result depends on.
-    blocks : so many blocks of rows hear each other within a step, where the operation has them.
     """
 
     operation: str
@@ -35,7 +34,6 @@ class Call:
     others: tuple[Tensor, ...] = ()
     dtype: torch.dtype | None = None
     sub: Subgraph | None = None
-    blocks: int = 1
 
     @property
     def weights_in_layout(self) -> bool:

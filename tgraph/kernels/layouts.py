@@ -7,7 +7,7 @@ union-find of its own too, since what it decodes has to fit a budget.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -18,9 +18,9 @@ from tgraph.core.graph import Graph
 from tgraph.core.library import records
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels import portable
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import across, column, is_per_arc, messages_of, sent_dtype
-from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
 __all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "refuses", "relax"]
@@ -259,25 +259,12 @@ def _silent(reduction: Reduction, dtype: torch.dtype, grows: bool) -> float | in
 def _refuses_step(call: Call, sub: Subgraph) -> str | None:
     if call.needs_gradient:
         return "it records no gradient"
-    if call.blocks > 1:
-        return "blocks of rows that hear each other need rows one by one"
     return _layout(_receiving(sub)).refuses("sum", _edge(call), torch.float64)
 
 
-def affine_step(
-    sub: Subgraph,
-    coefficients: Coefficients,
-    heard: Tensor,
-    before: Tensor,
-    weights: Tensor | None,
-    alpha: Tensor | float,
-    beta: Tensor | float,
-    rescale: Tensor | float = 1.0,
-    spare: tuple[Tensor | None, Tensor | None] = (None, None),
-    wanted: Collection[str] = ("total", "unsent"),
-) -> Stepped:
-    """As the portable `affine_step`, for one block; the layout may have one that is fused."""
-    return _layout(_receiving(sub)).affine_step(coefficients, heard, before, alpha, beta, spare, wanted)
+def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
+    """As the portable `affine_step`; the layout may have one that is fused."""
+    return _layout(_receiving(sub)).affine_step(step)
 
 
 # ---- what layouts that stream offer besides -------------------------------------------------------------------------

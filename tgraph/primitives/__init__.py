@@ -6,6 +6,7 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 from tgraph.primitives import (
     attention,
     edges,
+    gauss_seidel,
     intersect,
     k_core,
     label_propagation,
@@ -18,6 +19,7 @@ from tgraph.primitives import (
 __all__ = [
     "attention",
     "edges",
+    "gauss_seidel",
     "intersect",
     "k_core",
     "label_propagation",

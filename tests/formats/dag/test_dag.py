@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag.evaluation import affine_step, degrees, evaluate, refuses, rows
 from tgraph.formats.dag.transpose import transposed
+from tgraph.kernels.affine import AffineStep
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.portable import dag as portable
-from tgraph.kernels.portable.linear import Coefficients
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16)
@@ -199,22 +199,16 @@ def test_long_rows_and_any_number_of_threads_give_the_same(signed, columns):
 @given(dags.any_dag() | dags.virtual(weighted=True), st.booleans(), st.sampled_from([torch.float32, torch.float64]))
 def test_a_step_of_a_linear_iteration(sample, plain, dtype):
     dag, n = sample.dag, sample.dag.num_vertices
-    heard, before, scale, bias, measure = data_for(sample, 5, dtype).unbind(1)
-    coefficients = Coefficients() if plain else Coefficients(scale, bias, measure)
-    arguments = (coefficients, heard.contiguous(), before.contiguous(), dag.weights, 0.5, 2.0)
-    found, other = affine_step(dag, *arguments), portable.affine_step(dag, *arguments)
+    x, before, scale, bias, measure = data_for(sample, 5, dtype).unbind(1)
+    coefficients = {} if plain else {"scale": scale, "bias": bias, "measure": measure}
+    step = AffineStep(x.contiguous(), before.contiguous(), **coefficients, weighted=True, alpha=0.5, beta=2.0)
+    found, other = affine_step(dag, step), portable.affine_step(dag, step)
     weighted = torch.zeros(n, n, dtype=torch.float64)
     for v, row in enumerate(sample.rows):
         for u, weight in row:
             weighted[v, u] += 1 if dag.weights is None else weight
-    values = 0.5 * (weighted @ heard.double()) + (0 if plain else 2 * bias.double())
+    values = 0.5 * (weighted @ x.double()) + (0 if plain else 2 * bias.double())
     torch.testing.assert_close(found.values.double(), values)
-    for name in ("values", "sent", "change", "total", "unsent"):
+    for name in ("values", "next_x", "change", "total", "dangling_mass"):
         here, there = (torch.as_tensor(getattr(step, name)).double() for step in (found, other))
         torch.testing.assert_close(here, there, check_dtype=False)
-
-
-def test_a_step_of_blocks_is_refused():
-    dag = long_rows(True)
-    with pytest.raises(ArgumentError, match="blocks: a compressed layout steps all rows at once"):
-        affine_step(dag, Coefficients(blocks=2), torch.ones(300), torch.ones(300), None, 1.0, 0.0)

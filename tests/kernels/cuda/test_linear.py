@@ -1,36 +1,41 @@
-"""Steps of a linear iteration by CUDA kernels, on the host and on a GPU where there is one."""
+"""Steps of an affine iteration by CUDA kernels, on the host and on a GPU where there is one."""
 
 import pytest
 import torch
 from strategies import random_graph
 
 from tgraph.core.subgraph import whole
-from tgraph.kernels import portable
+from tgraph.kernels import choose, portable
+from tgraph.kernels.affine import AffineStep
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import linear
-from tgraph.kernels.portable.linear import Coefficients
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_steps_are_those_of_the_portable_backend(device, dtype, weighted, blocks):
+def test_steps_are_those_of_the_portable_backend(device, dtype, weighted):
     graph = random_graph(40, 900).to(device)
     random = torch.Generator().manual_seed(1)
-    heard, before, scale, bias, measure = torch.rand((5, 40), generator=random, dtype=dtype).to(device)
+    x, before, scale, bias, measure = torch.rand((5, 40), generator=random, dtype=dtype).to(device)
     weights = torch.rand(graph.num_arcs, generator=random, dtype=dtype).to(device) if weighted else None
     sub = whole(graph, graph.everything(), "pull")
-    for coefficients in (Coefficients(blocks=blocks), Coefficients(scale * (scale > 0.3), bias, measure, blocks)):
-        found, expected = (
-            step(sub, coefficients, heard.clone(), before, weights, 0.5, 2.0)
-            for step in (linear.affine_step, portable.affine_step)
-        )
-        for one, other in zip(
-            (found.values, found.sent, found.change, found.total, found.unsent),
-            (expected.values, expected.sent, expected.change, expected.total, expected.unsent),
-            strict=True,
-        ):
-            torch.testing.assert_close(one, other)
+    for coefficients in ({}, {"scale": scale * (scale > 0.3), "bias": bias, "measure": measure}):
+        step = AffineStep(x, before, **coefficients, weighted=weighted, weights=weights, alpha=0.5, beta=2.0)
+        found, expected = linear.affine_step(sub, step), portable.affine_step(sub, step)
+        for name in ("values", "next_x", "change", "total", "dangling_mass"):
+            torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+
+
+def test_blocks_are_left_to_the_portable_backend(device):
+    graph = random_graph(40, 900).to(device)
+    sub = whole(graph, graph.everything(), "pull", "portable")
+    x = torch.ones(40, device=device)
+    call = Call("gauss_seidel_step", x, sub=sub)
+    assert device.type == "cpu" or choose("auto", call).backend is portable
+    found = portable.gauss_seidel_step(sub, AffineStep(x, x, alpha=0.5), 3, 1.0)
+    cpu = whole(graph.to("cpu"), graph.to("cpu").everything(), "pull", "portable")
+    expected = portable.gauss_seidel_step(cpu, AffineStep(x.cpu(), x.cpu(), alpha=0.5), 3, 1.0)
+    torch.testing.assert_close(found.values.cpu(), expected.values)
 
 
 def test_refusals():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -13,8 +12,8 @@ from tgraph.formats.checks import check_names, count_option
 from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.transpose import transposed
 from tgraph.formats.layout import Layout
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.portable.linear import Coefficients, Stepped
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -101,16 +100,6 @@ class Compressed(Layout):
         """
         return evaluation.evaluate(self.dag, data, "sum", "copy", left, right)
 
-    def affine_step(
-        self,
-        coefficients: Coefficients,
-        heard: Tensor,
-        before: Tensor,
-        alpha: Tensor | float,
-        beta: Tensor | float,
-        spare: tuple[Tensor | None, Tensor | None],
-        wanted: Collection[str],
-    ) -> Stepped:
+    def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`: fused with the evaluation of the DAG."""
-        weights = self.dag.weights if coefficients.weighted else None
-        return evaluation.affine_step(self.dag, coefficients, heard, before, weights, alpha, beta, spare, wanted)
+        return evaluation.affine_step(self.dag, step)

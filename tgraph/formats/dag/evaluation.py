@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import torch
 from torch import Tensor
 
 from tgraph.core import native
 from tgraph.errors import ArgumentError
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.dag import evaluate as native_dag
 from tgraph.kernels.portable import dag as portable_dag
-from tgraph.kernels.portable.linear import Coefficients, Stepped
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
 # Pairs (reduction, edge operation) in which the operation distributes over the reduction.
@@ -45,33 +43,18 @@ def evaluate(
     return backend.evaluate(dag.checked, data, reduce, edge, left, right)
 
 
-def affine_step(
-    dag: Dag,
-    coefficients: Coefficients,
-    heard: Tensor,
-    before: Tensor,
-    weights: Tensor | None,
-    alpha: Tensor | float,
-    beta: Tensor | float,
-    spare: tuple[Tensor | None, Tensor | None] = (None, None),
-    wanted: Collection[str] = ("total", "unsent"),
-) -> Stepped:
-    """A step of a linear iteration, alpha * (sum of heard[u] * weight) + beta * bias, over the rows of a DAG.
-
-    Arguments as for `affine_step` of the backends, except `weights`: those of the DAG, or None to ignore them. Not
-    differentiable. Raises ArgumentError for coefficients of several blocks.
-    """
-    if coefficients.blocks != 1:
-        raise ArgumentError(f"blocks: a compressed layout steps all rows at once, not in {coefficients.blocks} blocks")
-    _check_call(dag, heard[:, None], "sum", "copy" if weights is None else "mul")
+def affine_step(dag: Dag, step: AffineStep) -> StepResult:
+    """A step of an affine iteration over the rows of a DAG, with its weights where the step is weighted. Not
+    differentiable."""
+    _check_call(dag, step.x[:, None], "sum", "mul" if step.weighted and dag.weights is not None else "copy")
     same = all(
-        tensor.dtype == heard.dtype
-        for tensor in (before, coefficients.scale, coefficients.bias, coefficients.measure)
+        tensor.dtype == step.x.dtype
+        for tensor in (step.before, step.scale, step.bias, step.measure)
         if isinstance(tensor, Tensor)
     )
-    compiled = heard.device.type == "cpu" and native.load() is not None and len(heard) > 0 and same
-    backend = native_dag if compiled and heard.dtype in (torch.float32, torch.float64) else portable_dag
-    return backend.affine_step(dag.checked, coefficients, heard, before, weights, alpha, beta, spare, wanted)
+    compiled = step.x.device.type == "cpu" and native.load() is not None and len(step.x) > 0 and same
+    backend = native_dag if compiled and step.x.dtype in (torch.float32, torch.float64) else portable_dag
+    return backend.affine_step(dag.checked, step)
 
 
 def degrees(dag: Dag) -> Tensor:

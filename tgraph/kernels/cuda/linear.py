@@ -1,17 +1,14 @@
-"""A step of a linear iteration, whose sums over arcs are pulled by the kernels of `aggregate`."""
+"""A step of an affine iteration, whose sums over arcs are pulled by the kernels of `aggregate`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import torch
-from torch import Tensor
 
 from tgraph.core.subgraph import Subgraph
-from tgraph.kernels import portable
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda.aggregation import aggregate
-from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped
+from tgraph.kernels.portable.linear import finished
 from tgraph.kernels.reductions import REDUCTIONS
 
 
@@ -24,22 +21,10 @@ def refuses(call: Call) -> str | None:
     return None
 
 
-def affine_step(
-    sub: Subgraph,
-    coefficients: Coefficients,
-    heard: Tensor,
-    before: Tensor,
-    weights: Tensor | None,
-    alpha: Tensor | float,
-    beta: Tensor | float,
-    rescale: Tensor | float = 1.0,
-    spare: tuple[Tensor | None, Tensor | None] = (None, None),
-    wanted: Collection[str] = ("total", "unsent"),
-) -> Stepped:
-    """As the portable twin, to which steps of several blocks are left."""
-    if coefficients.blocks > 1:
-        return portable.affine_step(sub, coefficients, heard, before, weights, alpha, beta, rescale, spare, wanted)
-    edge = "copy" if weights is None else "mul"
-    weights = None if weights is None else weights.to(torch.float64)
-    received = aggregate(sub, heard, REDUCTIONS["sum"], edge, weights, torch.float64).values
-    return stepped(coefficients, received, before, alpha, beta, wanted)
+def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
+    """As the portable twin."""
+    edge, weights = "copy", None
+    if step.weights is not None:
+        edge, weights = "mul", step.weights.to(torch.float64)
+    received = aggregate(sub, step.x, REDUCTIONS["sum"], edge, weights, torch.float64).values
+    return finished(step, received)

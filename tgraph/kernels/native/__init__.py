@@ -20,7 +20,8 @@ from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.values import convert, fill, number, replace
-from tgraph.kernels.native.linear import linear
+from tgraph.kernels.native.linear import gauss_seidel, linear
+from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
 from tgraph.kernels.native.relaxation import relaxation
 from tgraph.kernels.native.relaxation.relaxation import fixpoint
@@ -36,6 +37,7 @@ __all__ = [
     "count_triangles",
     "fill",
     "fixpoint",
+    "gauss_seidel_step",
     "give_won",
     "join",
     "levels",
@@ -84,6 +86,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "give_won": aggregation.refuses_adjoints,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
+    "gauss_seidel_step": gauss_seidel.refuses,
     "join": union_find.refuses,
     "outside": union_find.refuses,
     "levels": level_accumulate.refuses_levels,

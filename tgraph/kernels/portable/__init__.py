@@ -6,6 +6,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.portable.adjoints import products, push_rows, winners
 from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.portable.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.portable.k_core import peel
 from tgraph.kernels.portable.label_propagation import vote
@@ -25,6 +26,7 @@ __all__ = [
     "count_arcs_among",
     "count_triangles",
     "fill",
+    "gauss_seidel_step",
     "join",
     "levels",
     "name",

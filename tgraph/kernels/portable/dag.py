@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,9 +11,10 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.rows import gather_rows
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.dag import Dag, nodes_of
-from tgraph.kernels.portable.linear import Coefficients, Stepped, stepped, widened
+from tgraph.kernels.portable.linear import finished, widened
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 MESSAGES = 1 << 24  # approximate number of elements gathered at a time
@@ -72,24 +73,10 @@ def _weighted(
     return torch.where(carries[:, None], EDGE_OPERATIONS[edge](messages, weights), messages)
 
 
-def affine_step(
-    dag: Dag,
-    coefficients: Coefficients,
-    heard: Tensor,
-    before: Tensor,
-    weights: Tensor | None,
-    alpha: Tensor | float,
-    beta: Tensor | float,
-    spare: tuple[Tensor | None, Tensor | None] = (None, None),
-    wanted: Collection[str] = ("total", "unsent"),
-) -> Stepped:
-    """As `affine_step` of `portable.linear`, over the rows of a DAG, with coefficients of one block.
-
-    weights : those of the DAG, or None to ignore them.
-    """
-    edge = "copy" if weights is None else "mul"
-    received = evaluate(dag, widened(heard)[:, None], "sum", edge).squeeze(1)
-    return stepped(coefficients, received, before, alpha, beta, wanted)
+def affine_step(dag: Dag, step: AffineStep) -> StepResult:
+    """As `affine_step` of `portable.linear`, over the rows of a DAG, with its weights where the step is weighted."""
+    edge = "mul" if step.weighted and dag.weights is not None else "copy"
+    return finished(step, evaluate(dag, widened(step.x)[:, None], "sum", edge).squeeze(1))
 
 
 # ---- levels --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
@@ -18,8 +18,9 @@ from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import pull
-from tgraph.kernels.portable.linear import Coefficients, Stepped, scaled, widened
+from tgraph.kernels.portable.linear import scaled, widened
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
 from tgraph.stream.file.blocks import BlockFile
@@ -255,38 +256,28 @@ class Streamed(Uncompressed):
         self.visit(receive)
         results.finish()
 
-    def affine_step(
-        self,
-        coefficients: Coefficients,
-        heard: Tensor,
-        before: Tensor,
-        alpha: Tensor | float,
-        beta: Tensor | float,
-        spare: tuple[Tensor | None, Tensor | None],
-        wanted: Collection[str],
-    ) -> Stepped:
+    def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`: block by block into the new values; float64 only within a block."""
-        bias, scale = coefficients.bias, coefficients.scale
-        values = torch.empty_like(before) if spare[0] is None or spare[0] is before else spare[0]
-        values.copy_(torch.as_tensor(beta * bias))
+        x, before, bias = step.x.detach(), step.before, step.bias
+        values = torch.empty_like(before) if step.spare[0] is None or step.spare[0] is before else step.spare[0]
+        values.copy_(torch.as_tensor(step.beta * bias))
 
         def write(received: Tensor, rows: slice) -> None:
             constant = bias[rows] if isinstance(bias, Tensor) else bias
-            values[rows] = (alpha * received[:, 0] + beta * constant).to(values.dtype)
+            values[rows] = (step.alpha * received[:, 0] + step.beta * constant).to(values.dtype)
 
-        results = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(heard), write)
-        fused = _accumulates_in_float64(heard, coefficients.weighted, self.weight_dtype)
-        sent = (heard.detach() if fused else widened(heard.detach())).contiguous()[:, None]
-        sent = self.source.with_virtual_rows(sent)
+        results = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(x), write)
+        fused = _accumulates_in_float64(x, step.weighted, self.weight_dtype)
+        sent = self.source.with_virtual_rows((x if fused else widened(x)).contiguous()[:, None])
 
         def receive(block: Block) -> None:
-            weights = block.weights if coefficients.weighted else None
+            weights = block.weights if step.weighted else None
             results.add(block, block.reduce(sent, _linear_step(block, sent, weights, fused)))
 
         with torch.no_grad():
             self.visit(receive)
             results.finish()
-            return _as_result(coefficients, values, scaled(values, scale), before, wanted)
+            return _as_result(step, values)
 
     # ---- operations that visit blocks in an order of their own -----------------------------------------------------
 
@@ -328,19 +319,19 @@ def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool
     )
 
 
-def _as_result(
-    coefficients: Coefficients, values: Tensor, sent: Tensor, before: Tensor, wanted: Collection[str]
-) -> Stepped:
+def _as_result(step: AffineStep, values: Tensor) -> StepResult:
     """The result of a step. Its sums are computed CHUNK vertices at a time: float64 copies of all values would take
     memory from the blocks."""
     wide = devices.widest_float(values)
-    change, total, unsent = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
+    change, total, dangling_mass = (torch.zeros((), dtype=wide, device=values.device) for _ in range(3))
+    wants_total, wants_mass = "total" in step.wanted, "dangling_mass" in step.wanted
     for begin in range(0, len(values), CHUNK):
         rows = slice(begin, begin + CHUNK)
         new = values[rows].to(wide)
-        change += (new - before[rows].to(wide)).abs().sum()
-        if "total" in wanted:
-            total += (new if coefficients.measure is None else new * coefficients.measure[rows]).sum()
-        if "unsent" in wanted and coefficients.scale is not None:
-            unsent += (new * (coefficients.scale[rows] == 0)).sum()
-    return Stepped(values, sent, change, total if "total" in wanted else None, unsent if "unsent" in wanted else None)
+        change += (new - step.before[rows].to(wide)).abs().sum()
+        if wants_total:
+            total += (new if step.measure is None else new * step.measure[rows]).sum()
+        if wants_mass and step.scale is not None:
+            dangling_mass += (new * (step.scale[rows] == 0)).sum()
+    next_x = scaled(values, step.scale)
+    return StepResult(values, next_x, change, total if wants_total else None, dangling_mass if wants_mass else None)

@@ -7,6 +7,7 @@ from native_samples import on_threads, random_data
 import tgraph as tg
 from tgraph.core import native
 from tgraph.kernels.native.aggregation import grouping
+from tgraph.primitives.gauss_seidel import GaussSeidel
 from tgraph.primitives.linear import AffineMap
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not built")
@@ -29,7 +30,8 @@ def skewed(**options):
 def steps(graph, dtype=torch.float32, blocks=1, **options):
     """The values after each of four steps, and the sums of the last."""
     n = graph.num_vertices
-    walk = AffineMap(scale=random_data((n,), dtype, 1), bias=0.25, blocks=blocks, **options)
+    coefficients = {"scale": random_data((n,), dtype, 1), "bias": 0.25, **options}
+    walk = AffineMap(**coefficients) if blocks == 1 else GaussSeidel(blocks=blocks, **coefficients)
     values = [random_data((n,), dtype)]
     for _ in range(4):
         values.append(walk.step(graph, values[-1], alpha=0.01).clone())

@@ -19,7 +19,8 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels import native as native_backend
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable import linear as portable
+from tgraph.kernels.portable import gauss_seidel
+from tgraph.primitives.gauss_seidel import GaussSeidel
 from tgraph.primitives.linear import AffineMap
 
 needs_native = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
@@ -49,6 +50,11 @@ def vectors(n, seed=0, dtype=torch.float64):
     return x, scale * (scale > 0.3), bias, measure
 
 
+def affine(blocks=1, **options):
+    """A power iteration, or block Gauss-Seidel."""
+    return AffineMap(**options) if blocks == 1 else GaussSeidel(blocks=blocks, **options)
+
+
 def subgraph(graph, backend, mode="pull"):
     return whole(graph, graph.everything(), mode, backend)
 
@@ -70,7 +76,7 @@ def in_stripes(graph, x, scale, bias, alpha, beta, blocks):
     before = offset + np.arange(len(offset))  # the work before each row
     count = min(max(int(before[-1]) // blocks // 8192, 1), 64)
     sent, new = (scale * x).astype(x.dtype), np.zeros_like(x)
-    for first, last in reversed(portable.row_blocks(rows.offset, blocks)):
+    for first, last in reversed(gauss_seidel.row_blocks(rows.offset, blocks)):
         size, rest = divmod(int(before[last] - before[first]), count)
         ends = [size * (i + 1) + min(i + 1, rest) + before[first] for i in range(count)]
         cuts = [first, *(min(max(int(np.searchsorted(before, end)), first), last) for end in ends)]
@@ -94,13 +100,13 @@ def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
     n, weighted = graph.num_vertices, graph.weights is not None
     x, scale, bias, measure = vectors(n)
     dense, unweighted = matrix(graph, weighted), tg.Graph(graph.offset, graph.neighbors, directed=graph.directed)
-    cuts = portable.row_blocks(graph.transpose().offset, blocks)
+    cuts = gauss_seidel.row_blocks(graph.transpose().offset, blocks)
     assert cuts[0][0] == 0 and cuts[-1][1] == n and all(a[1] == b[0] for a, b in itertools.pairwise(cuts))
     if not vectorial:
         scale, bias, measure = torch.ones_like(x), torch.full_like(x, 0.25), torch.ones_like(x)
     given_vectors = {"scale": scale, "bias": bias, "measure": measure} if vectorial else {"bias": 0.25}
     for mode, backend in itertools.product(("pull", "push"), ("auto", "portable")):
-        walk = AffineMap(edge="mul" if weighted else "copy", blocks=blocks, **given_vectors)
+        walk = affine(edge="mul" if weighted else "copy", blocks=blocks, **given_vectors)
         sub, values, expected = subgraph(graph, backend, mode), x, x.numpy()
         for _ in range(3):
             after = walk.step(sub, values, alpha=0.5, beta=2.0)
@@ -113,7 +119,7 @@ def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
             assert close(after.tolist(), expected)
             assert close([float(walk.change(values, after))], [np.abs(expected - before).sum()])
             assert close([float(walk.total(after))], [(expected * measure.numpy()).sum()])
-            assert close([float(walk.unsent(after))], [expected[scale.numpy() == 0].sum()])
+            assert close([float(walk.dangling_mass(after))], [expected[scale.numpy() == 0].sum()])
             values = after
 
 
@@ -124,7 +130,7 @@ def test_what_is_asked_of_other_values_is_computed():
     walk.step(graph, x)
     y = torch.rand(20, dtype=torch.float64)
     assert close([float(walk.total(y))], [float((y * measure).sum())])
-    assert close([float(walk.unsent(y))], [float(y[scale == 0].sum())])
+    assert close([float(walk.dangling_mass(y))], [float(y[scale == 0].sum())])
     assert close([float(walk.change(x, y))], [float((x - y).abs().sum())])
     doubled = walk.step(graph, 2 * y)  # not what the last step gave: what it sends is not what was kept
     assert close(doubled.tolist(), AffineMap(scale=scale, bias=bias).step(graph, 2 * y).tolist())
@@ -135,7 +141,7 @@ def test_rescaling_is_a_step_from_a_multiple(backend):
     x, scale, bias, _ = vectors(30)
     sub = subgraph(graph, backend)
     for blocks in (1, 4):
-        walk, other = (AffineMap(scale=scale, bias=bias, blocks=blocks) for _ in range(2))
+        walk, other = (GaussSeidel(scale=scale, bias=bias, blocks=blocks) for _ in range(2))
         assert close(walk.step(sub, x, rescale=3.0).tolist(), other.step(sub, 3 * x).tolist())
 
 
@@ -170,7 +176,7 @@ def test_gradients_of_a_step():
     x, scale, bias, _ = (tensor.requires_grad_() for tensor in vectors(9))
 
     def two_steps(x, scale, bias, weights, blocks):
-        walk = AffineMap(scale=scale, bias=bias, edge="mul", weights=weights, blocks=blocks)
+        walk = GaussSeidel(scale=scale, bias=bias, edge="mul", weights=weights, blocks=blocks)
         return walk.step(graph, walk.step(graph, x, alpha=0.5), rescale=0.9)
 
     for blocks in (1, 3):
@@ -196,7 +202,7 @@ def test_only_values_of_two_steps_ago_are_overwritten(blocks, scaled):
     graph = random_graph(40, 200)
     x, scale, *_ = vectors(40)
     first = x.clone()
-    walk = AffineMap(scale=scale if scaled else None, blocks=blocks)
+    walk = affine(scale=scale if scaled else None, blocks=blocks)
     values = x
     for _ in range(6):
         before = values.clone()
@@ -222,14 +228,14 @@ def test_memory_is_used_again():
 def test_values_that_are_not_needed_are_written_over(backend, blocks, dtype):
     graph = hub_graph() if backend == "native" else random_graph(40, 200)
     x, scale, bias, measure = vectors(graph.num_vertices, dtype=dtype)
-    walk, other = (AffineMap(scale=scale, bias=bias, measure=measure, blocks=blocks) for _ in range(2))
+    walk, other = (affine(scale=scale, bias=bias, measure=measure, blocks=blocks) for _ in range(2))
     sub, values, places = subgraph(graph, backend), x.clone(), set()
     for _ in range(4):
         x, before = other.step(sub, x, alpha=0.01), x
         values, start = walk.step(sub, values, alpha=0.01, overwrite=True), values
         places.add(values.data_ptr())
         assert torch.equal(values, x) and walk.change(start, values) == other.change(before, x)
-        assert walk.total(values) == other.total(x) and walk.unsent(values) == other.unsent(x)
+        assert walk.total(values) == other.total(x) and walk.dangling_mass(values) == other.dangling_mass(x)
     assert backend != "native" or len(places) == 1
 
 
@@ -239,8 +245,8 @@ def test_values_are_not_written_over_what_is_still_read(blocks):
     x, scale, _, before = vectors(40)
     for options, changed in (({"scale": scale}, before), ({}, None)):  # measured from others; sent as they are
         kept = x.clone()
-        found = AffineMap(blocks=blocks, **options).step(graph, kept, alpha=0.1, before=changed, overwrite=True)
-        assert torch.equal(found, AffineMap(blocks=blocks, **options).step(graph, x, alpha=0.1))
+        found = affine(blocks=blocks, **options).step(graph, kept, alpha=0.1, before=changed, overwrite=True)
+        assert torch.equal(found, affine(blocks=blocks, **options).step(graph, x, alpha=0.1))
         assert blocks > 1 or torch.equal(kept, x)
 
 
@@ -263,11 +269,11 @@ def stepped(graph, backend, dtype, blocks, weighted=False, rounds=3, *, scaled=T
     """What some steps give on a backend: the values and the numbers of each."""
     x, scale, bias, measure = vectors(graph.num_vertices, dtype=dtype)
     given_vectors = {"scale": scale, "bias": bias, "measure": measure} if scaled else {}
-    walk = AffineMap(edge="mul" if weighted else "copy", blocks=blocks, **given_vectors)
+    walk = affine(edge="mul" if weighted else "copy", blocks=blocks, **given_vectors)
     sub, found = subgraph(graph, backend), []
     for _ in range(rounds):
         before, x = x, walk.step(sub, x, alpha=0.01)
-        numbers = (walk.change(before, x), walk.total(x), walk.unsent(x))
+        numbers = (walk.change(before, x), walk.total(x), walk.dangling_mass(x))
         found.append((x.clone(), torch.tensor([float(number) for number in numbers], dtype=torch.float64)))
     return found
 
@@ -341,16 +347,16 @@ def test_rows_of_a_stripe_hear_each_other(dtype, weights, blocks, threads):
         expected = in_stripes(graph, x.numpy(), scale.numpy(), bias.numpy(), 0.01, 2.0, blocks)
         for count in (1, 3):
             threads(count)
-            walk = AffineMap(scale=scale, bias=bias, measure=measure, edge=edge, blocks=blocks)
-            walk.total(x), walk.unsent(x)
+            walk = affine(scale=scale, bias=bias, measure=measure, edge=edge, blocks=blocks)
+            walk.total(x), walk.dangling_mass(x)
             found = walk.step(subgraph(graph, "native"), x, alpha=0.01, beta=2.0)
             assert torch.allclose(found, torch.from_numpy(expected), rtol=TOLERANCE[dtype])
             last = found.double()
             assert close([float(walk.change(x, found))], [float((last - x.double()).abs().sum())])
             assert close([float(walk.total(found))], [float((last * measure).sum())])
-            assert close([float(walk.unsent(found))], [float(last[scale == 0].sum())])
+            assert close([float(walk.dangling_mass(found))], [float(last[scale == 0].sum())])
             again = walk.step(subgraph(graph, "native"), found, alpha=0.01)  # from what was sent
-            other = AffineMap(scale=scale, bias=bias, edge=edge, blocks=blocks)
+            other = affine(scale=scale, bias=bias, edge=edge, blocks=blocks)
             assert torch.equal(again, other.step(subgraph(graph, "native"), found.clone(), alpha=0.01))
 
 
@@ -377,8 +383,8 @@ def test_wide_neighbors_hear_block_by_block_elsewhere():
     selection = Selection(pull.offset, pull.neighbors.long())
     wide = Subgraph(graph, pull.active, "pull", None, selection, mirrored=True, backend="auto")
     x, scale, *_ = vectors(graph.num_vertices)
-    found = AffineMap(scale=scale, blocks=5).step(wide, x)
-    assert torch.equal(found, AffineMap(scale=scale, blocks=5).step(subgraph(graph, "portable"), x))
+    found = affine(scale=scale, blocks=5).step(wide, x)
+    assert torch.equal(found, affine(scale=scale, blocks=5).step(subgraph(graph, "portable"), x))
 
 
 @needs_native
@@ -399,8 +405,8 @@ def test_strided_vectors():
     graph = random_graph(30, 100)
     x, scale, *_ = vectors(60)
     for blocks in (1, 4):
-        found = AffineMap(scale=scale[::2], blocks=blocks).step(graph, x[::2])
-        assert torch.equal(found, AffineMap(scale=scale[::2].clone(), blocks=blocks).step(graph, x[::2].clone()))
+        found = affine(scale=scale[::2], blocks=blocks).step(graph, x[::2])
+        assert torch.equal(found, affine(scale=scale[::2].clone(), blocks=blocks).step(graph, x[::2].clone()))
 
 
 @needs_native
@@ -429,7 +435,7 @@ def test_what_a_map_does_not_take():
     x = torch.ones(5)
     for options, word in (({"edge": "min"}, "'min'"), ({"blocks": 0}, "blocks"), ({"blocks": -1}, "blocks")):
         with pytest.raises(ArgumentError, match=word):
-            AffineMap(**options)
+            affine(**options)
     for options, values, word in (
         ({}, torch.ones(4), "x: "),
         ({}, torch.ones(5, 2), "x: "),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -10,10 +9,10 @@ from torch import Tensor
 
 from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.aggregation.arcs import flat
-from tgraph.kernels.native.linear.linear import told
-from tgraph.kernels.portable.linear import Coefficients, Stepped
+from tgraph.kernels.native.linear.linear import as_result, coefficients, wanted
 from tgraph.kernels.reductions import REDUCTIONS
 
 KERNELS = {
@@ -106,44 +105,26 @@ def evaluate(
     return result
 
 
-def affine_step(
-    dag: Dag,
-    coefficients: Coefficients,
-    heard: Tensor,
-    before: Tensor,
-    weights: Tensor | None,
-    alpha: Tensor | float,
-    beta: Tensor | float,
-    spare: tuple[Tensor | None, Tensor | None] = (None, None),
-    wanted: Collection[str] = ("total", "unsent"),
-) -> Stepped:
+def affine_step(dag: Dag, step: AffineStep) -> StepResult:
     """As the portable implementation, in reused buffers; virtual vertices are rounded to the dtype of the values."""
-    scale, bias = coefficients.scale, coefficients.bias
-    values = torch.empty_like(before, memory_format=torch.contiguous_format) if spare[0] is None else spare[0]
-    sent = None if scale is None else torch.empty_like(values) if spare[1] is None else spare[1]
+    before = step.before
+    values = torch.empty_like(before, memory_format=torch.contiguous_format) if step.spare[0] is None else step.spare[0]
+    next_x = None if step.scale is None else torch.empty_like(values) if step.spare[1] is None else step.spare[1]
     sums = torch.empty(3, dtype=torch.float64, device="cpu")
     native.load().dag_affine_step(  # type: ignore[union-attr]
         _plan(dag),
         _arrays(dag),
         dag.signed,
-        None if weights is None else flat(weights.to(values.dtype)),
+        flat(dag.weights.to(values.dtype)) if step.weighted and dag.weights is not None else None,
         dag.weighted == "outputs",
-        flat(heard),
-        flat(before),
-        flat(scale),
-        flat(bias) if isinstance(bias, Tensor) else None,
-        flat(coefficients.measure),
-        float(alpha),
-        float(beta),
-        0.0 if isinstance(bias, Tensor) else float(beta) * bias,
-        "total" in wanted,
-        "unsent" in wanted,
+        flat(step.x),
+        *coefficients(step),
+        *wanted(step),
         flat(values),
-        flat(sent),
+        flat(next_x),
         flat(sums),
     )
-    change, total, unsent = sums.tolist()
-    return told(values, sent, change, total, unsent, wanted)
+    return as_result(step, values, next_x, *sums.tolist())
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
