@@ -4,14 +4,16 @@ import os
 
 import pytest
 import torch
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
 # parallel code ask for threads themselves.
 torch.set_num_threads(1)
 os.environ["TGRAPH_CPUS"] = "64"  # so that they get them on any machine
 
-settings.register_profile("tgraph", deadline=None, print_blob=True)
+# No test depends on how fast the machine is; those whose examples share a fixture reset what they change.
+UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("tgraph", deadline=None, print_blob=True, suppress_health_check=UNCHECKED)
 settings.load_profile("tgraph")
 
 

@@ -23,7 +23,7 @@ def run(script: str, folder: Path, *arguments: str) -> subprocess.CompletedProce
     """Run an example, temporary files and all, in a folder that vanishes."""
     command = [sys.executable, str(EXAMPLES / script), *arguments]
     environment = {"TMPDIR": str(folder), "PATH": "", "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, timeout=600)
 
 
 def test_every_example_is_listed_here():

@@ -1,6 +1,7 @@
 """The loader of the compiled kernels, and what the kernels refuse."""
 
 import sys
+import threading
 import warnings
 
 import pytest
@@ -80,9 +81,7 @@ def test_an_id_table_grows_from_its_least_size(kernels):
 
 
 def test_kernels_release_the_interpreter(kernels):
-    """A Python thread makes progress while a sort runs."""
-    import threading
-
+    """A Python thread makes progress while a sort runs; beside a kernel that kept the interpreter, one step at most."""
     src = torch.randint(2**20, (4_000_000,))
     ticks, stop = [], threading.Event()
 
@@ -90,12 +89,15 @@ def test_kernels_release_the_interpreter(kernels):
         while not stop.wait(0.0005):
             ticks.append(None)
 
+    def ticks_of_a_sort():
+        before = len(ticks)
+        sorting.sort_edges(src, src, 2**20)
+        return len(ticks) - before
+
     thread = threading.Thread(target=tick)
     thread.start()
-    before = len(ticks)
-    for _ in range(5):
-        sorting.sort_edges(src, src, 2**20)
-    during = len(ticks) - before
-    stop.set()
-    thread.join()
-    assert during > 5
+    try:
+        assert any(ticks_of_a_sort() > 3 for _ in range(200))  # the first, unless the machine is busy
+    finally:
+        stop.set()
+        thread.join()

@@ -37,7 +37,7 @@ def test_fixpoints_are_exact_or_raise(given_program):
             assert outcome(program, graph, backend=backend) == expected, (backend, delta)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(programs(), st.sampled_from(["csr", "coo", "sell", "virtual"]), st.integers(0, 12), st.sampled_from(MODES))
 def test_layouts_are_exact_or_raise(given_program, name, rounds, mode):
     graph, program, weights = given_program

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from strategies import MODES, graphs, random_graph
 
 import tgraph as tg
@@ -53,7 +53,7 @@ EVERY = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 @EVERY
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12)
 @given(graph=graphs(min_vertices=1, dtypes=WEIGHTS))
 def test_algorithms_on_any_graph(layout, graph):
     held = formatted(graph, layout)
@@ -112,7 +112,7 @@ def test_another_backend_gets_the_graph_decoded(layout, backend):
 
 
 @EVERY
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(graph=graphs(dtypes=WEIGHTS))
 def test_aggregates_and_their_gradients(layout, graph):
     held = formatted(graph, layout)

@@ -4,7 +4,7 @@ import pandas
 import pytest
 import scipy.sparse
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from io_samples import arcs, assert_same, graphs
 
@@ -22,7 +22,6 @@ def edges_of(G):
     return sorted((ends(u, v), repr(weight)) for u, v, weight in G.edges(data="weight"))
 
 
-@settings(deadline=None)
 @given(graph=graphs())
 def test_networkx_round_trip(graph):
     found = convert.from_networkx(convert.to_networkx(graph))
@@ -37,7 +36,6 @@ def test_networkx_round_trip(graph):
         assert list(found.vertices) == list(graph.vertices)
 
 
-@settings(deadline=None)
 @given(data=st.data(), kind=st.sampled_from(KINDS), weighted=st.booleans())
 def test_networkx_graphs_survive(data, kind, weighted):
     G = kind()
@@ -77,7 +75,6 @@ def test_networkx_weights_that_do_not_fit():
         convert.from_networkx(nx.Graph([(0, 1, {"weight": 2**70})]))
 
 
-@settings(deadline=None)
 @given(graph=graphs(vertices=("none",)))
 def test_scipy_round_trip(graph):
     matrix = convert.to_scipy(graph)
@@ -97,7 +94,6 @@ def test_scipy():
     assert arcs(convert.from_scipy(unsorted)) == [(0, 0, 2), (0, 1, 1)]
 
 
-@settings(deadline=None)
 @given(graph=graphs(vertices=("none",)))
 def test_edge_index_round_trip(graph):
     edge_index = convert.to_edge_index(graph)
@@ -116,7 +112,6 @@ def test_edge_index():
         convert.from_edge_index(edge_index.T)
 
 
-@settings(deadline=None)
 @given(graph=graphs())
 def test_pandas_round_trip(graph):
     frame = convert.to_pandas(graph)

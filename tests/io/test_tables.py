@@ -8,7 +8,7 @@ import pandas
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from io_samples import arcs, assert_fault, graphs, round_trip
 from pyarrow import parquet
 
@@ -31,7 +31,6 @@ def file(tmp_path):
     return create
 
 
-@settings(deadline=None)
 @given(graph=graphs())
 @pytest.mark.parametrize("name", ["edges.csv", "edges.csv.zst", "edges.parquet"])
 def test_round_trip(tmp_path_factory, name, graph):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from io_samples import arcs, assert_fault, assert_same, graphs, round_trip
 from safetensors.torch import load_file, save_file
 
@@ -23,7 +23,6 @@ from tgraph.files import checksummed
 SAMPLE = Graph.from_edges([0, 1, 1], [1, 0, 2], [0.5, 1.5, 2.5], num_vertices=4, vertices=["a", "b", "ü", ""])
 
 
-@settings(deadline=None)
 @given(graph=graphs())
 @pytest.mark.parametrize("name", ["some.npz", "some.tg"])
 def test_round_trip(tmp_path_factory, name, graph):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tgraph.core import native
@@ -63,7 +63,6 @@ def check_sorted(src, dst, n):
 
 
 # Hypothesis reruns a function many times within one fixture, so the path is a loop in this one test.
-@settings(deadline=None)
 @given(edge_lists())
 def test_sort_edges_is_a_stable_lexical_sort_on_every_path(edges):
     src, dst, n = edges

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, arcs, graphs, random_graph
 
@@ -28,7 +28,6 @@ def has_all_reverses(graph):
     return forth == sorted((v, u, weight) for u, v, weight in forth)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graphs(dtypes=(None, *INTEGERS, *FLOATS)), st.booleans(), st.data())
 def test_undirected_graphs_and_those_that_are_nearly(kernels, graph, both_ways, data):
     """Parallel arcs, weights and self-loops among them; of a graph that lacks an arc the error names one."""

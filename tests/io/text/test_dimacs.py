@@ -2,7 +2,7 @@ import lzma
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from io_samples import DATA, arcs, assert_fault, assert_same, graphs, needs_data, round_trip
 
 import tgraph
@@ -20,7 +20,6 @@ def file(tmp_path):
     return create
 
 
-@settings(deadline=None)
 @given(graph=graphs(weights=("none", "integer")))
 def test_round_trip(tmp_path_factory, graph):
     assume(graph.weights is not None or not graph.directed)

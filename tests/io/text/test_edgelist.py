@@ -7,13 +7,11 @@ import networkx as nx
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from io_samples import arcs, assert_fault, graphs, round_trip
 
 import tgraph
 from tgraph.errors import ArgumentError, FileFormatError
-
-shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 @pytest.fixture
@@ -26,7 +24,6 @@ def file(tmp_path):
     return create
 
 
-@shared_folder
 @given(graph=graphs())
 def test_round_trip(tmp_path_factory, graph):
     unsafe = re.compile(r"[\s,;\"]")

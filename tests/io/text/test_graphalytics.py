@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from io_samples import DATA, arcs, assert_fault, assert_same, graphs, needs_data, round_trip
 
 import tgraph
@@ -18,7 +18,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-@settings(deadline=None)
 @given(graph=graphs(vertices=("none", "integers")))
 def test_round_trip(tmp_path_factory, graph):
     path = tmp_path_factory.mktemp("graphalytics") / "some.e.gz"

@@ -24,7 +24,6 @@ def file(tmp_path):
     return create
 
 
-@settings(deadline=None)
 @given(graph=graphs())
 def test_round_trip(tmp_path_factory, graph):
     path = tmp_path_factory.mktemp("mtx") / "graph.mtx.gz"
@@ -32,7 +31,7 @@ def test_round_trip(tmp_path_factory, graph):
 
 
 @given(graph=graphs(vertices=("none",)))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_scipy_reads_what_is_written(tmp_path_factory, graph):
     path = tmp_path_factory.mktemp("mtx") / "graph.mtx"
     round_trip(graph, path)

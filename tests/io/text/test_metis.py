@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from io_samples import DATA, arcs, assert_fault, assert_same, graphs, needs_data, round_trip
 
 import tgraph
@@ -19,7 +19,6 @@ def file(tmp_path):
     return create
 
 
-@settings(deadline=None)
 @given(graph=graphs(directed=False, weights=("none", "integer")))
 def test_round_trip(tmp_path_factory, graph):
     path = tmp_path_factory.mktemp("metis") / "some.graph.gz"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from frontier_samples import awkward_graphs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from overflow_samples import outcome, programs, wanted
 from strategies import MODES, Any, graphs, grid, random_graph
@@ -53,7 +53,7 @@ def drawn_values(data, graph, dtype, reduce):
     return torch.tensor([identity if number is None else number for number in numbers], dtype=dtype)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(graphs(), st.sampled_from(["min", "max"]), st.sampled_from(list(EDGE_OPERATIONS)), st.data())
 def test_so_many_rounds_are_those_of_the_portable_backend(launcher, size, graph, reduce, edge, data):
     dtype, n, m = data.draw(st.sampled_from(DTYPES)), graph.num_vertices, graph.num_arcs
@@ -70,7 +70,7 @@ def test_so_many_rounds_are_those_of_the_portable_backend(launcher, size, graph,
         assert found.values.equal(expected.values) and found.iterations == expected.iterations, mode
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(graphs(min_vertices=1, dtypes=(torch.int32, torch.int64, torch.float32, torch.float64)), st.data())
 def test_buckets_of_any_width(launcher, size, graph, data):
     dtype = graph.weights.dtype if graph.weights.dtype.is_floating_point else torch.int64
@@ -162,7 +162,7 @@ def test_every_kernel_is_named_once():
     assert len(set(kernels)) == len(kernels)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40)
 @given(programs(), st.integers(0, 5) | st.sampled_from([40, 100]))
 def test_integers_are_exact_or_raise(launcher, size, given_program, rounds):
     graph, program, weights = given_program
@@ -173,7 +173,7 @@ def test_integers_are_exact_or_raise(launcher, size, given_program, rounds):
         assert found == expected, mode
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=20)
 @given(programs(grows=False), st.sampled_from([None, 3, 2**40]))
 def test_fixpoints_of_integers_are_exact_or_raise(launcher, size, given_program, delta):
     graph, program, weights = given_program

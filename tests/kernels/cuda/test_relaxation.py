@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 from frontier_samples import awkward_graphs, subgraph, with_index
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Any, graphs, grid, random_graph
 
@@ -76,7 +76,7 @@ def drawn_values(graph, dtype, reduce, seed=0, lowest=-3, shape=None):
     return values.masked_fill(unreached, REDUCTIONS[reduce].identity(dtype))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(graphs(), st.sampled_from(["min", "max"]), st.sampled_from(list(EDGE_OPERATIONS)), st.data())
 def test_a_round_is_that_of_the_portable_backend(launcher, graph, reduce, edge, data):
     dtype, weight_dtype = data.draw(st.sampled_from(PAIRS))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from frontier_samples import awkward_graphs, with_index
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import components, graphs, random_graph
 
@@ -16,7 +16,7 @@ def rows_of(graph, rows=None, width=None):
     return tg.reconstruct(graph, graph.everything(), rows, tg.neighbor_select(graph, rows, width=width))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(graph=graphs(), data=st.data())
 def test_join_is_that_of_the_portable_backend(launcher, graph, data):
     n = graph.num_vertices

@@ -70,7 +70,7 @@ def bounds_of(draw, arcs):
     return torch.tensor([0, *sorted(inner), arcs])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_round_trip(tmp_path_factory, data):
     """Of every dtype, any bounds (empty blocks and split rows among them), order and ids."""

@@ -66,7 +66,7 @@ def lists(draw):
     return "\n".join(lines) + "\n"
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(
     text=lists(),
     parts=st.sampled_from([1, 2, 7]),

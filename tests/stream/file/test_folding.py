@@ -5,7 +5,7 @@ import random
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, Any, graphs, random_graph
 from streams import streamed
@@ -79,7 +79,7 @@ def test_answers_are_those_in_memory(compressed, name, directed, blocks):
         same(algorithm(held), algorithm(graph))
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(graph=graphs(min_vertices=1), blocks=st.sampled_from(BLOCKS), buffers=st.integers(1, 4))
 def test_answers_on_any_graph(compressed, graph, blocks, buffers):
     held = compressed(graph, blocks, buffers)
@@ -152,7 +152,7 @@ def test_without_compiled_kernels(compressed, monkeypatch):
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_round_trip(tmp_path_factory, data):
     """Any bounds (empty blocks and split rows among them), order and ids, parallel arcs in their place."""
@@ -299,7 +299,7 @@ def test_blocks_that_were_written_wrong_are_named(tmp_path, monkeypatch, name):
 # ---- folding --------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_unfolding_undoes_folding(data):
     """Rows over the vertices of a larger graph, in any order, parallel arcs among them."""

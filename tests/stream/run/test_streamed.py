@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Any, graphs, grid, random_graph
 from streams import Faulty, loads, streamed
@@ -81,7 +81,7 @@ def test_answers_are_those_in_memory(blocks, directed, dtype):
         same(algorithm(streamed(graph, blocks, slack=ENOUGH)), algorithm(graph))
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 @given(graph=graphs(min_vertices=1, dtypes=WEIGHTS), blocks=st.sampled_from(BLOCKS), buffers=st.integers(1, 4))
 def test_answers_on_any_graph(graph, blocks, buffers):
     for name, algorithm in IN_BLOCKS.items():
@@ -89,7 +89,7 @@ def test_answers_on_any_graph(graph, blocks, buffers):
         same(algorithm(held), algorithm(graph))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     graph=graphs(min_vertices=1, dtypes=(torch.int64, torch.float64), lowest=0),
     blocks=st.sampled_from(BLOCKS),

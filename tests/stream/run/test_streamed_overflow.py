@@ -11,7 +11,7 @@ from streams import streamed
 import tgraph as tg
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(programs(), st.integers(0, 12), st.sampled_from(MODES))
 def test_so_many_rounds_are_exact_or_raise(given_program, rounds, mode):
     graph, program, weights = given_program
@@ -24,7 +24,7 @@ def test_so_many_rounds_are_exact_or_raise(given_program, rounds, mode):
     )  # the arcs are not searched for one that does not fit: that one may will do
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(programs(grows=False))
 def test_blocks_in_an_order_of_their_own_are_exact_or_raise(given_program):
     graph, program, weights = given_program

@@ -176,7 +176,7 @@ def test_only_a_lack_of_huge_pages_stops_asking_and_that_for_a_while(tmp_path):
         capture_output=True,
         text=True,
         env=os.environ | {"LD_PRELOAD": preloaded},
-        timeout=120,
+        timeout=600,
     )
     assert found.returncode == 0, found.stderr
     assert found.stdout.split() == ["6", "1", "2"]

@@ -37,13 +37,13 @@ def two_threads():
 
 
 def run_script(script, **environment):
-    """What a script prints in a process of its own, which must end well and within a minute."""
+    """What a script prints in a process of its own, which must end well."""
     answer = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
         env=os.environ | environment,
-        timeout=120,
+        timeout=600,
     )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.split()
@@ -60,7 +60,7 @@ before = tg.algorithms.bfs(graph, 0)
 child = os.fork()
 if child == 0:
     import signal
-    signal.alarm(30)  # ends a child that waits for threads that are not there
+    signal.alarm(300)  # ends a child that waits for threads that are not there
     os._exit(0 if torch.equal(tg.algorithms.bfs(graph, 0), before) else 1)
 print(os.waitpid(child, 0)[1], torch.equal(tg.algorithms.bfs(graph, 0), before))
 """
@@ -90,7 +90,7 @@ ends = []
 for _ in range(20):
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
+        signal.alarm(300)
         os._exit(0 if join() else 1)
     ends.append(os.waitpid(child, 0)[1])
 stop.set()
@@ -255,8 +255,8 @@ class TestInterruptions:
     def test_triangles(self, dense, soon_interrupted, threads):
         torch.set_num_threads(threads)
         found = torch.full((dense.num_vertices,), -1)
-        soon_interrupted()
         with pytest.raises(Interrupted):
+            soon_interrupted()
             kernels.count_triangles(dense.offset, dense.neighbors, found, True)
         assert (found == -1).all()
 
@@ -267,8 +267,8 @@ class TestInterruptions:
         steps = torch.tensor([-3, -2, -1, 1, 2, 3])
         neighbors = ((around[:, None] + steps) % n).sort(1).values.flatten().int()
         core = torch.full((n,), -1)
-        soon_interrupted()
         with pytest.raises(Interrupted):
+            soon_interrupted()
             while True:
                 core.fill_(-1)
                 kernels.peel(torch.arange(n + 1) * 6, neighbors, None, None, core)
@@ -280,8 +280,8 @@ class TestInterruptions:
         torch.set_num_threads(threads)
         offset, neighbors = torch.arange(3), torch.tensor([1, 0], dtype=torch.int32)
         labels = torch.tensor([0, 1], dtype=torch.int32)
-        soon_interrupted()
         with pytest.raises(Interrupted):
+            soon_interrupted()
             kernels.vote(offset, neighbors, None, None, labels, labels.clone(), 1 << 62)
 
     def test_sweeps(self, dense, soon_interrupted, threads):
@@ -292,9 +292,10 @@ class TestInterruptions:
         kernels.group_levels(depth, order, level_offset)
         sums, values = torch.zeros(2, n * searches, dtype=torch.float64).unbind()
         arcs = dense.offset, dense.neighbors
-        soon_interrupted()
+        ones = torch.ones_like(sums)
         with pytest.raises(Interrupted):
-            kernels.sweep(*arcs, *arcs, order, level_offset, False, torch.ones_like(sums), sums, values)
+            soon_interrupted()
+            kernels.sweep(*arcs, *arcs, order, level_offset, False, ones, sums, values)
         assert not values.view(searches, n).all(1).all()
 
 
@@ -391,7 +392,7 @@ tg.aggregate(graph, data, "sum")
 loops = [subprocess.Popen([sys.executable, "-c", busy]) for _ in os.sched_getaffinity(0)]
 
 def wait_for(condition, call=lambda: None):
-    end = time.monotonic() + 30
+    end = time.monotonic() + 200
     while not condition() and time.monotonic() < end:
         call()
         time.sleep(0.001)
