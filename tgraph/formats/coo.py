@@ -85,21 +85,17 @@ class COO(Uncompressed):
         return taken(*gather_stretches(first, end - first), self.neighbors, self.weights)
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         return torch.bincount(self.row_of_arc, minlength=self.num_vertices)
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
         stored = {"row_of_arc": self.row_of_arc, "neighbors": self.neighbors}
         return stored if self.weights is None else {**stored, "weights": self.weights}
 
     def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
         return {"num_vertices": self.num_vertices, "sorted": self.sorted}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         tensors = check_names(cls.name, tensors, ("row_of_arc", "neighbors"), ("weights",))
         row_of_arc, neighbors = tensors["row_of_arc"], tensors["neighbors"]
         num_vertices, is_sorted = count_option(options, "num_vertices"), bool(options.get("sorted", False))

@@ -30,6 +30,7 @@ class CSR(ByRow):
     """
 
     name = "csr"
+    stored = ("offset", "neighbors")
 
     def __init__(self, offset: Tensor, neighbors: Tensor, weights: Tensor | None):
         self.offset, self.neighbors = offset.contiguous(), neighbors.contiguous()
@@ -54,26 +55,14 @@ class CSR(ByRow):
         return taken(*gather_rows(self.offset, vertices), self.neighbors, self.weights)
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         return self.offset.diff().to(torch.int64)
 
     def row_of_arc(self) -> Tensor:
-        """See `ByRow.row_of_arc`."""
         return sorting.expand_rows(self.offset.to(torch.int64), self.neighbors.dtype)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
-        stored = {"offset": self.offset, "neighbors": self.neighbors}
-        return stored if self.weights is None else {**stored, "weights": self.weights}
-
-    def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
-        return {"num_vertices": self.num_vertices}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
-        tensors = check_names(cls.name, tensors, ("offset", "neighbors"), ("weights",))
+        tensors = check_names(cls.name, tensors, cls.stored, ("weights",))
         offset, neighbors, num_vertices = tensors["offset"], tensors["neighbors"], count_option(options, "num_vertices")
         check_rows(offset, num_vertices, len(neighbors))
         validate.check_range(neighbors, num_vertices)
@@ -87,7 +76,6 @@ class CSR(ByRow):
         return self._cross("pull", data, reduction, edge, weights)
 
     def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """See `ByRow.push`."""
         return self._cross("push", data, reduction, edge, weights)
 
     def _cross(self, mode: Mode, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
@@ -111,4 +99,4 @@ class CSC(ByColumn):
     """Compressed sparse columns."""
 
     name = "csc"
-    stored = CSR
+    by_row = CSR

@@ -30,6 +30,7 @@ class DCSR(ByRow):
     """
 
     name = "dcsr"
+    stored = ("row_ids", "offset", "neighbors")
 
     def __init__(self, num_vertices: int, row_ids: Tensor, offset: Tensor, neighbors: Tensor, weights: Tensor | None):
         self.num_vertices, self.num_arcs = num_vertices, len(neighbors)
@@ -62,7 +63,6 @@ class DCSR(ByRow):
         return cls(num_vertices, row_ids.to(index), offset.to(counts), neighbors.to(index), weights)
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`."""
         return torch.cat((self.offset.new_zeros(1).long(), self.out_degree().cumsum(0))), self.neighbors, self.weights
 
     def _rows(self, vertices: Tensor) -> Csr:
@@ -72,27 +72,15 @@ class DCSR(ByRow):
         return taken(*gather_stretches(first, end - first), self.neighbors, self.weights)
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         degree = torch.zeros(self.num_vertices, dtype=torch.int64, device=self.device)
         return degree.index_copy_(0, self.row_ids.to(torch.int64), self.offset.diff().to(torch.int64))
 
     def row_of_arc(self) -> Tensor:
-        """See `ByRow.row_of_arc`."""
         return self.row_ids.repeat_interleave(self.offset.diff(), output_size=self.num_arcs)
-
-    def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
-        stored = {"row_ids": self.row_ids, "offset": self.offset, "neighbors": self.neighbors}
-        return stored if self.weights is None else {**stored, "weights": self.weights}
-
-    def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
-        return {"num_vertices": self.num_vertices}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
-        tensors = check_names(cls.name, tensors, ("row_ids", "offset", "neighbors"), ("weights",))
+        tensors = check_names(cls.name, tensors, cls.stored, ("weights",))
         row_ids, offset, neighbors = tensors["row_ids"], tensors["offset"], tensors["neighbors"]
         num_vertices = count_option(options, "num_vertices")
         check_rows(offset, len(row_ids), len(neighbors))
@@ -111,7 +99,6 @@ class DCSR(ByRow):
         return placed(received, self.row_ids, self.num_vertices, reduction)
 
     def push(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        """See `ByRow.push`."""
         return reduce_arcs(self.neighbors, self.row_of_arc(), weights, data, reduction, edge)
 
 
@@ -120,7 +107,7 @@ class DCSC(ByColumn):
     matrices", 2008): memory is proportional to the non-empty columns."""
 
     name = "dcsc"
-    stored = DCSR
+    by_row = DCSR
 
     @classmethod
     def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:

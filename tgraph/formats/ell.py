@@ -38,12 +38,10 @@ class ELL(SELL):
         return cls(slices_of(graph, max(graph.num_vertices, 1), 1, limit), limit)
 
     def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
         return {"num_vertices": self.num_vertices, "limit": self.limit}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         height = max(count_option(options, "num_vertices"), 1)
         return cls(checked_slices(cls.name, tensors, options, height), _checked(options.get("limit", 8.0)))
 

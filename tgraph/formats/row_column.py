@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 class ByRow(Uncompressed):
     """A layout that stores the arcs row by row.
 
+    stored : the names of its tensors besides the weights.
     neighbors : int32 or int64 [m], the vertex that each arc leads to.
     """
 
+    stored: ClassVar[tuple[str, ...]]
     neighbors: Tensor
+
+    def tensors(self) -> dict[str, Tensor]:
+        named = {name: getattr(self, name) for name in self.stored}
+        return named if self.weights is None else {**named, "weights": self.weights}
+
+    def options(self) -> dict[str, Any]:
+        return {"num_vertices": self.num_vertices}
 
     @abstractmethod
     def row_of_arc(self) -> Tensor:
@@ -37,10 +46,11 @@ class ByRow(Uncompressed):
 class ByColumn(Uncompressed):
     """A layout that stores the arcs by the vertex that they lead to. A pull is a push over the transpose.
 
-    columns : the transpose in a layout by row; row u of it lists the vertices that have an arc to u.
+    by_row : the layout by row that its transpose is stored in.
+    columns : the transpose in that layout; row u of it lists the vertices that have an arc to u.
     """
 
-    stored: ClassVar[type[ByRow]]
+    by_row: ClassVar[type[ByRow]]
 
     def __init__(self, columns: ByRow):
         self.columns, self.weights = columns, columns.weights
@@ -50,7 +60,7 @@ class ByColumn(Uncompressed):
     def from_graph(cls, graph: Graph, **options: Any) -> Self:
         """The arcs of a graph; `options` are those of the layout by row. Raises ArgumentError for others."""
         reverse = Graph(*transposed_csr(graph.offset, graph.neighbors, graph.weights))
-        return cls(cls.stored.from_graph(reverse, **options))
+        return cls(cls.by_row.from_graph(reverse, **options))
 
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`: the transpose of the columns, which restores the order of parallel arcs."""
@@ -61,7 +71,6 @@ class ByColumn(Uncompressed):
         return select_rows(self.columns.neighbors, self.columns.row_of_arc(), self.weights, vertices)
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         return torch.bincount(self.columns.neighbors, minlength=self.num_vertices)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -69,13 +78,11 @@ class ByColumn(Uncompressed):
         return self.columns.tensors()
 
     def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
         return self.columns.options()
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
-        return cls(cls.stored.from_tensors(tensors, options))
+        return cls(cls.by_row.from_tensors(tensors, options))
 
     def transposed(self) -> Layout:
         """`columns`: the same tensors, by row."""

@@ -54,7 +54,6 @@ class SELL(Uncompressed):
         return self.num_arcs / max(len(self.slices.neighbors), 1) if self.num_arcs else 1.0
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`."""
         return self._rows_at(self._place)
 
     def _rows(self, vertices: Tensor) -> Csr:
@@ -82,22 +81,18 @@ class SELL(Uncompressed):
         return taken(start, entries, self.slices.neighbors, self.weights)
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         length, order = self.slices.length.to(torch.int64), self.slices.order
         return length if order is None else torch.empty_like(length).index_copy_(0, order.to(torch.int64), length)
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
         named = self.slices._asdict()
         return {name: tensor for name, tensor in named.items() if isinstance(tensor, Tensor)}
 
     def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
         return {"num_vertices": self.num_vertices, "C": self.slices.height, "sigma": self.sigma}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         slices = checked_slices(cls.name, tensors, options, count_option(options, "C", 1))
         return cls(slices, count_option(options, "sigma", 1))
 

@@ -82,7 +82,6 @@ class WSB(Uncompressed):
         return self.num_arcs / entries if entries else 1.0
 
     def to_csr(self) -> Csr:
-        """See `Layout.to_csr`."""
         if compiled.serves(self.tiles.offset):
             return compiled.arcs_of(self.tiles, 0, len(self.tiles.offset) - 1)
         return portable.arcs_of(self.tiles, None)
@@ -91,20 +90,16 @@ class WSB(Uncompressed):
         return portable.arcs_of(self.tiles, vertices)
 
     def out_degree(self) -> Tensor:
-        """See `Layout.out_degree`."""
         return (compiled if compiled.serves(self.tiles.offset) else portable).degrees(self.tiles)
 
     def tensors(self) -> dict[str, Tensor]:
-        """See `Layout.tensors`."""
         return {name: tensor for name, tensor in self.tiles._asdict().items() if isinstance(tensor, Tensor)}
 
     def options(self) -> dict[str, Any]:
-        """See `Layout.options`."""
         return {"num_vertices": self.num_vertices, "num_arcs": self.num_arcs}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
-        """See `Layout.from_tensors`. Raises ArgumentError where `tensors` and `options` are inconsistent."""
         n, num_arcs = count_option(options, "num_vertices"), count_option(options, "num_arcs")
         return cls(_checked(cls.name, tensors, n, num_arcs), num_arcs)
 
