@@ -1,4 +1,4 @@
-"""`advise` of a model names the backends that run, and counts the bytes that they move."""
+"""`advise` of a model names the backends that run."""
 
 import copy
 
@@ -14,7 +14,6 @@ from tgraph.kernels import native as native_backend
 from tgraph.kernels.autograd import eager
 from tgraph.tuning import layer_advice
 from tgraph.tuning.findings import figure, size
-from tgraph.tuning.profiler import Profile
 
 LAYERS = layers()
 OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an operator, where the name is another
@@ -90,109 +89,6 @@ def test_the_backend_named_is_the_one_that_runs(name, kind, compiled, served, mo
         assert all(reason and "TGRAPH_NATIVE=0" in reason for reason in refused)
 
 
-class Counted:
-    """Bytes of the rows of a tensor that are touched."""
-
-    def __init__(self):
-        self.bytes = 0
-
-    def row(self, tensor, *index):
-        self.bytes += tensor[index].nbytes
-
-    def all(self, *tensors):
-        self.bytes += sum(tensor.nbytes for tensor in tensors)
-
-
-def rows_of(edge_index, n):
-    """(offset, the sources of each vertex in order) as the layers sort them."""
-    order = edge_index[1].argsort(stable=True)
-    offset = torch.zeros(n + 1, dtype=torch.int64)
-    offset[1:] = torch.bincount(edge_index[1], minlength=n).cumsum(0)
-    return offset, edge_index[0][order].int()
-
-
-def steps_of(layer, x, edge_index):
-    found = tg.advise(layer, edge_index, x, orders=(), layouts=()).layers[0]
-    return found.forward, found.backward
-
-
-def test_bytes_of_sums():
-    (edge_index, n), x = edges("hub"), features(15, 6).requires_grad_()
-    forward, backward = steps_of(tg.nn.SAGEConv(6, 6).double(), x, edge_index)
-    for step, ends in ((forward[0], edge_index), (backward[0], edge_index.flip(0))):
-        offset, neighbors = rows_of(ends, n)
-        counted = Counted()
-        counted.all(offset)
-        for v in range(n):
-            for arc in range(int(offset[v]), int(offset[v + 1])):
-                counted.row(neighbors, arc)
-                counted.row(x, neighbors[arc])
-            counted.row(x, v)  # the result
-        assert step.moved == counted.bytes
-        assert step.shape == (6,) and step.dtype == torch.float64 and step.milliseconds > 0
-
-
-def test_bytes_of_weighted_sums():
-    (edge_index, n), x = edges("multi"), features(15, 6)
-    weights = torch.rand(edge_index.shape[1], dtype=torch.float64)
-    layer = tg.nn.GCNConv(6, 4, add_self_loops=False).double()
-    found = tg.advise(layer, edge_index, x, weights, orders=(), layouts=()).layers[0]
-    offset, neighbors = rows_of(edge_index, n)
-    counted = Counted()
-    counted.all(offset, neighbors, weights, x)  # the last is the result
-    for arc in range(len(neighbors)):
-        counted.row(x, neighbors[arc])
-    assert [step.moved for step in found.forward] == [counted.bytes]
-
-
-@pytest.mark.parametrize("kind", ["GATv2Conv", "TransformerConv", "GATConv"])
-def test_bytes_of_attention(kind):
-    (edge_index, n), x = edges("hub"), features(15, 6).requires_grad_()
-    options = {} if kind == "TransformerConv" else {"add_self_loops": False}
-    layer = getattr(tg.nn, kind)(6, 3, heads=2, **options).double()
-    forward, backward = steps_of(layer, x, edge_index)
-    row, score, vector = torch.zeros(n, 2, 3).double(), torch.zeros(n, 2).double(), torch.zeros(2, 3).double()
-    sources = {"GATv2Conv": [row], "TransformerConv": [row, row], "GATConv": [score, row]}[kind]
-    target = score if kind == "GATConv" else row
-    vectors = [vector] if kind == "GATv2Conv" else []
-    offset, neighbors = rows_of(edge_index, n)
-    counted = Counted()
-    counted.all(offset, neighbors, target, *vectors, row, score)  # the last two are the result and the logsumexp
-    for arc in range(len(neighbors)):
-        for tensor in sources:
-            counted.row(tensor, neighbors[arc])
-    assert [step.moved for step in forward] == [counted.bytes]
-
-    back_offset, targets = rows_of(edge_index.flip(0), n)
-    both = Counted()
-    both.all(row, row, score)  # delta: the products of grad and result
-    both.all(offset, neighbors, target, *vectors, row, score, score)  # by target
-    both.all(back_offset, targets, *sources, *vectors)  # by source
-    both.all(target, *sources, *vectors)  # the gradients
-    for arc in range(len(neighbors)):
-        for tensor in sources:
-            both.row(tensor, neighbors[arc])
-        for tensor in (target, row, score, score):  # grad, delta and logsumexp
-            both.row(tensor, targets[arc])
-    assert [step.moved for step in backward] == [both.bytes]
-
-
-def test_bytes_of_what_adds_to_its_ends():
-    graph, x = graph_of("graph"), features(15, 32).requires_grad_()
-    with Profile() as profile:
-        torch.ops.tgraph.push(x.detach(), None, graph.offset, graph.neighbors, None, -1, None, "sum", "copy", "auto")
-    added = graph.num_arcs * 2 * x[0].nbytes
-    assert profile.steps[0].moved == graph.offset.nbytes + graph.neighbors.nbytes + 2 * x.nbytes + added
-    if native.load() is None:
-        return
-    with Profile() as profile:
-        tg.aggregate(graph, x, "max").sum().backward()
-    won, back = profile.steps
-    arcs = graph.offset.nbytes + graph.neighbors.nbytes
-    assert won.operation == "pull_won" and won.moved == arcs + graph.num_arcs * x[0].nbytes + 2 * x.nbytes
-    assert back.operation == "give_won" and back.moved == arcs + 3 * x.nbytes + 2 * x.nbytes
-
-
 def timer_of(*seconds, shape=None):
     """A timer that calls the function and takes its times from a list."""
     times = iter(seconds)
@@ -214,10 +110,7 @@ def test_a_graph_in_a_layout():
     found = tg.advise(tg.nn.SAGEConv(6, 6), graph, layouts=("virtual",), timer=timer_of(2.0, 1.0))
     step = found.layers[0].forward[0]
     assert step.backend == "layout"
-    layout = graph.transpose().layout
-    children = len(layout.dag.children)
-    assert children < graph.num_arcs
-    assert step.moved == children * 6 * 4 + layout.nbytes + 40 * 6 * 4
+    assert step.shape == (6,) and step.milliseconds > 0
     assert found.layers[0].backward == ()  # the features of the first layer record no gradient
     assert found.layouts.recommended == "virtual" and found.hints[-1] == "layout: keep 'virtual', as recommended above"
     found = tg.advise(tg.nn.SAGEConv(6, 6), graph, layouts=("virtual",), timer=timer_of(1.0, 2.0))

@@ -52,8 +52,8 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
     The fastest layout is recommended, or the smallest of those within a tenth of its speed.
 
     **advise(model, graph, x=None, *others, orders=("degree", "rcm", "community"), layouts=("virtual", "cbm", "sell"),
-    sample=4_000_000, timer=None)** measures the layers of a model: the kernel that serves each, its bytes moved and its
-    time, and what another order of the vertices or layout of the arcs brings. It returns a `ModelAdvice`.
+    sample=4_000_000, timer=None)** measures the layers of a model: the kernel that serves each, its time,
+    and what another order of the vertices or layout of the arcs brings. It returns a `ModelAdvice`.
 
     model : a torch.nn.Module with layers of `tgraph.nn`, PyTorch Geometric layers that `tgraph.nn.accelerate` replaces,
         or both. The call works on a copy.
@@ -65,10 +65,8 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
         `Graph.to_format` names them, to compare with CSR on a sample, as above. () for none.
 
     In training mode every layer is run forward and backward, in evaluation mode forward alone and without gradients.
-    Times are those of the message passing, without the dense parts of a layer. Bytes are counted without a cache: a
-    gathered tensor counts one row for each arc, and every other tensor counts once. For a graph in a layout they are
-    the rows that its compressed rows gather, the layout, and the result. Orders and layouts are timed by a sum of as
-    many columns as the widest gather of the layers; orders only where the rows exceed the second-level cache, and
+    Times are those of the message passing, without the dense parts of a layer. Orders and layouts are timed by a sum of
+    as many columns as the widest gather of the layers; orders only where the rows exceed the second-level cache, and
     layouts only where at least one layer sums in them. Neither is measured for bipartite, heterogeneous or streamed
     graphs.
 

@@ -20,7 +20,7 @@ class LayerAdvice:
     place : its name in the model. name : its class, followed by "of PyG" for a PyTorch Geometric layer that
     `accelerate` replaces. calls : how often the model calls it. forward, backward : the operator calls, each with its
     operation, the backend that served it, refused {backend of higher priority: why it did not}, the shape and dtype of
-    a vertex's data, the bytes moved, and milliseconds.
+    a vertex's data, and milliseconds.
     """
 
     place: str
@@ -76,16 +76,16 @@ def figure(number: float) -> str:
 
 
 def _layers(advice: ModelAdvice) -> Iterable[str]:
-    rows: list[tuple[str, ...]] = [("layer", "class", "pass", "served by", "of", "moved", "ms")]
+    rows: list[tuple[str, ...]] = [("layer", "class", "pass", "served by", "of", "ms")]
     for layer in advice.layers:
         label = [layer.place or "the model", layer.name + (f", called {layer.calls} times" * (layer.calls > 1))]
         for direction, steps in (("forward", layer.forward), ("backward", layer.backward)):
             for step in steps:
                 sent, taken = numbers(step.shape, step.dtype), figure(step.milliseconds)
-                rows.append((*label, direction, str(step), sent, size(step.moved), taken))
+                rows.append((*label, direction, str(step), sent, taken))
                 label = ["", ""]
         if label[0]:
-            rows.append((*label, "", "no kernel of tgraph", "", "", ""))
+            rows.append((*label, "", "no kernel of tgraph", "", ""))
     if len(rows) > 1:
         yield table(rows, left=(0, 1, 2, 3, 4))
     yield from (f"{place or 'the model'}: {reason}" for place, reason in advice.kept.items())

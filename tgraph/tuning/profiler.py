@@ -1,4 +1,4 @@
-"""The registered operators that a layer calls: the backend that serves each, the bytes moved and the time."""
+"""The registered operators that a layer calls: the backend that serves each, and the time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tgraph.core.subgraph import whole
 from tgraph.kernels import Choice, choose, layouts, watched
 from tgraph.kernels.call import Call
-from tgraph.tuning.traffic import moved, row_bytes
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,7 @@ class Step:
     """A call of a registered operator.
 
     operation : its name. backend : the name of the one that served it. refused : {backend of higher priority: why it
-    did not}. shape, dtype : of a vertex's data. moved : bytes, as `traffic.moved` counts them. milliseconds : of the
-    call.
+    did not}. shape, dtype : of a vertex's data. milliseconds : of the call.
     """
 
     operation: str
@@ -32,7 +30,6 @@ class Step:
     refused: dict[str, str] = field(repr=False)
     shape: tuple[int, ...]
     dtype: torch.dtype
-    moved: int
     milliseconds: float
 
     def __str__(self) -> str:
@@ -67,17 +64,14 @@ class Profile(TorchDispatchMode):
         made = [choice for choice in self.unregistered[before:] if choice.call is not None]
         del self.unregistered[before:]
         if made:
-            given = dict(zip((each.name for each in func._schema.arguments), args, strict=False)) | (kwargs or {})
-            given_back = results if isinstance(results, tuple) else (results,)
-            name = func._schema.name.partition("::")[2]
-            self.steps.append(_step(name, made[-1], moved(name, given, given_back), 1e3 * taken))
+            self.steps.append(_step(func._schema.name.partition("::")[2], made[-1], 1e3 * taken))
         return results
 
 
-def _step(operation: str, choice: Choice, nbytes: int, milliseconds: float) -> Step:
+def _step(operation: str, choice: Choice, milliseconds: float) -> Step:
     data, name = choice.call.data, "none" if choice.backend is None else choice.backend.name
     shape = tuple(size for size in data.shape[1:] if size != 1) or (1,)
-    return Step(operation, name, choice.refused, shape, data.dtype, nbytes, milliseconds)
+    return Step(operation, name, choice.refused, shape, data.dtype, milliseconds)
 
 
 def _clock(tensors: Sequence[Any]) -> float:
@@ -120,10 +114,4 @@ def _timed(choice: Choice) -> Step:
     assert call.sub is not None
     begin = _clock((call.data,))
     choice.run(call.sub, call.data, call.reduction, call.edge, call.weights, call.dtype)
-    taken = _clock((call.data,)) - begin
-    graph = call.sub.graph
-    stored = graph.nbytes - (0 if graph.vertices is None else graph.vertices.nbytes)
-    dag = getattr(graph.layout, "dag", None)  # of a compressed graph: each child of a row is gathered, and not each arc
-    gathered = graph.num_arcs if dag is None else len(dag.children)
-    nbytes = gathered * row_bytes(call.data) + stored + call.data.nbytes
-    return _step("aggregate", choice, nbytes, 1e3 * taken)
+    return _step("aggregate", choice, 1e3 * (_clock((call.data,)) - begin))
