@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import setup_operator
 from tgraph.core.library import is_plain, register
 from tgraph.errors import ArgumentError
 
@@ -109,7 +108,7 @@ class Csr:
         derived = self._derived
         if "offset" not in derived or (numbered and "number" not in derived):
             plain = is_plain(self.offset, self.neighbors)
-            transpose = _transpose if plain else transpose_arcs
+            transpose = _transpose_arcs if plain else transpose_arcs
             offset, neighbors, number = transpose(self.offset, self.neighbors, self.num_columns, numbered)
             if (plain or not torch.compiler.is_compiling()) and self._is_mirrored(offset, neighbors):
                 offset, neighbors = self.offset, self.neighbors
@@ -183,10 +182,10 @@ def _check_range(name: str, numbers: Tensor, limit: int, what: str) -> None:
 # ---- the transpose as an operator, for torch.compile to see it as one node -------------------------------------------
 
 
-def _transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool) -> tuple[Tensor, Tensor, Tensor]:
-    kernels = native.load() if is_plain(offset, neighbors) else None
-    if kernels is not None and max(num_columns, len(offset)) < 2**31 and len(neighbors) < 2**32:
-        return _transpose_compiled(kernels, offset, neighbors, num_columns, numbered)
+@setup_operator
+def _transpose_arcs(
+    offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool
+) -> tuple[Tensor, Tensor, Tensor]:
     square = max(num_columns, len(offset) - 1)
     padding = offset.new_full((square + 1 - len(offset),), len(neighbors))
     back_offset, back_neighbors, number = sorting.transpose(
@@ -194,19 +193,6 @@ def _transpose(offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bo
     )
     number = offset.new_empty(0) if number is None else number
     return back_offset[: num_columns + 1].clone(), back_neighbors.to(neighbors.dtype), number
-
-
-def _transpose_compiled(
-    kernels: Any, offset: Tensor, neighbors: Tensor, num_columns: int, numbered: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    size = neighbors.shape[0]
-    back_offset = torch.zeros(num_columns + 1, dtype=torch.int64, device="cpu")
-    back_neighbors = torch.empty(size, dtype=neighbors.dtype, device="cpu")
-    number = torch.empty(size if numbered else 0, dtype=torch.int64, device="cpu")
-    given = (offset.contiguous(), neighbors.contiguous(), back_offset, back_neighbors, number if numbered else None)
-    if size and not kernels.transpose(*given, False):
-        raise ArgumentError(f"neighbors: some are not among 0..{num_columns - 1}, see num_columns")
-    return back_offset, back_neighbors, number
 
 
 def _transpose_fake(
@@ -218,6 +204,6 @@ def _transpose_fake(
 
 transpose_arcs = register(
     "transpose_arcs(Tensor offset, Tensor neighbors, SymInt num_columns, bool numbered) -> (Tensor, Tensor, Tensor)",
-    _transpose,
+    _transpose_arcs,
     _transpose_fake,
 )

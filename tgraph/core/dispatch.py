@@ -98,11 +98,12 @@ class Choice:
 class Operator(Generic[P, R]):
     """An operator on tensors: a function computed by the first backend that supports the arguments."""
 
-    __slots__ = ("name",)
+    __slots__ = ("is_noted", "name")
 
-    def __init__(self, name: str, portable: Callable[P, R]):
-        """portable : the implementation in torch, which supports all arguments."""
-        self.name = name
+    def __init__(self, name: str, portable: Callable[P, R], is_noted: bool = True):
+        """portable : the implementation in torch, which supports all arguments. is_noted : whether `watched` records
+        its choices."""
+        self.name, self.is_noted = name, is_noted
         PORTABLE.offer(name, portable, supports_all)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -115,7 +116,7 @@ class Operator(Generic[P, R]):
         for backend in BACKENDS.values():
             if (offered := backend.operators.get(name)) is not None:
                 if (reason := offered.refuses(*arguments, **named)) is None:
-                    if is_watched():
+                    if self.is_noted and is_watched():
                         noted(Choice(name, backend, refused=refused))
                     return offered.run
                 refused[backend.name] = reason
@@ -125,6 +126,12 @@ class Operator(Generic[P, R]):
 def operator(portable: Callable[P, R]) -> Operator[P, R]:
     """The operator of the name and with the portable implementation of a function, which it replaces."""
     return Operator(portable.__name__.lstrip("_"), portable)
+
+
+def setup_operator(portable: Callable[P, R]) -> Operator[P, R]:
+    """As `operator`, for what is done once for a graph, such as sorting or transposing its arcs: `watched`, which shows
+    what the steps of a computation do, does not record it."""
+    return Operator(portable.__name__.lstrip("_"), portable, is_noted=False)
 
 
 def supports_all(*arguments: Any, **named: Any) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tgraph.core import native
 from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
+from tgraph.kernels.native.csr import sorting as compiled
 
 PATHS = ["torch", "native", "native, wide"]
 
@@ -30,7 +31,7 @@ def path(request, monkeypatch):
     elif native.load() is None:
         pytest.skip("the compiled kernels are not installed")
     if request.param == "native, wide":
-        monkeypatch.setattr(sorting, "_needs_wide_records", lambda num_vertices, num_arcs: True)
+        monkeypatch.setattr(compiled, "_needs_wide_records", lambda num_vertices, num_arcs: True)
     return request.param
 
 
@@ -68,7 +69,7 @@ def test_sort_edges_is_a_stable_lexical_sort_on_every_path(edges):
     src, dst, n = edges
     with pytest.MonkeyPatch.context() as patch:
         check_sorted(src, dst, n)
-        patch.setattr(sorting, "_needs_wide_records", lambda num_vertices, num_arcs: True)
+        patch.setattr(compiled, "_needs_wide_records", lambda num_vertices, num_arcs: True)
         check_sorted(src, dst, n)
         patch.setenv("TGRAPH_NATIVE", "0")
         check_sorted(src, dst, n)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building import sorting
-from tgraph.core.library import is_plain
+from tgraph.core.dispatch import setup_operator
 from tgraph.errors import ArgumentError
 
 
+@setup_operator
 def sort_by_target(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -24,37 +22,16 @@ def sort_by_target(
 
     Raises ArgumentError for an end that is no vertex.
     """
-    plain = is_plain(source, target) and max(num_sources, num_targets) < 2**31 and len(source) + loops < 2**32
-    kernels = native.load() if plain else None
-    if kernels is None:
-        return _sort_by_torch(source, target, (num_sources, num_targets), loops, replace)
-    if source.dtype != target.dtype:
-        source, target = source.to(torch.int64), target.to(torch.int64)
-    size = source.shape[0] + loops
-    offset = torch.empty(num_targets + 1, dtype=torch.int64, device="cpu")
-    neighbors = torch.empty(size, dtype=torch.int32, device="cpu")
-    position = torch.empty(size, dtype=torch.int64, device="cpu")
-    ends = (source.contiguous(), target.contiguous())
-    replace = replace and loops > 0
-    arcs = cast(Any, kernels).sort_by_target(*ends, num_sources, loops, replace, offset, neighbors, position)
-    if arcs < 0:
-        check_ends(source, target, num_sources, num_targets)
-    return (offset, neighbors, position) if arcs == size else (offset, neighbors[:arcs], position[:arcs])
-
-
-def _sort_by_torch(
-    source: Tensor, target: Tensor, sizes: tuple[int, int], loops: int, replace: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    check_ends(source, target, *sizes)
+    check_ends(source, target, num_sources, num_targets)
     if loops:
         stay = source != target if replace else None
         every = torch.arange(loops, dtype=source.dtype, device=source.device)
         source, target = (
             torch.cat((end if stay is None else end[stay], every.to(end.dtype))) for end in (source, target)
         )
-    offset, neighbors, position = sorting.sort_edges(target, source, max(sizes), permutation=True)
+    offset, neighbors, position = sorting.sort_edges(target, source, max(num_sources, num_targets), permutation=True)
     assert position is not None
-    return offset[: sizes[1] + 1], neighbors, position
+    return offset[: num_targets + 1], neighbors, position
 
 
 def check_ends(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> None:

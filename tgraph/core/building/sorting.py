@@ -1,7 +1,7 @@
 """Building CSR tensors: sort edges into rows, transpose, merge parallel arcs, relabel ids.
 
-Pure functions on tensors. On the CPU the compiled kernels serve, a radix sort in `kernels/native/csr/radix.hpp`; on any
-other device, and where the kernels are missing, torch does. Both give identical tensors.
+Pure functions on tensors, made of operators with a portable implementation here, and one in compiled kernels in
+`tgraph.kernels.native.csr.sorting`. Both give identical tensors.
 
 A graph of n vertices and m arcs is `offset`, int64 [n + 1], and `neighbors`, [m] of `index_dtype(n)`: the arcs of
 vertex v are `neighbors[offset[v]:offset[v + 1]]`, ascending.
@@ -9,14 +9,13 @@ vertex v are `neighbors[offset[v]:offset[v + 1]]`, ascending.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.devices import sort
+from tgraph.core.dispatch import setup_operator
 from tgraph.errors import ArgumentError
 
 Merge = Literal["first", "sum", "min", "max", "error"]
@@ -55,19 +54,18 @@ def sort_edges(
     src, dst = _check_ends(src, dst)
     if num_vertices < 0:
         raise ArgumentError(f"num_vertices: {num_vertices} is negative; give the number of vertices, 0 or more")
-    if (kernels := _kernels(src)) is None:
-        _check_ids(num_vertices, src=src, dst=dst)
-        src, dst, edge = _add_reverses(src, dst) if both_ways else (src, dst, None)
-        order = lexical_order(src, dst, num_vertices)
-        offset, neighbors, perm = _gather_arcs(src, dst, order, num_vertices, permutation)
-        return offset, neighbors, perm if perm is None or edge is None else edge.index_select(0, perm)
-    num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
-    offset, neighbors, perm = _allocate(num_vertices, num_arcs, permutation)
-    wide = _needs_wide_records(num_vertices, num_arcs) if _wide is None else _wide
-    sort = kernels.sort_edges_both_ways if both_ways else kernels.sort_edges
-    if num_arcs and not sort(src, dst, offset, neighbors, perm, wide):
-        _check_ids(num_vertices, src=src, dst=dst)
-    return offset, neighbors, perm
+    return _sort_arcs(src, dst, num_vertices, permutation, both_ways, _wide)
+
+
+@setup_operator
+def _sort_arcs(
+    src: Tensor, dst: Tensor, num_vertices: int, permutation: bool, both_ways: bool, wide: bool | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    check_ids(num_vertices, src=src, dst=dst)
+    src, dst, edge = _add_reverses(src, dst) if both_ways else (src, dst, None)
+    order = lexical_order(src, dst, num_vertices)
+    offset, neighbors, perm = _gather_arcs(src, dst, order, num_vertices, permutation)
+    return offset, neighbors, perm if perm is None or edge is None else edge.index_select(0, perm)
 
 
 def transpose(
@@ -82,16 +80,17 @@ def transpose(
     decrease.
     """
     _check_offset(offset, neighbors)
+    return _transpose_rows(offset, neighbors, permutation, _wide)
+
+
+@setup_operator
+def _transpose_rows(
+    offset: Tensor, neighbors: Tensor, permutation: bool, wide: bool | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
     num_vertices = offset.numel() - 1
-    if (kernels := _kernels(neighbors)) is None:
-        _check_ids(num_vertices, neighbors=neighbors)
-        order = sort(neighbors)[1]
-        return _gather_arcs(neighbors, expand_rows(offset), order, num_vertices, permutation)
-    result = _allocate(num_vertices, neighbors.numel(), permutation, neighbors.dtype)
-    wide = _needs_wide_records(num_vertices, neighbors.numel()) if _wide is None else _wide
-    if neighbors.numel() and not kernels.transpose(offset.contiguous(), neighbors.contiguous(), *result, wide):
-        _check_ids(num_vertices, neighbors=neighbors)
-    return result
+    check_ids(num_vertices, neighbors=neighbors)
+    order = sort(neighbors)[1]
+    return _gather_arcs(neighbors, expand_rows(offset), order, num_vertices, permutation)
 
 
 def merge_parallel(
@@ -109,11 +108,11 @@ def merge_parallel(
     if how not in MERGES:
         raise ArgumentError(f"multi: {how!r} is not one of {', '.join(map(repr, MERGES))}")
     _check_offset(offset, neighbors)
-    selected = _select(offset, neighbors, "distinct")
+    selected = _select_arcs(offset, neighbors, "distinct")
     if selected is None:
         return offset, neighbors, weights
     new_offset, kept = selected
-    repeated = _select(offset, neighbors, "repeated") if how != "first" else None
+    repeated = _select_arcs(offset, neighbors, "repeated") if how != "first" else None
     if repeated is not None and how == "error":
         raise _parallel_arcs(offset, neighbors, repeated[1][:1])
     merged = None if weights is None else take(weights, kept)
@@ -127,17 +126,16 @@ def merge_parallel(
 def drop_self_loops(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """The CSR without arcs v -> v. The input tensors themselves come back where there are none."""
     _check_offset(offset, neighbors)
-    selected = _select(offset, neighbors, "no_loop")
+    selected = _select_arcs(offset, neighbors, "no_loop")
     if selected is None:
         return offset, neighbors, weights
     new_offset, kept = selected
     return new_offset, take(neighbors, kept), None if weights is None else take(weights, kept)
 
 
+@setup_operator
 def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
     """True where an arc follows another with the same neighbor in its row; rows ascend."""
-    if (kernels := _kernels(neighbors)) is not None:
-        return kernels.count_distinct(offset.contiguous(), neighbors.contiguous()) < neighbors.numel()
     return not bool(_selection_mask(offset, neighbors, "distinct").all())
 
 
@@ -145,28 +143,23 @@ def expand_rows(offset: Tensor, dtype: torch.dtype = torch.int64) -> Tensor:
     """The row (source) of every arc, `dtype` [m]: the inverse of counting arcs per row."""
     num_arcs = int(offset[-1])
     _check_ascent(offset)
-    kernels = _kernels(offset)
-    if kernels is None or dtype not in (torch.int32, torch.int64) or not num_arcs:
-        rows = torch.arange(offset.numel() - 1, dtype=dtype, device=offset.device)
-        return torch.repeat_interleave(rows, offset.diff(), output_size=num_arcs)
-    rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
-    kernels.expand_rows(offset.contiguous(), rows)
-    return rows
+    return _row_of_arcs(offset, num_arcs, dtype)
 
 
+@setup_operator
+def _row_of_arcs(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> Tensor:
+    rows = torch.arange(offset.numel() - 1, dtype=dtype, device=offset.device)
+    return torch.repeat_interleave(rows, offset.diff(), output_size=num_arcs)
+
+
+@setup_operator
 def take(data: Tensor, positions: Tensor) -> Tensor:
     """Edge data at the given stored positions: `data.index_select(0, positions)`, on all threads of the CPU.
 
     `data` is [m, ...] of any dtype, `positions` int32 or int64 [k], such as the perm of `sort_edges` and `transpose`,
     each of them below m: this is not checked again for every one.
     """
-    kernels = _kernels(data)
-    word = {4: torch.int32, 8: torch.int64}.get(data.element_size())
-    if kernels is None or word is None or data.dim() != 1 or data.requires_grad or data.is_conj() or data.is_neg():
-        return data.index_select(0, positions)
-    taken = data.new_empty(positions.numel())
-    kernels.look_up_ids(positions.contiguous(), 0, data.contiguous().view(word), taken.view(word))
-    return taken
+    return data.index_select(0, positions)
 
 
 def compact(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -185,65 +178,29 @@ def compact(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     low = min(map(int, least))
     span = max(map(int, largest)) - low + 1
     if span <= TABLE_ENTRIES_PER_END * 2 * src.numel():
-        return _compact_by_table(src, dst, low, span)
-    if (kernels := _kernels(src)) is not None:
-        return _compact_by_hash(kernels, src, dst, low)
+        return _compact_dense(src, dst, low, span)
+    return _compact_sparse(src, dst, low)
+
+
+@setup_operator
+def _compact_sparse(src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The same through those ids alone that occur, of which `low` is the least."""
     ids, position = torch.unique(torch.cat((src, dst)), return_inverse=True)
     position = position.to(index_dtype(ids.numel()))
     return ids.long(), position[: src.numel()], position[src.numel() :]
 
 
-def _compact_by_table(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
+@setup_operator
+def _compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The same through a table of the `span` values from `low` on."""
     table = torch.zeros(span, dtype=index_dtype(span), device=src.device)
-    kernels = _kernels(src)
     for ids in (src, dst):
-        if kernels is None:
-            table.index_fill_(0, ids.long() - low, 1)
-        else:
-            kernels.mark_ids(ids, low, table)
+        table.index_fill_(0, ids.long() - low, 1)
     vertices = table.nonzero().squeeze(1) + low
     if low == 0 and vertices.numel() == span:  # they are 0..n-1 already
         return vertices, src, dst
     rank = table.cumsum_(0, dtype=table.dtype).sub_(1).to(index_dtype(vertices.numel()))
-    if kernels is None:
-        return vertices, rank.index_select(0, src.long() - low), rank.index_select(0, dst.long() - low)
-    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
-    kernels.look_up_ids(src, low, rank, new_src)
-    kernels.look_up_ids(dst, low, rank, new_dst)
-    return vertices, new_src, new_dst
-
-
-def _compact_by_hash(kernels: ModuleType, src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
-    table = kernels.IdTable(low, 2 * src.numel())
-    table.insert(src)
-    table.insert(dst)
-    vertices = torch.empty(table.size, dtype=torch.int64, device="cpu")
-    rank = torch.zeros(table.capacity, dtype=index_dtype(table.size), device="cpu")
-    table.list(vertices, rank)
-    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
-    table.look_up(src, rank, new_src)
-    table.look_up(dst, rank, new_dst)
-    return vertices, new_src, new_dst
-
-
-def _kernels(tensor: Tensor) -> ModuleType | None:
-    plain = type(tensor) in (Tensor, torch.nn.Parameter)  # a fake tensor has no memory behind it
-    return native.load() if tensor.device.type == "cpu" and plain else None
-
-
-def _needs_wide_records(num_vertices: int, num_arcs: int) -> bool:
-    return num_vertices >= 2**31 or num_arcs >= 2**32
-
-
-def _allocate(
-    num_vertices: int, num_arcs: int, permutation: bool, dtype: torch.dtype | None = None
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Empty CPU results for the kernels to fill; they expect zeros in the offsets."""
-    return (
-        torch.zeros(num_vertices + 1, dtype=torch.int64, device="cpu"),
-        torch.empty(num_arcs, dtype=dtype or index_dtype(num_vertices), device="cpu"),
-        torch.empty(num_arcs, dtype=torch.int64, device="cpu") if permutation else None,
-    )
+    return vertices, rank.index_select(0, src.long() - low), rank.index_select(0, dst.long() - low)
 
 
 def _add_reverses(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -273,25 +230,17 @@ def _gather_arcs(
     return offset, neighbors, order if permutation else None
 
 
-def _select(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
+@setup_operator
+def _select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
     """The arcs that are "distinct" (first of a run of parallel ones), "repeated" (the others) or "no_loop".
 
     Returns the offsets of the rows that they form and their positions, or None where these are all arcs.
     """
-    kernels = _kernels(neighbors)
-    if kernels is None:
-        mask = _selection_mask(offset, neighbors, selection)
-        if bool(mask.all()):
-            return None
-        positions = mask.nonzero().squeeze(1)
-        return torch.searchsorted(positions, offset), positions  # how many selected arcs lie before each row
-    offset, neighbors = offset.contiguous(), neighbors.contiguous()
-    count = getattr(kernels, f"count_{selection}")(offset, neighbors)
-    if count == neighbors.numel():
+    mask = _selection_mask(offset, neighbors, selection)
+    if bool(mask.all()):
         return None
-    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64, device="cpu")
-    getattr(kernels, f"list_{selection}")(offset, neighbors, positions, new_offset)
-    return new_offset, positions
+    positions = mask.nonzero().squeeze(1)
+    return torch.searchsorted(positions, offset), positions  # how many selected arcs lie before each row
 
 
 def _selection_mask(offset: Tensor, neighbors: Tensor, selection: str) -> Tensor:
@@ -369,7 +318,7 @@ def _check_ascent(offset: Tensor) -> None:
         raise ArgumentError(f"offset: decreases after position {int(falls[0])}; offsets never decrease")
 
 
-def _check_ids(num_vertices: int, **ends: Tensor) -> None:
+def check_ids(num_vertices: int, **ends: Tensor) -> None:
     """Raise ArgumentError for the first id that is no vertex, of the arrays given by name."""
     faults = []
     for name, ids in ends.items():

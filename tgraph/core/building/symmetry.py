@@ -1,4 +1,4 @@
-"""Whether arcs are there in both directions, told without sorting or transposing them."""
+"""Whether every arc has its reverse, checked by a hash without sorting or transposing the arcs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
+from tgraph.core import devices
 from tgraph.core.building import sorting, validate
+from tgraph.core.dispatch import setup_operator
 from tgraph.errors import ArgumentError
 
-# Arcs that are looked at together: their words take 8 bytes each.
+# Arcs that are hashed at a time: their words take 8 bytes each.
 CHUNK = 1 << 20
 
 
@@ -30,29 +31,35 @@ class Mirror:
 
     def note(self, src: Any, dst: Any, weights: Any = None) -> None:
         """Add arcs: integers [k] and [k], tensors or arrays, and their weights [k] or None."""
-        src, dst = (torch.as_tensor(ends).to(torch.int64) for ends in (src, dst))
-        terms = _mixed(src) * _mixed(~dst) - _mixed(~src) * _mixed(dst)
-        if weights is not None:
-            terms *= _mixed(_words(torch.as_tensor(weights)))
-        self._sum += int(terms.sum())
+        words = None if weights is None else _words(torch.as_tensor(weights))
+        self._sum += _hash(torch.as_tensor(src).to(torch.int64), torch.as_tensor(dst).to(torch.int64), words)
 
     def note_rows(self, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
         """Add the arcs of a sound CSR; takes no memory that grows with them."""
-        kernels = native.load() if offset.device.type == "cpu" else None
         for begin in range(0, len(neighbors), CHUNK):
-            arcs = slice(begin, min(begin + CHUNK, len(neighbors)))
-            if kernels is not None:
-                words = None if weights is None else _words(weights[arcs])
-                self._sum += kernels.mirror(offset, neighbors, words, arcs.start, arcs.stop)
-                continue
-            position = torch.arange(arcs.start, arcs.stop, device=offset.device)
-            src = torch.searchsorted(offset, position, right=True) - 1
-            self.note(src, neighbors[arcs], None if weights is None else weights[arcs])
+            end = min(begin + CHUNK, len(neighbors))
+            words = None if weights is None else _words(weights[begin:end])
+            self._sum += symmetry_hash(offset, neighbors, words, begin, end)
 
     @property
     def complete(self) -> bool:
         """True where every arc has its reverse of equal weight. NaN equals NaN here, and 0.0 equals -0.0."""
         return self._sum % 2**64 == 0
+
+
+@setup_operator
+def symmetry_hash(offset: Tensor, neighbors: Tensor, words: Tensor | None, begin: int, end: int) -> int:
+    """The sum of the terms of the arcs `begin` to `end` of a CSR, of weights [end - begin] as int64 words."""
+    position = torch.arange(begin, end, device=offset.device)
+    src = torch.searchsorted(offset, position, right=True) - 1
+    return _hash(src, neighbors[begin:end].to(torch.int64), words)
+
+
+def _hash(src: Tensor, dst: Tensor, words: Tensor | None) -> int:
+    terms = _mixed(src) * _mixed(~dst) - _mixed(~src) * _mixed(dst)
+    if words is not None:
+        terms *= _mixed(words)
+    return int(terms.sum())
 
 
 def check_mirrored(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:

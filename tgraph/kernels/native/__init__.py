@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from tgraph.core import native
+from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation import aggregation
 from tgraph.kernels.native.aggregation.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
@@ -19,7 +19,9 @@ from tgraph.kernels.native.analytics.union_find import join, outside
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.base import values
+from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
+from tgraph.kernels.native.csr import edge_index, rows, sorting
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
@@ -68,11 +70,6 @@ def refuses(call: Call) -> str | None:
     return unavailable() or _REFUSALS[call.operation](call)
 
 
-def unavailable() -> str | None:
-    """Why no call is served in this process at present, None where some are."""
-    return None if native.load() is not None else "its kernels are not installed, or turned off by TGRAPH_NATIVE=0"
-
-
 # Each operation that the backend offers, and the function that tells which of its calls it refuses.
 _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "aggregate": aggregation.refuses,
@@ -100,3 +97,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "replace": values.refuses,
     "convert": values.refuses,
 }
+
+# Operators on tensors.
+for _module in (edge_index, rows, sorting):
+    BACKENDS[name].operators.update(_module.OPERATORS)

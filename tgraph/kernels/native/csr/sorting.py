@@ -1,0 +1,152 @@
+"""Sorting edges into rows, transposing and selecting them by a radix sort: see `tgraph.core.building.sorting`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.building.sorting import check_ids, index_dtype
+from tgraph.core.dispatch import Implementation
+from tgraph.kernels.native.base.support import refuses_data
+
+WORDS = {4: torch.int32, 8: torch.int64}
+
+
+def refuses(tensor: Tensor, *others: Any) -> str | None:
+    """Why a call is not served, None where it is: the first argument is among the arcs or ids."""
+    return refuses_data(tensor)
+
+
+def sort_arcs(
+    src: Tensor, dst: Tensor, num_vertices: int, permutation: bool, both_ways: bool, wide: bool | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As the portable one."""
+    num_arcs = 2 * src.numel() - int((src == dst).sum()) if both_ways else src.numel()
+    offset, neighbors, perm = _allocate(num_vertices, num_arcs, permutation)
+    wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
+    sort = _kernels().sort_edges_both_ways if both_ways else _kernels().sort_edges
+    if num_arcs and not sort(src, dst, offset, neighbors, perm, wide):
+        check_ids(num_vertices, src=src, dst=dst)
+    return offset, neighbors, perm
+
+
+def transpose_rows(
+    offset: Tensor, neighbors: Tensor, permutation: bool, wide: bool | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As the portable one."""
+    num_vertices, num_arcs = offset.numel() - 1, neighbors.numel()
+    result = _allocate(num_vertices, num_arcs, permutation, neighbors.dtype)
+    wide = _needs_wide_records(num_vertices, num_arcs) if wide is None else wide
+    if num_arcs and not _kernels().transpose(offset.contiguous(), neighbors.contiguous(), *result, wide):
+        check_ids(num_vertices, neighbors=neighbors)
+    return result
+
+
+def select_arcs(offset: Tensor, neighbors: Tensor, selection: str) -> tuple[Tensor, Tensor] | None:
+    """As the portable one."""
+    offset, neighbors = offset.contiguous(), neighbors.contiguous()
+    count = getattr(_kernels(), f"count_{selection}")(offset, neighbors)
+    if count == neighbors.numel():
+        return None
+    new_offset, positions = torch.zeros_like(offset), torch.empty(count, dtype=torch.int64, device="cpu")
+    getattr(_kernels(), f"list_{selection}")(offset, neighbors, positions, new_offset)
+    return new_offset, positions
+
+
+def has_parallel_arcs(offset: Tensor, neighbors: Tensor) -> bool:
+    """As the portable one."""
+    return _kernels().count_distinct(offset.contiguous(), neighbors.contiguous()) < neighbors.numel()
+
+
+def refuses_expansion(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> str | None:
+    """Why `row_of_arcs` does not serve a call, None where it does."""
+    if dtype not in WORDS.values():
+        return f"it has no kernel for {dtype}"
+    return refuses_data(offset)
+
+
+def row_of_arcs(offset: Tensor, num_arcs: int, dtype: torch.dtype) -> Tensor:
+    """As the portable one."""
+    rows = torch.empty(num_arcs, dtype=dtype, device="cpu")
+    if num_arcs:
+        _kernels().expand_rows(offset.contiguous(), rows)
+    return rows
+
+
+def refuses_taking(data: Tensor, positions: Tensor) -> str | None:
+    """Why `take` does not serve a call, None where it does."""
+    if data.element_size() not in WORDS or data.dim() != 1:
+        return f"it takes no {data.dtype} in {data.dim()} dimensions"
+    if data.requires_grad or data.is_conj() or data.is_neg():
+        return "it records no gradient and resolves no lazy conjugate"
+    return refuses_data(data)
+
+
+def take(data: Tensor, positions: Tensor) -> Tensor:
+    """As the portable one, on all threads."""
+    word, taken = WORDS[data.element_size()], data.new_empty(positions.numel())
+    _kernels().look_up_ids(positions.contiguous(), 0, data.contiguous().view(word), taken.view(word))
+    return taken
+
+
+def compact_dense(src: Tensor, dst: Tensor, low: int, span: int) -> tuple[Tensor, Tensor, Tensor]:
+    """As the portable one."""
+    kernels, table = _kernels(), torch.zeros(span, dtype=index_dtype(span), device="cpu")
+    for ids in (src, dst):
+        kernels.mark_ids(ids, low, table)
+    vertices = table.nonzero().squeeze(1) + low
+    if low == 0 and vertices.numel() == span:  # they are 0..n-1 already
+        return vertices, src, dst
+    rank = table.cumsum_(0, dtype=table.dtype).sub_(1).to(index_dtype(vertices.numel()))
+    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
+    kernels.look_up_ids(src, low, rank, new_src)
+    kernels.look_up_ids(dst, low, rank, new_dst)
+    return vertices, new_src, new_dst
+
+
+def compact_sparse(src: Tensor, dst: Tensor, low: int) -> tuple[Tensor, Tensor, Tensor]:
+    """As the portable one, by a hash table of the ids that occur."""
+    table = _kernels().IdTable(low, 2 * src.numel())
+    table.insert(src)
+    table.insert(dst)
+    vertices = torch.empty(table.size, dtype=torch.int64, device="cpu")
+    rank = torch.zeros(table.capacity, dtype=index_dtype(table.size), device="cpu")
+    table.list(vertices, rank)
+    new_src, new_dst = torch.empty_like(src, dtype=rank.dtype), torch.empty_like(dst, dtype=rank.dtype)
+    table.look_up(src, rank, new_src)
+    table.look_up(dst, rank, new_dst)
+    return vertices, new_src, new_dst
+
+
+def _kernels() -> Any:
+    return cast(Any, native.load())
+
+
+def _needs_wide_records(num_vertices: int, num_arcs: int) -> bool:
+    return num_vertices >= 2**31 or num_arcs >= 2**32
+
+
+def _allocate(
+    num_vertices: int, num_arcs: int, permutation: bool, dtype: torch.dtype | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Empty results for the kernels to fill; they expect zeros in the offsets."""
+    return (
+        torch.zeros(num_vertices + 1, dtype=torch.int64, device="cpu"),
+        torch.empty(num_arcs, dtype=dtype or index_dtype(num_vertices), device="cpu"),
+        torch.empty(num_arcs, dtype=torch.int64, device="cpu") if permutation else None,
+    )
+
+
+OPERATORS = {
+    "sort_arcs": Implementation(sort_arcs, refuses),
+    "transpose_rows": Implementation(transpose_rows, refuses),
+    "select_arcs": Implementation(select_arcs, refuses),
+    "has_parallel_arcs": Implementation(has_parallel_arcs, refuses),
+    "row_of_arcs": Implementation(row_of_arcs, refuses_expansion),
+    "take": Implementation(take, refuses_taking),
+    "compact_dense": Implementation(compact_dense, refuses),
+    "compact_sparse": Implementation(compact_sparse, refuses),
+}
