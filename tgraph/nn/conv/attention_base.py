@@ -6,11 +6,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.parameter import Parameter
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.layer import REDUCE, MessagePassing
+from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.self_loops import with_loops
 from tgraph.nn.traced import SunkAdjacency
 from tgraph.primitives.attention import draw
@@ -23,11 +25,20 @@ class AttentionLayer(MessagePassing):
     out_channels: int
     concat: bool
     dropout: float
+    res: Any
+    bias: Parameter | None
 
     def __init__(self, **kwargs: Any):
         super().__init__(node_dim=0, **kwargs)
         if REDUCE[self.aggr] != "sum":
             raise ArgumentError(f"aggr: {self.aggr!r}; attention sums what it weighs, leave it out")
+
+    def reset_parameters(self) -> None:
+        """Initialise the linear maps, in the order of PyTorch Geometric's draws; one that is shared, twice."""
+        super().reset_parameters()
+        for name, module in self._modules.items():
+            if module is not None and name.startswith(("lin", "res")):
+                module.reset_parameters()
 
     def _by_head(self, x: Tensor) -> Tensor:
         """[n, heads * out_channels] as [n, heads, out_channels]."""
@@ -41,6 +52,13 @@ class AttentionLayer(MessagePassing):
         """The dropout arguments: the same for the sums and for the returned weights."""
         drops = self.training and self.dropout > 0
         return {"dropout": self.dropout, "training": self.training, "seed": draw(x.device) if drops else None}
+
+    def _finished(self, out: Tensor, value: Tensor, x: Tensor | None) -> Tensor:
+        """The heads of `out` joined, plus the residual of the targets x and the bias. `value` : of the sources."""
+        out = self._joined(out)
+        residual = self.res is not None and x is not None
+        out = plus(out, self.res(x)) if residual else self._as_many_as(value, out)
+        return out if self.bias is None else plus(out, self.bias)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads})"

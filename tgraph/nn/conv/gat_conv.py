@@ -15,7 +15,7 @@ from tgraph.nn.conv.layer import Pair, plain_weight
 from tgraph.nn.conv.linear import Linear, glorot, zeros
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
-from tgraph.nn.hugepage_ops import linear_map, plus
+from tgraph.nn.hugepage_ops import linear_map
 from tgraph.primitives import attention
 
 FEW = 1 << 14  # elements
@@ -42,8 +42,6 @@ class GATConv(AttentionLayer, Namesake):
     Parameters: `att_src`, `att_dst` [1, heads, out_channels], `bias`, `lin.weight`, or `lin_src.weight` and
     `lin_dst.weight`, and where there are edge features or a residual `att_edge`, `lin_edge.weight`, `res.weight`.
     """
-
-    bias: Parameter | None
 
     def __init__(
         self,
@@ -86,9 +84,6 @@ class GATConv(AttentionLayer, Namesake):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        for lin in (self.lin, self.lin_src, self.lin_dst, self.lin_edge, self.res):
-            if lin is not None:
-                lin.reset_parameters()
         for att in (self.att_src, self.att_dst, self.att_edge):
             glorot(att)
         zeros(self.bias)
@@ -179,11 +174,3 @@ class GATConv(AttentionLayer, Namesake):
         if weight is None:
             return (self._by_head(self.lin_edge(edge_attr)) * self.att_edge).sum(-1)
         return edge_attr @ self._folded(self.att_edge, weight).t()
-
-    def _finished(self, out: Tensor, value: Tensor, x: Tensor | None) -> Tensor:
-        out = self._joined(out)
-        if self.res is not None and x is not None:
-            out = plus(out, self.res(x))
-        else:
-            out = self._as_many_as(value, out)
-        return out if self.bias is None else plus(out, self.bias)

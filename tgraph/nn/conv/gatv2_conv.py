@@ -14,7 +14,6 @@ from tgraph.nn.conv.attention_base import AttentionLayer, edges_attended, edges_
 from tgraph.nn.conv.layer import Pair
 from tgraph.nn.conv.linear import Linear, glorot, zeros
 from tgraph.nn.conv.namesakes import namesake
-from tgraph.nn.hugepage_ops import plus
 from tgraph.primitives import attention
 
 Namesake: Any = namesake("GATv2Conv")
@@ -38,8 +37,6 @@ class GATv2Conv(AttentionLayer, Namesake):
     Parameters: `att` [1, heads, out_channels], `bias`, `lin_l.weight`, `lin_l.bias`, `lin_r.weight`, `lin_r.bias`, and
     where there are edge features or a residual `lin_edge.weight`, `res.weight`.
     """
-
-    bias: Parameter | None
 
     def __init__(
         self,
@@ -76,9 +73,6 @@ class GATv2Conv(AttentionLayer, Namesake):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        for lin in (self.lin_l, self.lin_r, self.lin_edge, self.res):
-            if lin is not None:
-                lin.reset_parameters()
         glorot(self.att)
         zeros(self.bias)
 
@@ -110,12 +104,7 @@ class GATv2Conv(AttentionLayer, Namesake):
         inputs = in_one_dtype(left, over.with_sink(right), self.att[0], self._edge_features(edge_attr))
         arcs = over.arcs(edge_attr is not None or bool(return_attention_weights))
         options = {"negative_slope": self.negative_slope, **self._dropped(left)}
-        out = self._joined(over.without_sink(attention.gatv2(arcs, *inputs, **options)))
-        if self.res is None:
-            out = self._as_many_as(left, out)
-        else:
-            out = plus(out, self.res(second))
-        out = out if self.bias is None else plus(out, self.bias)
+        out = self._finished(over.without_sink(attention.gatv2(arcs, *inputs, **options)), left, second)
         if not return_attention_weights:
             return out
         alpha = attention.gatv2_weights(arcs, *inputs, **options)

@@ -67,12 +67,6 @@ class TransformerConv(AttentionLayer, Namesake):
         self.lin_beta = Linear(3 * total, 1, bias=False) if self.beta else None
         self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        for lin in (self.lin_key, self.lin_query, self.lin_value, self.lin_edge, self.lin_skip, self.lin_beta):
-            if lin is not None:
-                lin.reset_parameters()
-
     def forward(
         self,
         x: Tensor | Pair,
