@@ -1,1 +1,1 @@
-"""Comparisons with other systems. `python -m bench.analytics` runs graph analytics beside its peers."""
+"""Comparisons with other systems. `python -m bench.analytics` compares graph analytics."""

@@ -1,9 +1,9 @@
-"""Graph analytics beside other systems, on the same graphs and sources, every result verified.
+"""Graph analytics compared with other systems, on the same graphs and sources, every result verified.
 
     python -m bench.analytics [--scale 20] [--threads 2,1] [--graphs rmat,grid] [--kernels bfs,sssp] [--peers gapbs] ...
 
-Peers that are not installed are reported and left out; GAPBS takes part where the environment variable GAPBS names the
-folder of its programs. Each graph at each number of threads is a process of its own, in which all systems take turns.
+Peers that are not installed are reported and skipped; GAPBS is included if the environment variable GAPBS names the
+folder of its programs. Each graph and number of threads runs in a separate process, which interleaves all systems.
 Results go to bench/results: analytics.json with all samples, analytics.md with tables, one picture per number of
 threads; they are written after every graph.
 """
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 GRAPHS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
 PARTS = ("compare", "memory", "calls", "user")
 PACKAGES = ("torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
-PATIENCE = 5.0  # seconds for a call, beyond which a peer is not asked again at another number of threads
+PATIENCE = 5.0  # seconds for a call, beyond which a peer is not measured at another number of threads
 
 
 def main() -> None:
@@ -108,7 +108,7 @@ def choice(known: tuple[str, ...]) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """Of everything that is measured; GAPBS has none to ask for."""
+    """Versions of the systems that are measured; GAPBS reports none."""
     found = {"python": sys.version.split()[0], "tgraph": metadata.version("tgraph")}
     for package in PACKAGES:
         try:
@@ -131,7 +131,7 @@ def build(kind: str, folder: Path, arguments: argparse.Namespace, results: dict[
 
 
 def compare(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]) -> None:
-    """Measure one graph at every number of threads, the largest first, beside which alone stand those that use one."""
+    """Measure one graph at every number of threads, the largest first; single-threaded systems are measured once."""
     too_slow: list[list[str]] = []
     for threads in sorted(arguments.threads, reverse=True):
         largest = threads == max(arguments.threads)
@@ -156,7 +156,7 @@ def compare(folder: Path, arguments: argparse.Namespace, results: dict[str, Any]
 
 
 def slow_cells(run: dict[str, Any]) -> list[list[str]]:
-    """[system, kernel] of the peers that took too long to be asked again."""
+    """[system, kernel] of the peers that took too long to be measured again."""
     return [
         [cell["system"], cell["kernel"]]
         for cell in run["cells"]

@@ -19,7 +19,7 @@ DAMPING, TOLERANCE = 0.85, 1e-4  # of PageRank: stop once an iteration changes t
 
 @dataclass
 class Description:
-    """What is kept beside a stored graph. `sources`: where searches start; `pivots`: the four of betweenness, which
+    """Metadata of a stored graph. `sources`: where searches start; `pivots`: the four of betweenness, which
     networkit draws itself from `pivot_seed` (None without networkit, which then cannot be compared)."""
 
     name: str
@@ -38,7 +38,7 @@ class Description:
 
 @dataclass
 class Arrays:
-    """CSR: the arcs of vertex v are neighbors[offset[v] : offset[v + 1]], ascending, with the weights beside them.
+    """CSR: the arcs of vertex v are neighbors[offset[v] : offset[v + 1]], ascending, and their weights.
 
     offset : int64 [n + 1]; neighbors : int32 [m]; weights : int32 [m]; an undirected graph holds both directions.
     """

@@ -1,5 +1,5 @@
-"""What a call costs on a graph too small to matter: every algorithm and `aggregate` on a handful of arcs, 2,600 and
-100,000, the first call on a graph and those that follow, and the part of these inside compiled kernels, beside peers.
+"""The overhead of a call on small graphs: every algorithm and `aggregate` on a few arcs, 2,600 and 100,000; the first
+call on a graph, the following ones, and the share of these inside compiled kernels, compared with peers.
 
     python -m bench.calls [--output calls.json]
 
@@ -93,8 +93,8 @@ class Stopwatch:
 
 @dataclass
 class Case:
-    """A kernel on one graph: `call` of the argument for each system that has it, `fresh` makes our call on a graph of
-    which nothing is derived yet, and `check` raises WrongResult."""
+    """A kernel on one graph: `call` of the argument for each system that has it, `fresh` makes the TGraph call on a
+    graph of which nothing is derived yet, and `check` raises WrongResult."""
 
     title: str
     argument: Any
@@ -136,12 +136,12 @@ def prepared(folder: Path, arrays: Arrays, description: Description) -> Iterator
 
 
 def our_kernel(folder: Path, description: Description, name: str) -> Kernel:
-    """Ours, on a graph that has just been opened."""
+    """The TGraph kernel on a graph that has just been opened."""
     return peers.load("tgraph")(folder, None, description, torch.get_num_threads()).kernels()[name]
 
 
 def aggregates(folder: Path, arrays: Arrays) -> Iterator[Case]:
-    """Sums and maxima over the in-arcs, beside scipy's product of a matrix and a vector."""
+    """Sums and maxima over the in-arcs, compared with scipy's product of a matrix and a vector."""
     n, random = arrays.num_vertices, np.random.default_rng(0)
     received = csr_array((np.ones(arrays.num_arcs, np.float32), arrays.neighbors, arrays.offset), shape=(n, n))
     weighted = csr_array((arrays.weights.astype(np.float32), arrays.neighbors, arrays.offset), shape=(n, n))
@@ -156,7 +156,7 @@ def aggregates(folder: Path, arrays: Arrays) -> Iterator[Case]:
 
 
 def aggregate(folder: Path, data: torch.Tensor, edge: str) -> Kernel:
-    """Ours, on a graph that has just been opened."""
+    """The TGraph kernel on a graph that has just been opened."""
     graph = tg.read(folder / "graph.tg")
     graph = tg.Graph(graph.offset, graph.neighbors, graph.weights.float(), directed=graph.directed)
     return Kernel(lambda _: tg.aggregate(graph, data, edge=edge))
@@ -170,7 +170,7 @@ def near(expected: np.ndarray, system: str, argument: Any, result: np.ndarray) -
 
 def run() -> list[dict[str, Any]]:
     """A row for each graph and kernel, times in seconds: the median of our call, that of the part inside compiled
-    kernels and of the rest, and the first call, and {peer: its median} or what went wrong."""
+    kernels and of the rest, and the first call, and {peer: its median} or the error."""
     rows = []
     with tempfile.TemporaryDirectory() as place:
         ours = []
@@ -187,7 +187,7 @@ def run() -> list[dict[str, Any]]:
 
 
 def compared(case: Case) -> dict[str, Any]:
-    """The first call of ours, and the medians of all systems in turn."""
+    """The first TGraph call, and the medians of all systems, interleaved."""
     kernel, start = case.fresh(), time.perf_counter()
     result = kernel.call(case.argument)
     first = time.perf_counter() - start

@@ -14,7 +14,7 @@ def cells_of(run: dict[str, Any], kernel: str) -> dict[str, dict[str, Any]]:
 
 
 def ratio_of(peer: dict[str, Any], ours: dict[str, Any] | None, per_iteration: bool = False) -> Spread | None:
-    """The peer's time over ours, as a whole or by iteration; None where one of them is missing or wrong."""
+    """The peer's time over TGraph's, as a whole or by iteration; None where one of them is missing or wrong."""
     if ours is None or any(cell["error"] or cell["verdict"].startswith("WRONG") for cell in (peer, ours)):
         return None
     found = ratio(peer["blocks"], ours["blocks"])

@@ -1,9 +1,9 @@
-"""Compressed blocks beside plain ones: the bytes of a pass, and the time and bytes of algorithms that stream.
+"""Compressed blocks compared with plain ones: the bytes of a pass, and the time and bytes of algorithms that stream.
 
     python -m bench.compressed [--graphs cnr-2000,COLLAB] [--parts 8] [--data ../shared/data] [--repeat 5]
 
 Each graph is written twice, plain and with layout="virtual", into as many blocks, and opened with the same budget, that
-of `--buffers` plain blocks beside what the vertices take: compressed ones are smaller, so more of them stay. Of blocks
+of `--buffers` plain blocks beside what the vertices take: more of the compressed ones fit. Of blocks
 that are there, "pass" is what those of a section hold, "sum" the time of a sum over all arcs, and "unfold" the time in
 which all are written out, which is what a search pays for its visits. Every result is checked against that in memory;
 times are the least of all turns.

@@ -1,18 +1,18 @@
-"""Two threads and one, on cores that others use as well.
+"""Two threads compared with one, on cores that other processes use as well.
 
     python -m bench.crowded [--scale 18] [--side 1000] [--turns 15] [--only bfs,...] [--settings idle,...] [--quick]
 
-Calls with two threads and with one take turns, in settings of their own:
+Calls with two threads and with one alternate, in each of these settings:
 
-    idle          nobody else computes, as far as it is up to us
+    idle          no other process of this program computes
     loops N       N processes that compute for ever, free to run on any core
     pinned N      the same on one core
     twice         another process makes the same call over and over, with two threads
     quota         a control group, by version 1 or 2, gives the process one processor's worth of time
 
-Told of each: milliseconds with two threads and with one, medians; their ratio, which should not exceed 1.15; and beside
-one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. GCN and GCN of PyG
-are epochs of training on planetoid-cora. Results go to bench/results/crowded.json and .md.
+Reported for each: milliseconds with two threads and with one, medians; their ratio, which should not exceed 1.15; and
+next to one busy loop the time with two threads over that on the idle machine, which should not exceed 2.2. GCN and GCN
+of PyG are epochs of training on planetoid-cora. Results go to bench/results/crowded.json and .md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SETTINGS = ("idle", "loops 1", "loops 2", "loops 4", "pinned 1", "pinned 2", "pi
 
 Call = Callable[[], Any]
 
-# Ends by itself when the process that started it is gone.
+# Ends when its parent process has ended.
 LOOP = """
 import os, sys
 parent, core = int(sys.argv[1]), sys.argv[2]
@@ -98,7 +98,7 @@ def parsed() -> argparse.Namespace:
 
 
 def calls(options: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Call]]:
-    """(name, call) for each that is asked for, made when its turn comes."""
+    """(name, call) for each requested call, made when it is next."""
     wanted = options.only.split(",") if options.only else []
     graphs: dict[str, tg.Graph] = {}
 
@@ -251,7 +251,7 @@ def same_call(name: str, options: argparse.Namespace) -> Iterator[None]:
 
 
 def repeat(options: argparse.Namespace) -> None:
-    """What that process does, until the first one is gone."""
+    """Repeats the call until the parent process has ended."""
     torch.set_num_threads(2)
     with tempfile.TemporaryDirectory() as folder:
         _, call = next(calls(options, Path(folder)))
@@ -313,7 +313,7 @@ def measured(options: argparse.Namespace, settings: list[str]) -> Iterator[dict[
 
 
 def in_turns(call: Call, turns: int) -> dict[str, float]:
-    """Median milliseconds with two threads and with one; who comes first changes from turn to turn."""
+    """Median milliseconds with two threads and with one; the order alternates."""
     times: dict[int, list[float]] = {1: [], 2: []}
     for turn in range(turns + 1):
         for threads in (1, 2) if turn % 2 else (2, 1):

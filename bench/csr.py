@@ -1,6 +1,6 @@
-"""Building CSR from a random edge list: tgraph beside scipy's coo_array.tocsr(), in the same run, interleaved.
+"""Building CSR from a random edge list: tgraph compared with scipy's coo_array.tocsr(), interleaved.
 
-Then relabelling scattered 63-bit ids with csr.compact, beside numpy.unique.
+Then relabelling scattered 63-bit ids with csr.compact, compared with numpy.unique.
 
     python bench/csr.py [--scale 20] [--edges 32000000] [--rounds 5]
 
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def report(functions, rounds: int, edge_list: int) -> None:
-    """Print what each function takes, beside the first; `edge_list` is the unit of memory, in bytes."""
+    """Print the cost of each function relative to the first; `edge_list` is the unit of memory, in bytes."""
     peaks = {function.__name__: peak_memory(function) / edge_list for function in functions}
     medians = interleaved(functions, rounds)
     reference = functions[0].__name__

@@ -2,7 +2,7 @@
 
     python -m bench.features [--memory 256MB] [--times 4] [--features 128] [--degree 16] [--threads 2] [--folder DIR]
 
-Graph and features take so many `times` the memory. Peaks are those of a process of its own (VmHWM), above the bare
+Graph and features take so many `times` the memory. Peaks are those of a separate process (VmHWM), above the bare
 import, and above what a first run on a tiny graph loads. Seconds are those of one run, files written and synced.
 """
 
@@ -72,7 +72,7 @@ def timed(call: Callable[[], object]) -> float:
 
 
 def child(small: Path, large: Path, memory: int, width: int) -> None:
-    """What is measured, in a process of its own."""
+    """The measurement, in a separate process."""
     bare = peak()
     layer(small, memory, width)
     warm = peak()

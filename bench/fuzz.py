@@ -124,7 +124,7 @@ def equal(one: tg.Graph, other: tg.Graph) -> bool:
 
 
 def run(seed: int, first: int, count: int, running: str) -> list[tuple[int, str]]:
-    """The faults of so many inputs as (number, what); the one at work stands in a file."""
+    """The faults of so many inputs as (number, what); the current number is in a file."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     found = []

@@ -165,7 +165,7 @@ def confirm_components(program: Program, source: None, output: str) -> None:
 
 
 def confirm_ranks(program: Program, source: None, output: str) -> None:
-    """The five largest ranks are near the fixed point; how near all are, its own verification says."""
+    """The five largest ranks are near the fixed point; the others are verified by GAPBS."""
     check: Ranks = program.check
     compare_top(top(output), check.reference(), 0.05)
 

@@ -1,15 +1,15 @@
-"""Aggregations and GNN layers beside PyG, torch-scatter and torch.sparse, forward and backward, in time and memory.
+"""Aggregations and GNN layers compared with PyG, torch-scatter and torch.sparse in time and memory, with gradients.
 
     python -m bench.gnn [--parts sums,layers,memory,graphs,batches,examples] [--vertices 200000] [--edges 4000000]
                         [--widths 64,128] [--repeat 5] [--data ../shared/data] [--graphs cora,...]
 
-sums   : sum and max over the in-arcs of a power-law graph, beside torch's product of a sparse matrix (int32 indices),
+sums   : sum and max over the in-arcs of a power-law graph, compared with torch's SpMM (int32 indices),
          index_add and torch-scatter; forward alone, and with the backward.
-layers : GCNConv, SAGEConv (mean, max), GATConv, GATv2Conv and TransformerConv (4 heads of 32) beside those of PyG on
+layers : GCNConv, SAGEConv (mean, max), GATConv, GATv2Conv and TransformerConv (4 heads of 32) compared with PyG on
          an edge index and on a sparse adjacency.
 memory : what a layer takes at its peak beyond what was there before, forward and backward, each in a process of its
-         own; ours on a graph of twice as many edges, too: it should grow with the vertices, not the edges.
-graphs : the layers on real graphs, beside PyG.
+         own; that of TGraph also on twice as many edges: it should grow with the vertices, not the edges.
+graphs : the layers on real graphs, compared with PyG.
 batches, examples : models on mini-batches, and those of PyG's examples; see `bench.gnn_batches`.
 
 Systems take turns, and all results are checked against each other. A system that is not installed is left out. The
@@ -68,7 +68,7 @@ class Problem:
 
     @property
     def adjacency(self) -> Tensor:
-        """The transposed adjacency as a sparse matrix with int32 indices: row v lists what v hears."""
+        """The transposed adjacency as a sparse matrix with int32 indices: row v lists the in-neighbours of v."""
         src, dst = self.edge_index
         n = self.num_vertices
         offset = torch.zeros(n + 1, dtype=torch.int32)
@@ -127,7 +127,7 @@ def sums(problem: Problem) -> dict[str, dict[str, Callable[[Tensor], Tensor]]]:
 
 
 def layers(name: str, problem: Problem) -> dict[str, tuple[torch.nn.Module, Any]]:
-    """{system: (a layer with the same parameters everywhere, what it takes beside the features)}."""
+    """{system: (a layer with the same parameters everywhere, its arguments besides the features)}."""
     width, graph = problem.x.shape[1], problem.edge_index
     ours = layer(tg.nn, name, width)
     found = {"tgraph": (ours, graph)}
@@ -157,7 +157,7 @@ def layer(module: Any, name: str, width: int) -> torch.nn.Module:
 
 
 def forward(function: Callable[[Tensor], Tensor], x: Tensor) -> Step:
-    own = x.clone()  # each system has features of its own: ours move them into huge pages
+    own = x.clone()  # each system has its own features: TGraph moves them into huge pages
 
     def step() -> Tensor:
         with torch.no_grad():
@@ -185,7 +185,7 @@ def both(function: Callable[[Tensor], Tensor], x: Tensor, module: torch.nn.Modul
 
 
 def compare(steps: dict[str, Step], repeat: int, ties: bool = False) -> dict[str, Any]:
-    """{system: milliseconds, ratio to ours}; a result that differs from ours is an error, but where ties may be.
+    """{system: milliseconds, ratio to TGraph}; a result that differs from that of TGraph is an error, except for ties.
 
     In float32 the sign of a score near 0 depends on the order of a sum, and the gradient of its leaky_relu on the sign:
     a few rows may differ for that.
@@ -325,7 +325,7 @@ def main() -> None:
 
 
 def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-    """The parts that are asked for."""
+    """The requested parts."""
     whole = {"sums", "layers", "memory"} & set(options.parts.split(","))
     name = f"power law, {options.vertices:,} vertices, {options.edges:,} edges"
     for width in map(int, options.widths.split(",")) if whole else ():

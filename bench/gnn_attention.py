@@ -4,9 +4,9 @@
 
 A power-law graph, whose arcs lead to and from vertices drawn with a probability that falls as 1 / rank^0.7. For each
 kind of attention and number of columns the median seconds of: the operator forward, forward and backward; the same
-with the linear maps of the layer from 64 columns; and the bytes that the passes gather over the seconds, beside the
+with the linear maps of the layer from 64 columns; and the bytes that the passes gather over the seconds, next to the
 bytes per second at which `aggregate` sums rows of the same length over the same arcs, and a plain gather of them. Peak
-memory is that beyond the inputs, of forward and backward, in a process of its own.
+memory is that beyond the inputs, of forward and backward, in a separate process.
 """
 
 from __future__ import annotations
@@ -138,13 +138,13 @@ def peak(kind: str, vertices: int, arcs: int, heads: int, columns: int) -> float
 
 
 def _status(name: str) -> int:
-    """A line of what Linux tells of the process, in kilobytes."""
+    """A field of /proc/self/status, in kilobytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(name)).split()[1])
 
 
 def measured_peak(*arguments: object) -> float:
-    """`peak` in a process of its own."""
+    """`peak` in a separate process."""
     code = f"from bench.gnn_attention import peak; print(peak(*{arguments!r}))"
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 

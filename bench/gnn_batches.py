@@ -4,7 +4,7 @@ PyG's examples have them, plain and under `accelerate`. On one thread, as a batc
     python -m bench.gnn --parts batches,examples
 
 Systems take turns, a few steps each. What they compute, and the gradients of all parameters, are compared first, and
-the compiled kernels that ours called are listed: none is an error.
+the compiled kernels that TGraph called are listed: none is an error.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def run_batches(sizes: tuple[int, ...] = ARCS) -> Iterator[dict[str, Any]]:
 
 
 def stepper(model: Module, x: Tensor, edge_index: Tensor, way: str, new: bool) -> Step:
-    """One step, `new` on a copy of the edge_index, which nobody has seen before."""
+    """One step, `new` on a copy of the edge_index, for which nothing is cached."""
 
     def step() -> Tensor:
         edges = edge_index.clone() if new else edge_index
@@ -257,7 +257,7 @@ EXAMPLES = {make.__name__: make for make in (gcn, gat, mutag_gin, triangles_sag_
 
 
 def check(steps: dict[str, Step], models: dict[str, Module]) -> list[str]:
-    """Compare results and the gradients of all parameters. Returns the compiled kernels that ours called."""
+    """Compare results and the gradients of all parameters. Returns the compiled kernels that TGraph called."""
     results, gradients = {}, {}
     with called() as kernels:
         for name, model in models.items():
@@ -293,7 +293,7 @@ def called() -> Iterator[set[str]]:
 
 
 def take_turns(steps: dict[str, Step]) -> dict[str, Any]:
-    """{system: milliseconds of a step, ratio to ours}: medians over blocks of steps in turn, on one thread."""
+    """{system: milliseconds of a step, ratio to TGraph}: medians over blocks of steps in turn, on one thread."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,5 +1,5 @@
-"""Aggregation, attention layers and searches on a GPU: TGraph beside torch's own operators, torch-scatter, PyG and
-cuGraph where they are installed, every result verified.
+"""Aggregation, attention layers and searches on a GPU: TGraph compared with torch's own operators, torch-scatter, PyG
+and cuGraph where they are installed, every result verified.
 
     python -m bench.gpu [--scale 20] [--degree 16] [--features 1,32,128] [--heads 32,64] [--repeat 20] [--device cuda]
 
@@ -35,8 +35,8 @@ COPIED = 1 << 30  # bytes
 
 @dataclass
 class Row:
-    """One system on one task. milliseconds : the median; None where it failed, and `note` says why. megabytes : the
-    peak of the memory of a call on a CUDA device."""
+    """One system on one task. milliseconds : the median; None where it failed, and `note` is the reason. megabytes :
+    the peak of the memory of a call on a CUDA device."""
 
     graph: str
     task: str
@@ -78,7 +78,7 @@ def parse() -> argparse.Namespace:
 
 
 def numbers(text: str) -> list[int]:
-    """What a list of numbers between commas says."""
+    """The numbers of a comma-separated list."""
     return [int(part) for part in text.split(",")]
 
 
@@ -205,7 +205,7 @@ def searches(name: str, graph: tg.Graph, repeat: int) -> list[Row]:
 
 
 def cugraph(graph: tg.Graph, source: int) -> dict[str, Callable[[], Any]]:
-    """{task: cuGraph's algorithm} where it is installed. Its results, in an order of its own, are not verified."""
+    """{task: cuGraph's algorithm} where it is installed. Its results, in another order, are not verified."""
     library, frames = installed("cugraph"), installed("cudf")
     if not library or not frames:
         return {}

@@ -1,13 +1,13 @@
-"""All that a machine with a GPU can tell in ten minutes: `make gpu`, which needs its driver, python3 and nothing else.
+"""All checks of ten minutes on a machine with a GPU: `make gpu`, which needs its driver and python3 only.
 
     python3 bench/gpu_check.py [--minutes 10] [--dry] [--python PATH]
 
-Makes an environment of its own, .venv-gpu, with the build of torch for CUDA that the driver can run. Then come the
+Makes a separate environment, .venv-gpu, with the build of torch for CUDA that the driver can run. Then come the
 tests, what matters most first, and the comparison with the peers that are there. What fails, or takes longer than its
 share, does not keep the rest from running. Everything is listed in bench/results/gpu-check.md, the output of each step
 lies in bench/results/gpu-check.
 
---dry : without a GPU. pip only says what it would install; the tests run on the host, with every launch prepared up to
+--dry : without a GPU. pip only lists what it would install; the tests run on the host, with every launch prepared up to
     the driver: compiled by NVRTC, its parameters, registers and shared memory held against what is launched.
 --python : another environment's interpreter, in place of one to be made.
 """
@@ -31,7 +31,7 @@ RESULTS = ROOT / "bench" / "results"
 DRY = "sm_90"  # what is compiled for without a GPU
 LEAST = 5  # seconds that are worth beginning a step
 
-# What the tests and the comparison need beside torch; the package itself is used from the clone, and its kernels for
+# What the tests and the comparison need besides torch; the package itself is used from the clone, and its kernels for
 # the CPU, which take minutes to compile, are not needed.
 NEEDED = ["numpy", "pyarrow", "safetensors", "xxhash", "pandas", "matplotlib", "tqdm", "typer", "filelock"]
 NEEDED += ["pytest", "pytest-xdist", "hypothesis", "networkx", "scipy", "torch-geometric"]
@@ -55,7 +55,7 @@ class Step:
     """What is run.
 
     limit : seconds that it may take.
-    environment : variables beside those of this process.
+    environment : variables in addition to those of this process.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Step:
 
 @dataclass
 class Outcome:
-    """What became of a step: "passed", "failed", "out of time" or "left out", and what its output says."""
+    """The outcome of a step: "passed", "failed", "out of time" or "left out", and a summary of its output."""
 
     name: str
     result: str
@@ -101,7 +101,7 @@ def parse() -> argparse.Namespace:
 
 
 def environment(arguments: argparse.Namespace) -> Iterable[Step]:
-    """What makes the environment, and says what there is."""
+    """Steps that make the environment and list its packages."""
     limit = 5 * 60 * arguments.minutes / 10
     if arguments.dry:
         pip = [arguments.python or sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
@@ -118,7 +118,7 @@ def environment(arguments: argparse.Namespace) -> Iterable[Step]:
 
 
 def requirements(cuda: tuple[int, int]) -> dict[str, list[str]]:
-    """What pip is told to install, step by step, for a driver that knows CUDA up to this version."""
+    """The arguments of pip, step by step, for a driver that knows CUDA up to this version."""
     if cuda >= (13, 0):
         tested, index = ["-c", str(ROOT / "constraints.txt")], []
         kernels = ["cuda-core", "cuda-bindings==13.*", "nvidia-cuda-nvrtc==13.*"]
@@ -129,7 +129,7 @@ def requirements(cuda: tuple[int, int]) -> dict[str, list[str]]:
 
 
 def cuda_of_driver() -> tuple[int, int]:
-    """The newest CUDA that the driver can run, as nvidia-smi says; 13.0 where it says nothing."""
+    """The newest CUDA that the driver can run, as nvidia-smi reports; 13.0 where it reports nothing."""
     try:
         said = subprocess.run(["nvidia-smi"], capture_output=True, text=True, timeout=60).stdout
     except (OSError, subprocess.TimeoutExpired):
@@ -204,7 +204,7 @@ def run(step: Step, deadline: float) -> Outcome:
 
 
 def summary(said: list[str]) -> str:
-    """What the output of a step comes to: what pytest counts, the file that was written, or the last line."""
+    """A summary of the output of a step: what pytest counts, the file that was written, or the last line."""
     lines = [line.strip() for line in said if line.strip()]
     for pattern in (r"\d+ (passed|failed|skipped|error).* in [\d.]+s", r"^written: .*", r"^Would install .*"):
         if found := [line.strip("= ") for line in lines if re.search(pattern, line)]:

@@ -1,4 +1,4 @@
-"""The attention layers beside PyG's on the same device, forward and with gradients: a part of `bench.gpu`."""
+"""The attention layers compared with PyG's on the same device, forward and with gradients: a part of `bench.gpu`."""
 
 from __future__ import annotations
 

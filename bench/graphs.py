@@ -116,7 +116,7 @@ def store(graph: tg.Graph, description: Description, folder: Path) -> None:
 
 
 def main(kind: str, scale: str, data: str, count: str, folder: str) -> None:
-    """Build and store one graph: in a process of its own, so that its memory goes with it. Exit code 3 says that its
+    """Build and store one graph: in a separate process, so that its memory is freed. Exit code 3 means that its
     data is missing."""
     try:
         name, build = recipes(int(scale), Path(data))[kind]

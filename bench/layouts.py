@@ -4,10 +4,10 @@
         [--repeat 7] [--device cuda]
 
 table : for each graph and layout the bytes, the time to build, and the times of a float32 sum over all arcs (1 and 32
-columns) and of an iteration of PageRank, beside those of the plain CSR, in turns.
-wide  : A X with 500 columns, and a GCN of two layers, beside torch's product of a sparse matrix (MKL) and the CSR.
+columns) and of an iteration of PageRank, compared with the plain CSR, interleaved.
+wide  : A X with 500 columns, and a GCN of two layers, compared with torch's SpMM (MKL) and the CSR.
 tiles : for each graph the density of WSB's tiles, and sums of 64 columns by it on a device, in float32 with and without
-TF32 and in bfloat16, beside the CSR.
+TF32 and in bfloat16, compared with the CSR.
 curve : edges per second of building, over graphs of growing size.
 
 Every result is checked against the CSR's. Ratios of bytes are to a CSR of 4-byte neighbours and no weights, with
@@ -51,7 +51,7 @@ Multiply = Callable[[Tensor], Tensor]
 @dataclass
 class Row:
     """A layout of a graph. `ratio` is to CSR with 8-byte offsets, `ratio4` with 4-byte ones; times in milliseconds,
-    those of the CSR beside them in the same turns."""
+    those of the CSR, interleaved with them."""
 
     graph: str
     vertices: int
@@ -117,7 +117,7 @@ def parse() -> argparse.Namespace:
 
 
 def graphs(arguments: argparse.Namespace) -> Iterator[tuple[str, tg.Graph]]:
-    """The graphs of the data folder that were asked for, without weights."""
+    """The requested graphs of the data folder, without weights."""
     for name in arguments.graphs:
         try:
             graph = real(name, arguments.data)
@@ -266,7 +266,7 @@ def tiles(name: str, graph: tg.Graph, arguments: argparse.Namespace) -> Iterator
 
 
 def finished(graph: tg.Graph, data: Tensor) -> Tensor:
-    """The sum over all arcs, once the device has it."""
+    """The sum over all arcs, synchronised."""
     result = tg.aggregate(graph, data)
     if result.is_cuda:
         torch.cuda.synchronize(result.device)
@@ -277,7 +277,7 @@ def finished(graph: tg.Graph, data: Tensor) -> Tensor:
 
 
 def curve(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
-    """Seconds of building from one to many copies of a graph beside each other."""
+    """Seconds of building from disjoint unions of one to many copies of a graph."""
     for name, graph in graphs(argparse.Namespace(graphs=["cnr-2000", "COLLAB"], data=arguments.data)):
         for layout in ("virtual", "cbm"):
             copies = 1

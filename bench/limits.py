@@ -75,7 +75,7 @@ def fastest(work: Callable[[], object], repeat: int) -> float:
 
 @dataclass(frozen=True)
 class Work:
-    """What a kernel must move. `formula` says how `streamed` (bytes) and `gathered` (entries) were counted."""
+    """What a kernel must move. `formula` tells how `streamed` (bytes) and `gathered` (entries) were counted."""
 
     formula: str
     streamed: float

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def describe_machine() -> dict[str, str]:
-    """{what: value}; on systems other than Linux there is less to tell."""
+    """{what: value}; less of it on systems other than Linux."""
     found = {"system": platform.platform(), "cores": str(os.cpu_count()), "processor": platform.processor()}
     lines = read("/proc/cpuinfo").splitlines()
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

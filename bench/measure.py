@@ -56,7 +56,7 @@ class Called:
     check: Callable[[Any, Any], None]
 
     def first(self, argument: Any) -> float:
-        """The first call also fills caches: unless it takes long, a second one says what a call takes."""
+        """The first call also fills caches: unless it takes long, a second one is measured."""
         seconds = self.timed(argument)
         return self.timed(argument) if seconds < 1 else seconds
 

@@ -2,7 +2,7 @@
 
     python -m bench.memory FOLDER SYSTEM ...
 
-Every system runs in a process of its own, started by a tiny one: the peak that the system reports of a process starts
+Every system runs in a separate process, started by a small one: the peak that the system reports of a process starts
 from that of the process which started it. We read our own file; peers are made from numpy arrays read from an .npz
 file; GAPBS reads its own. "torch" is `import torch` alone.
 """
@@ -74,7 +74,7 @@ def measure(system: str, folder: Path, threads: int) -> dict[str, Any]:
     """{"system", and in bytes "imported", "loaded", "searched"}, or "error"."""
     try:
         if system == "gapbs":
-            from bench import gapbs  # not above: it imports what the other systems may do without
+            from bench import gapbs  # not above: the other systems do not need its imports
 
             programs, source = gapbs.folder(), Description.load(folder).sources[0]
             command = [f"{programs}/bfs", "-f", str(folder / "graph.sg"), "-r", str(source), "-n", "1"]

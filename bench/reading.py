@@ -31,7 +31,7 @@ def generate(path: Path, num_edges: int) -> tuple[int, int]:
 
 
 def parse(path: Path) -> pa.Table:
-    """What no reader built on pyarrow can do without: two integer columns from text."""
+    """A lower bound for readers built on pyarrow: two integer columns from text."""
     return csv.read_csv(
         str(path),
         csv.ReadOptions(column_names=["source", "target"]),

@@ -1,4 +1,4 @@
-"""Results as Markdown tables. A ratio is a peer's time over ours: above 1 we are faster.
+"""Results as Markdown tables. A ratio is a peer's time over TGraph's: above 1 TGraph is faster.
 
     python -m bench.report bench/results/analytics.json
 
@@ -119,7 +119,7 @@ def shown_ratio(peer: dict[str, Any] | None, ours: dict[str, Any] | None, per_it
 
 
 def notes(runs: Sequence[dict[str, Any]]) -> str:
-    """What was left out or went wrong, once."""
+    """Systems that were skipped and errors, each once."""
     found = {f"{run['threads']} threads: {text}" for run in runs for text in run["skipped"]}
     for run in runs:
         for cell in run["cells"]:
@@ -252,7 +252,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def microseconds(value: float | str) -> str:
-    """A time, or what went wrong instead."""
+    """A time, or the error."""
     return value if isinstance(value, str) else f"{value * 1e6:.3g}" if value < 1e-4 else f"{value * 1e6:.0f}"
 
 

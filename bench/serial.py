@@ -2,8 +2,8 @@
 
     python -m bench.serial [--scale 20] [--threads 16,64] [--repeat 3] [--only bfs,...] [--regions]
 
-The kernels are told that the machine has so many processors, cut their work for these, and run it on the calling thread
-alone, while a census (kernels/native/threads/census.hpp) times the chunks of every region. Told of each algorithm:
+The kernels take the machine to have so many processors, cut their work for these, and run it on the calling thread
+alone, while a census (kernels/native/threads/census.hpp) times the chunks of every region. Reported:
 
     outside    milliseconds outside of regions
     torch      those of them that are operations of torch that it cuts into parts of 32,768 entries for its threads:
@@ -12,7 +12,7 @@ alone, while a census (kernels/native/threads/census.hpp) times the chunks of ev
     by Amdahl  the speed-up that is left if what is inside is spread evenly
     by chunks  the same where chunks are given to whichever thread is free first: long ones leave the others waiting
 
-Nothing is told of what threads cost each other: memory that they share, and waking. With --regions each place where
+Contention for shared memory, and the waking of threads, are not modelled. With --regions each place where
 regions are run: how many, of how many chunks, and what part of its longest region the longest chunk is.
 Results go to bench/results/serial.json and .md.
 """

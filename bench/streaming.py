@@ -1,11 +1,11 @@
-"""Graphs larger than the memory they are given: time, bytes read and peak memory, beside numpy and scipy.
+"""Graphs larger than their memory budget: time, bytes read and peak memory, compared with numpy and scipy.
 
     python -m bench.streaming [--scale 20] [--edge-factor 64] [--share 4] [--blocks 64] [--repeat 3] [--folder DIR]
 
-A power-law graph is written as a partitioned file. Then each system, in a process of its own, runs on it with a budget
+A power-law graph is written as a partitioned file. Then each system, in a separate process, runs on it with a budget
 of 1/share of its arcs: PageRank (10 iterations), BFS and WCC here, PageRank for the peers. Where control groups of
-version 1 or 2 let us, the process is held to 1.15 times the budget beside what its imports take, page cache included.
-Results are checked against those in memory. Told of each run:
+version 1 or 2 allow it, the process is limited to 1.15 times the budget in addition to its imports, page cache
+included. Results are checked against those in memory. Reported for each run:
 
     seconds     the best, the median
     bandwidth   bytes of blocks over the seconds in which blocks were visited, and over all
@@ -71,7 +71,7 @@ def parsed() -> argparse.Namespace:
 
 
 def alone(arguments: list[str], limit: Path | None = None) -> str:
-    """The last line that this module prints in a process of its own."""
+    """The last line that this module prints in a separate process."""
     command = [sys.executable, "-m", "bench.streaming", *arguments]
     return launch(command, os.cpu_count() or 1, None if limit is None else str(limit))[0][-1]
 
@@ -144,7 +144,7 @@ def Labels() -> Any:
 
 
 def measured(what: str, folder: Path, budget: int, repeat: int) -> dict[str, Any]:
-    """One system, run so many times in processes of their own, limited where that is allowed."""
+    """One system, run so many times in separate processes, limited where that is allowed."""
     base = json.loads(alone(["--imports", what]))["peak"]
     runs: list[dict[str, Any]] = []
     with limited(int(budget * SLACK) + base) as limit:
@@ -159,7 +159,7 @@ def measured(what: str, folder: Path, budget: int, repeat: int) -> dict[str, Any
 @contextmanager
 def limited(nbytes: int) -> Iterator[Path | None]:
     """A control group that is held to so many bytes, page cache included: the file that a process writes itself into.
-    None where the system has none, or does not let us."""
+    None where the system has none, or does not permit it."""
     root = Path("/sys/fs/cgroup")
     for parent, file in ((root / "memory", "memory.limit_in_bytes"), (root, "memory.max")):
         group = parent / f"tgraph-bench-{os.getpid()}"
@@ -184,7 +184,7 @@ def child(what: str, folder: Path, budget: int) -> dict[str, Any]:
 
 
 def streamed(what: str, folder: Path, budget: int) -> dict[str, Any]:
-    """A run of ours, between two plain reads of the same file."""
+    """A TGraph run, between two plain reads of the same file."""
     import tgraph as tg
     from tgraph.stream.memory import page_aligned
 
@@ -261,7 +261,7 @@ def mapped(what: str, folder: Path, budget: int) -> dict[str, Any]:
 
 
 def forget(path: Path) -> None:
-    """Drop the pages of a file from the cache, which count for whoever read them last."""
+    """Drop the pages of a file from the cache, which are accounted to the process that read them."""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -253,7 +253,7 @@ class Agreement:
 
 
 class LabelSteps:
-    """Synchronous label propagation [n] of ours, checked step by step on some vertices and on all large hubs.
+    """Synchronous label propagation [n] of TGraph, checked step by step on some vertices and on all large hubs.
 
     Peers propagate labels one vertex at a time, so that their results differ by nature, and are not compared.
     """

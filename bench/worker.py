@@ -1,8 +1,8 @@
-"""One graph at one number of threads: a process of its own, since thread counts are set by the environment.
+"""One graph at one number of threads: a separate process, since thread counts are set by the environment.
 
     python -m bench.worker SPEC.json RESULT.json
 
-Holds our graph and those of the peers at once, so that they can take turns; writes what it has after every kernel.
+Holds the graphs of all systems at once, so that these can be interleaved; writes the results after every kernel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BYTES_PER_ARC = 120  # what the structures of one peer take at most, about
 
 @dataclass
 class Task:
-    """What a worker is asked to do. `skip`: pairs [system, kernel] that were too slow at another thread count."""
+    """The task of a worker. `skip`: pairs [system, kernel] that were too slow at another thread count."""
 
     folder: str
     threads: int
@@ -93,7 +93,7 @@ def out_of_reach(name: str, arrays: Arrays) -> str | None:
 
 
 def available_memory() -> float:
-    """Bytes; infinite where the system does not say."""
+    """Bytes; infinite if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -128,7 +128,7 @@ def verified(check: Any, name: str, read: Any, argument: Any, result: Any) -> No
 
 
 def verified_labels(check: Any, system: Any, plain: Any, argument: Any, result: Any) -> None:
-    """The first time, look at the steps that led there."""
+    """The first time, every step is checked."""
     if check.known is None:
         for step in (1, 2, 10):
             before = torch.arange(system.graph.num_vertices) if step == 1 else system.label_steps(step - 1)
@@ -155,7 +155,7 @@ def count_iterations(contestant: Any, counter: Any) -> int | None:
 
 
 def print_cells(graph: str, threads: int, spec: Spec, cells: list[dict[str, Any]]) -> None:
-    """A line on the terminal for each kernel, so that a user sees it going on."""
+    """Print a line for each kernel, as progress."""
     shown = []
     for made in cells:
         if made["error"] is None:

@@ -14,7 +14,7 @@ ROUNDS = 30
 
 
 def rank_of(graph: tg.Graph, weights: torch.Tensor, vertex: int) -> torch.Tensor:
-    """The PageRank of one vertex where the edges have these weights: a scalar that remembers how it came about."""
+    """The PageRank of one vertex where the edges have these weights: a scalar with a gradient."""
     weighted = tg.Graph(graph.offset, graph.neighbors, weights, graph.vertices)
     ranks = tg.algorithms.pagerank(weighted, weighted=True, tol=None, max_iterations=ROUNDS, dtype=torch.float64)
     return ranks[vertex]

@@ -18,22 +18,22 @@ FEATURES, HIDDEN, CLASSES = 128, 64, 8
 
 
 class Layer(torch.nn.Module):
-    """What a vertex makes of its own features and the mean of its neighbours'."""
+    """A layer on the features of a vertex and the mean of its neighbours'."""
 
     def __init__(self, wide: int, narrow: int):
         super().__init__()
-        self.own, self.heard = torch.nn.Linear(wide, narrow), torch.nn.Linear(wide, narrow, bias=False)
+        self.own, self.mean = torch.nn.Linear(wide, narrow), torch.nn.Linear(wide, narrow, bias=False)
 
-    def forward(self, own: torch.Tensor, heard: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.own(own) + self.heard(heard))
+    def forward(self, own: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
+        return torch.relu(self.own(own) + self.mean(mean))
 
 
 def from_disk(folder: Path, layers: list[Layer], memory: int) -> tg.stream.FeatureFile:
     """The features in x.npy put through all layers."""
     graph, features = tg.open(folder / "graph.tg", memory), tg.stream.FeatureFile(folder / "x.npy")
     for number, layer in enumerate(layers):
-        heard = tg.stream.aggregate(graph, features, folder / "heard.npy", "mean")
-        features = tg.stream.apply((features, heard), layer, folder / f"layer{number}.npy", memory=memory)
+        mean = tg.stream.aggregate(graph, features, folder / "mean.npy", "mean")
+        features = tg.stream.apply((features, mean), layer, folder / f"layer{number}.npy", memory=memory)
         print(f"layer {number}: {features.shape[1]} features of {features.shape[0]:,} vertices")
     return features
 

@@ -1,4 +1,4 @@
-"""The subject of a paper, learned from a few labelled papers and who cites whom: GCN, GAT and GraphSAGE.
+"""The subject of a paper, learned from a few labelled papers and the citations: GCN, GAT and GraphSAGE.
 
 FILE is a citation network as .npz: CSR adjacency (indptr, indices), CSR features (feat_indptr, feat_indices, feat_data,
 feat_shape), labels, train_idx, val_idx and test_idx. Without one, a network is drawn in which papers mostly cite papers
@@ -25,7 +25,7 @@ PATIENCE = 100  # epochs
 
 @dataclass
 class Papers:
-    """Who cites whom, features [n, words] (sparse), labels [n], and the papers to learn from, choose by and test on."""
+    """Citations, features [n, words] (sparse), labels [n], and the papers to learn from, choose by and test on."""
 
     graph: tg.Graph
     features: Tensor
@@ -40,7 +40,7 @@ def read(path: str) -> Papers:
     held = {name: torch.from_numpy(array) for name, array in np.load(path).items()}
     words = torch.zeros(held["feat_shape"].tolist())
     paper = torch.arange(len(words)).repeat_interleave(held["feat_indptr"].diff())
-    words[paper, held["feat_indices"].long()] = held["feat_data"]  # one number stands for all where all are equal
+    words[paper, held["feat_indices"].long()] = held["feat_data"]  # of length 1 where all are equal
     words /= words.sum(1, keepdim=True).clamp(min=1)
     graph = tg.Graph.from_csr(held["indptr"].long(), held["indices"].long(), directed=False)
     split = (held[f"{name}_idx"] for name in ("train", "val", "test"))

@@ -12,7 +12,7 @@ import tgraph as tg
 
 
 def write_sample(folder: Path) -> Path:
-    """An edge list with comments and ids of its own, compressed, as one finds them on the web."""
+    """An edge list with comments and arbitrary ids, compressed, as published on the web."""
     graph = tg.generators.rmat(11)
     source, target = graph.to_edge_index().tolist()
     path = folder / "sample.txt.gz"
