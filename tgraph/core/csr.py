@@ -143,16 +143,6 @@ class Csr:
             self._derived[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
         return self._derived[name]
 
-    def transposed_permutation(self) -> Tensor:
-        """For each arc of `transposed` the place of its edge, int64 [E]; computed once."""
-        number = self.transposed(numbered=True)[2]
-        assert number is not None
-        if self.permutation is None:
-            return number
-        if "edge" not in self._derived:
-            self._derived["edge"] = self.permutation.index_select(0, number)
-        return self._derived["edge"]
-
     def _is_mirrored(self, offset: Tensor, neighbors: Tensor) -> bool:
         if self.num_columns != self.num_rows:
             return False

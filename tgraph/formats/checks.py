@@ -1,5 +1,5 @@
-"""Validation of edges passed by the user and of stored tensors, which may come from a damaged file. Kernels index
-memory with these tensors without bounds checks."""
+"""Validation of stored tensors, which may come from a damaged file. Kernels index memory with these tensors without
+bounds checks."""
 
 from __future__ import annotations
 
@@ -58,16 +58,3 @@ def count_option(options: dict[str, Any], name: str, least: int = 0) -> int:
     if count < least:
         raise ArgumentError(f"{name}: must be at least {least}, got {count}")
     return count
-
-
-def checked_edges(
-    src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """The edges as index tensors and weights. Raises ArgumentError for ends out of range and for mismatched lengths."""
-    num_vertices = inputs.as_count(num_vertices, "num_vertices")
-    src, dst = inputs.as_index(src, "src"), inputs.as_index(dst, "dst")
-    if len(src) != len(dst):
-        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
-    validate.check_range(src, num_vertices, "src")
-    validate.check_range(dst, num_vertices, "dst")
-    return src, dst, inputs.as_weights(weights, len(src))

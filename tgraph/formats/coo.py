@@ -11,7 +11,7 @@ from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
-from tgraph.formats.checks import check_names, checked_edges, count_option
+from tgraph.formats.checks import check_names, count_option
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import (
     Csr,
@@ -57,15 +57,6 @@ class COO(Uncompressed):
             return cls(graph.num_vertices, sorting.expand_rows(offset, ends.dtype), ends, weights, sorted=True)
         offset, rows, weights = transposed_csr(offset, ends, weights)
         return cls(graph.num_vertices, rows, sorting.expand_rows(offset, rows.dtype), weights, sorted=False)
-
-    @classmethod
-    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs `src[i] -> dst[i]`, int32 or int64 [m], in the order given, with weights [m] or None. Allocates
-        nothing of the size of `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
-        src, dst, weights = checked_edges(src, dst, weights, num_vertices)
-        index = sorting.index_dtype(num_vertices)
-        weights = None if weights is None else weights.detach()
-        return cls(num_vertices, src.to(index), dst.to(index), weights, sorted=_ascends(src))
 
     def to_csr(self) -> Csr:
         """See `Layout.to_csr`; parallel arcs keep the order in which they are stored."""

@@ -11,7 +11,7 @@ from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
 from tgraph.errors import ArgumentError
-from tgraph.formats.checks import check_names, check_rows, checked_edges, count_option
+from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
 from tgraph.formats.row_column import ByColumn, ByRow
 from tgraph.formats.uncompressed import Csr, placed, reduce_arcs, reduce_rows, taken
@@ -44,17 +44,6 @@ class DCSR(ByRow):
         offset = torch.cat((graph.offset[row_ids], graph.offset[-1:]))
         weights = None if graph.weights is None else graph.weights.detach()
         return cls._of(graph.num_vertices, row_ids, offset, graph.neighbors, weights)
-
-    @classmethod
-    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs `src[i] -> dst[i]`, int32 or int64 [m], with `weights` [m] or None. Allocates nothing of the size of
-        `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
-        src, dst, weights = checked_edges(src, dst, weights, num_vertices)
-        order = sorting.lexical_order(src, dst, num_vertices)
-        row_ids, degree = src[order].unique_consecutive(return_counts=True)
-        offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
-        weights = None if weights is None else weights.detach()[order]
-        return cls._of(num_vertices, row_ids, offset, dst[order], weights)
 
     @classmethod
     def _of(cls, num_vertices: int, row_ids: Tensor, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Self:
@@ -108,9 +97,3 @@ class DCSC(ByColumn):
 
     name = "dcsc"
     by_row = DCSR
-
-    @classmethod
-    def from_edges(cls, src: Tensor, dst: Tensor, weights: Tensor | None, num_vertices: int) -> Self:
-        """The arcs `src[i] -> dst[i]`, int32 or int64 [m], with `weights` [m] or None. Allocates nothing of the size of
-        `num_vertices`. Raises ArgumentError for ends out of range and for mismatched shapes."""
-        return cls(DCSR.from_edges(dst, src, weights, num_vertices))

@@ -74,10 +74,11 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     extension or option; OSError where the file cannot be opened.
     """
     module = format_module(path, format)
-    known = inspect.signature(module.read).parameters
+    parts = (getattr(module, "plan", module.read), module.read)
+    known = [name for part in parts for name in inspect.signature(part).parameters if name not in ("path", "options")]
     for name in options:
-        if name not in known or name == "path":
-            listed = ", ".join(list(known)[1:])
+        if name not in known:
+            listed = ", ".join(dict.fromkeys(known))
             short = module.__name__.rpartition(".")[2]
             raise ArgumentError(f"{name}: no option of the format {short}; its options are: {listed}")
     if progress and "progress" in known:

@@ -14,35 +14,17 @@ from tgraph.files import PathLike
 from tgraph.files.byte_stream import create_bytes
 from tgraph.io.edges import Ids, Rules, named_edges, printable
 from tgraph.io.text import edgelist
-from tgraph.io.text.columns import first_lines, read_columns
+from tgraph.io.text.columns import first_lines
 from tgraph.io.text.line_layout import LineLayout, check_delimiter
 from tgraph.io.text.names import Columns, find_columns
 
 
-def read(
-    path: PathLike,
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    weight: str | None = None,
-    directed: bool | None = None,
-    weights: bool | int | None = None,
-    multi: Multi = "keep",
-    self_loops: SelfLoops = "keep",
-    ids: Ids = "auto",
-    delimiter: str | None = None,
-    skip: int = 0,
-    progress: bool = False,
-) -> Graph:
-    """Read columns by name; arguments are explained in `tgraph.read`.
+def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
+    """Read columns by name; the `options` are those of `plan`.
 
-    A first line that contains a number is not a header: the file is then read as an edge list, columns 1 and 2.
-    Fields may be quoted with ". Raises FileFormatError for an invalid line, ArgumentError for a missing column.
+    Raises FileFormatError for an invalid line, ArgumentError for a missing column.
     """
-    found = plan(path, source, target, weight, directed, weights, multi, self_loops, ids, delimiter, skip)
-    if found.layout is None:
-        return found.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
-    return found.build(read_columns(path, found.layout, progress))
+    return plan(path, **options).read(path, progress)
 
 
 def plan(
@@ -58,7 +40,11 @@ def plan(
     delimiter: str | None = None,
     skip: int = 0,
 ) -> edgelist.Plan:
-    """How to read a file, from its first lines and the options of `read`. Raises FileFormatError and ArgumentError."""
+    """How to read a file, from its first lines; arguments are explained in `tgraph.read`.
+
+    A first line that contains a number is not a header: the file is then read as an edge list, columns 1 and 2.
+    Fields may be quoted with ". Raises FileFormatError and ArgumentError.
+    """
     check_delimiter(delimiter)
     _, data = first_lines(path, edgelist.COMMENTS, skip)
     if not data:

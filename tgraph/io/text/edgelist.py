@@ -27,32 +27,9 @@ _KONECT = re.compile(rb"%\s*(sym|asym|bip)\b")
 _UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
 
 
-def read(
-    path: PathLike,
-    *,
-    directed: bool | None = None,
-    weights: bool | int | None = None,
-    multi: Multi = "keep",
-    self_loops: SelfLoops = "keep",
-    ids: Ids = "auto",
-    delimiter: str | None = None,
-    skip: int = 0,
-    quoted: bool = False,
-    progress: bool = False,
-) -> Graph:
-    """Read an edge list; arguments are explained in `tgraph.read`.
-
-    Fields are separated by blanks, tabs, commas or semicolons, detected from the first data line unless `delimiter` is
-    given. Lines that begin with # or % are comments anywhere in the file; the first `skip` lines are ignored.
-    `quoted=True`: fields may be quoted with ", as in CSV.
-    Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
-    Raises FileFormatError for an invalid line.
-    """
-    found = plan(path, directed, weights, multi, self_loops, ids, delimiter, skip, quoted)
-    if found.layout is None:
-        return found.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
-    arrays = read_columns(path, found.layout, progress)
-    return found.build(arrays)
+def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
+    """Read an edge list; the `options` are those of `plan`. Raises FileFormatError for an invalid line."""
+    return plan(path, **options).read(path, progress)
 
 
 @dataclass(frozen=True)
@@ -67,13 +44,15 @@ class Plan:
     target: int = 1
     taken: Columns | None = None
 
+    def read(self, path: PathLike, progress: bool) -> Graph:
+        """The graph in the file."""
+        if self.layout is None:
+            return self.rules.build(np.empty(0, np.int64), np.empty(0, np.int64))
+        return self.rules.build(*self.columns(read_columns(path, self.layout, progress)))
+
     def columns(self, arrays: list[Any]) -> tuple[Any, Any, Any]:
         """(sources, targets, weights or None) among the arrays of the layout's fields."""
         return arrays[self.source], arrays[self.target], None if self.weight is None else arrays[self.weight]
-
-    def build(self, arrays: list[Any]) -> Graph:
-        """The graph of the arrays of the layout's fields."""
-        return self.rules.build(*self.columns(arrays))
 
 
 def plan(
@@ -87,7 +66,14 @@ def plan(
     skip: int = 0,
     quoted: bool = False,
 ) -> Plan:
-    """How to read a file, from its first lines and the options of `read`. Raises FileFormatError."""
+    """How to read a file, from its first lines; arguments are explained in `tgraph.read`.
+
+    Fields are separated by blanks, tabs, commas or semicolons, detected from the first data line unless `delimiter` is
+    given. Lines that begin with # or % are comments anywhere in the file; the first `skip` lines are ignored.
+    `quoted=True`: fields may be quoted with ", as in CSV.
+    Without `directed` the list is directed, unless its header says undirected (SNAP) or sym (KONECT).
+    Raises FileFormatError.
+    """
     check_delimiter(delimiter)
     notes, data = first_lines(path, COMMENTS, skip)
     rules = Rules(_directed(path, notes, directed), multi, self_loops, ids)
