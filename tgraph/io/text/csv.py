@@ -20,7 +20,7 @@ from tgraph.io.text.names import Columns, find_columns
 
 
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
-    """Read columns by name; the `options` are those of `plan`.
+    """Read columns by name; the `options` are those of `plan`, `progress` that of `tgraph.read`.
 
     Raises FileFormatError for an invalid line, ArgumentError for a missing column.
     """

@@ -28,7 +28,10 @@ _UNSAFE = re.compile(r"[\s,;\"]|^[#%]|^$")
 
 
 def read(path: PathLike, *, progress: bool = False, **options: Any) -> Graph:
-    """Read an edge list; the `options` are those of `plan`. Raises FileFormatError for an invalid line."""
+    """Read an edge list; the `options` are those of `plan`, `progress` that of `tgraph.read`.
+
+    Raises FileFormatError for an invalid line.
+    """
     return plan(path, **options).read(path, progress)
 
 
