@@ -103,7 +103,7 @@ def test_ratios_are_taken_block_by_block():
     assert measure.ratio(peer, {7: [1.0]}) is None
 
 
-def test_contestants_take_turns_and_a_failure_stays_with_its_own():
+def test_contestants_are_interleaved_and_failures_isolated():
     order = []
 
     def contestant(name, fails_at=None):
@@ -168,7 +168,7 @@ def test_a_limit_is_work_over_what_was_measured():
     assert limits.Work("", streamed=200, gathered=30, table=1 << 30).seconds(probe) == (2.0, 30.0)
 
 
-def test_a_report_says_who_is_faster_and_who_is_wrong():
+def test_a_report_marks_faster_and_wrong_systems():
     cell = {"kernel": "bfs", "error": None, "verdict": "verified", "note": ""}
     graph = {"name": "g", "num_vertices": 1, "num_arcs": 2, "directed": False}
     run = {

@@ -24,7 +24,7 @@ def run(code, limit=60.0, left=60.0, name="some step"):
     return gpu_check.run(Step(name, [sys.executable, "-c", code], limit), time.monotonic() + left)
 
 
-def test_what_a_step_says_is_summed_up():
+def test_the_output_of_a_step_is_summarised():
     outcome = run("print('..\\n=== 3 passed, 1 skipped in 0.12s ===\\nbye')")
     assert (outcome.result, outcome.summary) == ("passed", "3 passed, 1 skipped in 0.12s")
     outcome = run("print('FAILED tests/a.py::b - no\\nERROR tests/c.py\\n1 failed in 2.0s'); exit(1)")

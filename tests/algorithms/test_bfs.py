@@ -61,7 +61,8 @@ def test_several_sources_at_once(graph, data):
 
 
 def test_a_pull_goes_one_hop_in_one_iteration():
-    """Vertex 6 hears of the source last, after the scan of its row's head; what that head learns must not leak."""
+    """Vertex 6 is reached last, after the scan of the head of its row, whose new values must not be read in that
+    round."""
     src, dst = [9, 0, 1, 2, 3, 4, 0], [0, 5, 6, 6, 6, 6, 1]
     graph = tg.Graph.from_edges([*src, 5], [*dst, 6], num_vertices=10)
     for mode in MODES:

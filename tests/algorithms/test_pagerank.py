@@ -199,7 +199,7 @@ def test_native_and_portable_kernels_give_the_same_ranks(method, weighted, dtype
     graph = random_graph(200, 3000, dtype=torch.float32)
     options = {"method": method, "weighted": weighted, "dtype": dtype}
     runs = [tg.run(PageRank(**options), graph, backend=backend) for backend in ("native", "portable")]
-    if method == "gauss-seidel":  # whose compiled steps let more vertices hear each other: to the tolerance
+    if method == "gauss-seidel":  # whose compiled steps use more new values: equal to the tolerance
         assert runs[0].iterations <= runs[1].iterations
         assert torch.allclose(*(run.values for run in runs), atol=1e-6)
         return

@@ -67,7 +67,7 @@ def test_widths_against_inexact_weights(dtype, scale):
 
 
 def _scipy(graph):
-    """The least weight of parallel arcs in a dense matrix, with zero weights told from missing arcs."""
+    """The least weight of parallel arcs in a dense matrix, which distinguishes zero weights from missing arcs."""
     dense = np.full((graph.num_vertices, graph.num_vertices), np.inf)
     for u, v, weight in arcs(graph):
         dense[u, v] = min(dense[u, v], weight)
@@ -106,7 +106,7 @@ def test_a_width_that_holds_everything(mode, width):
 
 
 def test_large_integer_distances_do_not_overflow(mode):
-    """Unreached vertices hold the largest int64; were they to send, their messages would wrap round and win."""
+    """Unreached vertices hold the largest int64; if they sent it, the sum would wrap to a small value."""
     heavy = 2**62 // 8
     graph = tg.Graph.from_edges([0, 1, 3, 4, 4, 5], [1, 2, 4, 0, 2, 2], [heavy] * 6, num_vertices=6)
     assert sssp(graph, 0, mode=mode).tolist() == [0, heavy, 2 * heavy, -1, -1, -1]

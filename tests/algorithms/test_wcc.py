@@ -69,7 +69,7 @@ def test_grid_and_the_smallest_graphs(backend):
 
 @given(graphs(directed=True))
 def test_a_directed_graph_whose_transpose_is_there(graph):
-    """Then only the vertices outside the largest tree are looked at, from both sides."""
+    """Only the vertices outside the largest tree are expanded then, in both directions."""
     expected = components(graph)
     graph.transpose()
     for backend in ("auto", "portable"):
@@ -77,7 +77,7 @@ def test_a_directed_graph_whose_transpose_is_there(graph):
 
 
 def test_a_directed_tree_reached_only_from_the_largest():
-    """Arcs lead out of the largest tree, late in its rows, to vertices that have none of their own."""
+    """Arcs lead out of the largest tree, late in its rows, to vertices without out-arcs."""
     src, dst = zip(*[(i, j) for i in range(10) for j in range(10) if i != j], strict=True)
     graph = tg.Graph.from_edges([*src, 3, 11, 4], [*dst, 10, 12, 12])
     for _ in range(2):

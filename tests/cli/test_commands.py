@@ -33,7 +33,7 @@ EDGES = "# a comment\n10 20 3\n10 30 1\n30 20 1\n20 40 5\n50 60 2\n"
 
 @pytest.fixture
 def file(tmp_path) -> Path:
-    """Two components under ids of their own; vertex 10 has the largest out-degree."""
+    """Two components with arbitrary ids; vertex 10 has the largest out-degree."""
     path = tmp_path / "small.wel"
     path.write_text(EDGES)
     return path
@@ -61,7 +61,7 @@ def column(path: Path, name: str) -> dict:
 # ---- algorithms ---------------------------------------------------------------------------------------------------
 
 
-def test_bfs_starts_at_the_vertex_of_largest_out_degree_and_says_so(file):
+def test_bfs_starts_at_the_vertex_of_largest_out_degree_and_reports_it(file):
     shown = tgraph("bfs", file)
     assert f"{file}: 6 vertices, 5 edges, directed, read in" in shown
     assert "from vertex 10, the one of largest out-degree" in shown
@@ -81,7 +81,7 @@ def test_bfs_options(file):
     assert "reached 4 of 6 vertices, depth 2" in tgraph("bfs", file, "--undirected", "--source", 40, "--mode", "pull")
 
 
-def test_sssp_goes_by_the_weights_unless_told_otherwise(file, tmp_path):
+def test_sssp_uses_the_weights_unless_disabled(file, tmp_path):
     output = tmp_path / "distance.csv"
     assert "the farthest at distance 7" in tgraph("sssp", file, "--output", output)
     assert column(output, "distance") == {10: 0, 20: 2, 30: 1, 40: 7, 50: -1, 60: -1}
@@ -165,7 +165,7 @@ TABLE = "from,to,cost,name\n1,2,5,x\n"
         ("t.gr", "p sp 2 1\na 1 2 5\n", [], "with weights (--weights none: without)"),
     ],
 )  # fmt: skip
-def test_what_was_read_is_said(name, text, options, said, tmp_path):
+def test_the_columns_read_are_reported(name, text, options, said, tmp_path):
     path = tmp_path / name
     path.write_text(text)
     result = CliRunner().invoke(app, ["sssp", str(path), *options])
@@ -447,7 +447,7 @@ def test_a_failed_write_leaves_no_part_of_a_file(file, tmp_path, monkeypatch):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_an_error_of_ours_keeps_its_traceback(file, monkeypatch):
+def test_an_internal_error_keeps_its_traceback(file, monkeypatch):
     def fail(*arguments, **options):
         raise ZeroDivisionError("a bug")
 
@@ -471,7 +471,7 @@ def test_the_installed_command(file):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 def test_interrupt_gives_one_line_and_exit_code_130(tmp_path):
-    """A surfer who never jumps goes to and fro between the middle of a star and its ends for ever."""
+    """With damping 1 the ranks of a star oscillate, so that the run never ends."""
     star = tmp_path / "star.el"
     star.write_text("0 1\n0 2\n0 3\n")
     endless = ["pagerank", str(star), "--undirected", "--damping", "1", "--tol", "0", "--max-iterations", str(10**9)]
@@ -488,14 +488,14 @@ def test_interrupt_gives_one_line_and_exit_code_130(tmp_path):
 
 
 def heed_interrupts():
-    """Who runs the tests in the background may have interrupts ignored, which a process inherits."""
+    """In the background interrupts may be ignored, which child processes inherit."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 # ---- real graphs --------------------------------------------------------------------------------------------------
 
 
-# Third columns that are times, not weights; and the pieces of one graph that .e stands for.
+# Third columns that are times, not weights; and the files that belong to one .e.
 TIMES = ("CollegeMsg.txt.gz", "sx-mathoverflow.txt.gz")
 SAME_GRAPH = (".v", ".properties")
 # The scores of meshes and roads settle slowly, and the paths from all vertices take as many searches.
@@ -522,7 +522,7 @@ def graphs_in(folder: Path) -> Iterator[tuple[Path, tg.Graph]]:
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the folder of real graphs {DATA} is not there")
 @pytest.mark.parametrize("folder", folders_of_graphs())
 def test_algorithms_on_real_graphs(folder):
-    """They succeed, or say why the graph is not for them: a negative weight, scores that do not settle."""
+    """They succeed, or refuse the graph with a reason: a negative weight, scores that do not converge."""
     for path, _ in graphs_in(DATA / folder):
         columns = ["--weights", "none"] if path.name in TIMES else []
         for algorithm in ALGORITHMS:
@@ -532,7 +532,7 @@ def test_algorithms_on_real_graphs(folder):
             assert result.exit_code == 0 or refused, (command, result.output)
 
 
-# Files with a reference.json by igraph beside them.
+# Files with results of igraph in a reference.json of their folder.
 REFERENCED = (
     "MIT8/MIT8.edgelist.gz",
     "USA-road-BAY/BAY.gr.xz",

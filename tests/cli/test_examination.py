@@ -20,7 +20,7 @@ from tgraph.kernels.cuda import compiler
 
 
 def sections():
-    """{title: {name: what is said of it}} of the command's report."""
+    """{title: {name: entry}} of the command's report."""
     result = CliRunner().invoke(app, ["doctor"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     found = {}
@@ -35,7 +35,7 @@ def backend_named(name, refuses, unavailable=None):
     return Backend(name, {"aggregate": Implementation(None, refuses)}, lambda: unavailable)
 
 
-def test_it_tells_versions_devices_backends_and_the_cache(monkeypatch, tmp_path):
+def test_the_report_has_versions_devices_backends_and_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "a.bin").write_bytes(bytes(2500))
@@ -49,7 +49,7 @@ def test_it_tells_versions_devices_backends_and_the_cache(monkeypatch, tmp_path)
 
 
 @pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
-def test_it_tells_what_limits_the_threads(monkeypatch):
+def test_the_report_has_what_limits_the_threads(monkeypatch):
     monkeypatch.setenv("TGRAPH_CPUS", "1")
     title = "threads of the compiled kernels"
     limited = sections()[title]
@@ -66,7 +66,7 @@ def test_a_cache_that_is_not_there_is_empty(monkeypatch, tmp_path):
     assert sections()["cache"]["size"] == "empty"
 
 
-def test_a_user_without_a_home_is_told_the_variable(monkeypatch):
+def test_without_a_home_the_report_names_the_variable(monkeypatch):
     def no_home():
         raise RuntimeError("no home directory")
 
@@ -78,7 +78,7 @@ def test_a_user_without_a_home_is_told_the_variable(monkeypatch):
     }
 
 
-def test_a_backend_tells_why_it_does_not_serve_a_device(monkeypatch):
+def test_a_backend_gives_the_reason_for_not_serving_a_device(monkeypatch):
     monkeypatch.setattr(examination, "devices", lambda: ["cpu", "meta"])
     monkeypatch.setattr(examination, "model", str)
     call = Call("aggregate", torch.ones(2))
@@ -98,7 +98,7 @@ def test_a_backend_tells_why_it_does_not_serve_a_device(monkeypatch):
     }
 
 
-def test_a_device_that_does_not_work_is_told(monkeypatch):
+def test_a_device_that_does_not_work_is_reported(monkeypatch):
     monkeypatch.setattr(examination, "devices", lambda: ["cpu", "cuda:99"])
     monkeypatch.setattr(examination, "model", str)
     assert "not cuda:99: " in sections()["backends, best first"]["portable"]

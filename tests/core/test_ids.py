@@ -30,6 +30,13 @@ def test_integers_there_and_back(values, data):
             assert ids.find(taken).tolist() == order.tolist() == ids.find(taken.tolist()).tolist()
 
 
+def test_booleans_and_large_integers_are_labels():
+    for values in ([True, False], [0, 2**63]):
+        ids = VertexIds(values)
+        assert not ids.are_integers and ids.find(values).tolist() == [0, 1]
+        assert [type(label) for label in ids.take(torch.tensor([1, 0]))] == [type(value) for value in values]
+
+
 @given(LABELS, st.data())
 def test_labels_there_and_back(values, data):
     ids = VertexIds(values)

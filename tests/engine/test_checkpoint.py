@@ -258,7 +258,7 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, killing, what):
     tg.run(PageRank(personalization=personal(0)), graph, checkpoint=path)
 
 
-def test_a_program_that_ran_before_goes_on_too(tmp_path, killing):
+def test_a_program_that_ran_before_resumes_too(tmp_path, killing):
     graph, path, program = random_graph(60, 300), tmp_path / "run.ckpt", WCC()
     expected = tg.run(program, graph)
     left_behind(path, BFS(0), grid(9, 9), killing, backend="portable")
@@ -268,7 +268,7 @@ def test_a_program_that_ran_before_goes_on_too(tmp_path, killing):
     assert kills and torch.equal(found.values, expected.values)
 
 
-def test_a_file_is_told_by_its_blocks(tmp_path, killing):
+def test_a_streamed_graph_is_identified_by_its_blocks(tmp_path, killing):
     path, graph = tmp_path / "run.ckpt", random_graph(300, 3000)
     paths = []
     for seed in (0, 1):
@@ -415,7 +415,7 @@ def test_a_disk_that_is_full_costs_the_checkpoint_and_not_the_run(tmp_path, kill
 
 
 def test_progress_and_time(tmp_path, capsys, monkeypatch):
-    """Written once the time has come, not before; the bar goes on from what was done."""
+    """Written when due, not before; the progress bar resumes at the iterations done."""
     graph, path, clock = random_graph(60, 300), tmp_path / "run.ckpt", [0.0]
     written = []
     monkeypatch.setattr("tgraph.engine.checkpoint.time.monotonic", lambda: clock[0])
@@ -456,23 +456,23 @@ def work():
 
 
 def kill_while_running(tmp_path, name, waits):
-    """Kill a run on a graph in a file, which goes on each time from its checkpoint until it is done, and then begins
-    anew. Returns how often it went on."""
+    """Kill a run on a graph in a file, which resumes each time from its checkpoint until it is done, and then begins
+    anew. Returns how often it resumed."""
     side = 300 if name == "bfs" else 120
     graph = random_graph(40_000, 400_000) if name == "pagerank" else grid(side, side)
     tg.stream.file.writing.write_partitioned(graph, tmp_path / "graph.tg", 24)
     program = PageRank(tol=None, max_iterations=40) if name == "pagerank" else BFS(0)
     expected = tg.run(program, tg.open(tmp_path / "graph.tg", memory="5MB")).values
-    went_on, finished = 0, 0
+    resumed, finished = 0, 0
     for was_killed in killed(RUNNING, [tmp_path, name], [*waits, 600]):
-        went_on += was_killed and (tmp_path / "run.ckpt").exists()
+        resumed += was_killed and (tmp_path / "run.ckpt").exists()
         if not was_killed:
             found = torch.from_numpy(np.load(tmp_path / f"{name}.npy"))
             assert torch.equal(found, expected) and not (tmp_path / "run.ckpt").exists()
             finished += 1
     assert finished
     assert not list(tmp_path.glob(".*"))
-    return went_on
+    return resumed
 
 
 # How long a run is left alone at most, in seconds: less than it takes. A search block by block takes the least.
@@ -481,7 +481,7 @@ PATIENCE = {"pagerank": 0.3, "bfs in rounds": 0.3, "bfs": 0.08}
 
 @pytest.mark.fault
 @pytest.mark.parametrize("name", ["pagerank", "bfs in rounds"])
-def test_a_killed_run_goes_on(tmp_path, name):
+def test_a_killed_run_resumes(tmp_path, name):
     kill_while_running(tmp_path, name, [PATIENCE[name]] * 3)
 
 

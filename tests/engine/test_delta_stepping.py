@@ -54,6 +54,7 @@ def test_hysteresis_a_pull_stays_until_the_frontier_is_small_and_shrinking():
     policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")))
     assert policy.choose(frontier(10, M)) == "pull"
     assert policy.choose(frontier(20, 4000)) == "pull"  # small, but growing
+    assert policy.choose(frontier(20, 10)) == "pull"  # nor is it shrinking
     assert policy.choose(frontier(19, 10)) == "push"
 
 
@@ -107,7 +108,7 @@ def test_only_where_vertices_settle_are_explored_arcs_counted_down():
 
 
 def test_towards_the_end_of_a_long_search_a_thin_frontier_is_still_pushed():
-    """Few arcs are left unexplored then; a look at every vertex would cost more."""
+    """Few arcs are left unexplored then; a scan of all vertices would cost more."""
     policy = DirectionPolicy(SimpleNamespace(num_vertices=N, num_arcs=M, device=torch.device("cpu")), settles=True)
     policy.unexplored = 10
     assert policy.choose(frontier(3, N // THRESHOLDS.floor)) == "push"
@@ -170,7 +171,7 @@ def test_a_changed_vertex_is_taken_at_its_new_value():
     data = torch.tensor([0, 5, 25, 35])
     order = NearFar(10, data.dtype, Scratch(N))
     assert order.next(data, graph.everything()).ids.tolist() == [0, 1]
-    data[3] = 7  # near now: relaxed at once, and not again when its bucket of old comes
+    data[3] = 7  # near now: relaxed at once, and not again with its former bucket
     assert order.next(data, graph.select([3])).ids.tolist() == [3]
     assert order.next(data, graph.nothing()).ids.tolist() == [2]
     data[1] = 24  # cannot happen in a relaxation, but must not loop

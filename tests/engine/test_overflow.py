@@ -1,4 +1,4 @@
-"""Relaxations on integers: every backend gives what exact integers give, or says which sum does not fit."""
+"""Relaxations on integers: every backend gives the exact result or names the sum that does not fit."""
 
 import pytest
 import torch
@@ -46,8 +46,8 @@ def test_layouts_are_exact_or_raise(given_program, name, rounds, mode):
     assert found == expected
 
 
-def test_a_vertex_that_nobody_sends_to_keeps_its_value_in_a_layout():
-    """It hears the least value of int64, whose absolute value is itself."""
+def test_a_vertex_without_messages_keeps_its_value_in_a_layout():
+    """It receives the least value of int64, whose absolute value is itself."""
     graph = tg.Graph.from_edges([0], [1], torch.tensor([5], dtype=torch.int32), num_vertices=2).to_format("coo")
     for dtype in (torch.int32, torch.int64):
         given = torch.tensor([torch.iinfo(dtype).min, 3], dtype=dtype)
@@ -80,7 +80,7 @@ def test_only_the_identity_is_never_sent(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_arc_that_nothing_crosses_does_no_harm(backend):
+def test_an_arc_that_no_message_crosses_cannot_overflow(backend):
     """A large weight far from the values that are large, and longer paths than any there are."""
     large = torch.iinfo(torch.int64).max - 10
     graph = tg.Graph.from_edges([0, 2], [1, 3], [9, large])
@@ -91,6 +91,19 @@ def test_an_arc_that_nothing_crosses_does_no_harm(backend):
     values[2] = 10
     with pytest.raises(ArgumentError, match=rf"10 \+ {large} on the arc 2 -> 3 does not fit torch.int64.*float64"):
         tg.run(Any("min", "add", values), graph, backend=backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+def test_sums_overflow_at_the_last_arc_of_the_longest_path(backend, length):
+    graph = tg.Graph.from_edges(range(length), range(1, length + 1))
+    info = torch.iinfo(torch.int32)
+    start = torch.tensor([info.max % length, *[info.max] * length], dtype=torch.int32)
+    largest = (info.max - 1 - int(start[0])) // length
+    found = tg.run(Any("min", "add", start, weight=largest), graph, backend=backend).values
+    assert found.tolist() == [int(start[0]) + i * largest for i in range(length + 1)]
+    with pytest.raises(ArgumentError, match=rf"on the arc {length - 1} -> {length} does not fit torch.int32"):
+        tg.run(Any("min", "add", start, weight=largest + 1), graph, backend=backend)
 
 
 @pytest.mark.parametrize("weight", [2**31, -(2**31) - 1, torch.tensor(2**40)])

@@ -55,6 +55,23 @@ def test_other_options_make_another_plan(made, options):
     assert len(made) == 2
 
 
+def test_values_that_record_gradients_make_another_plan(made):
+    class FromFirst(SSSP):
+        """Distances from vertex 0, which has a value that may require gradients."""
+
+        def init(self, graph):
+            values, active = super().init(graph)
+            return (values + self.least, active) if self.least.requires_grad else (values, active)
+
+    graph = path(torch.ones(4))
+    for least in (torch.zeros(()), torch.zeros((), requires_grad=True)):
+        program = FromFirst(0)
+        program.least = least
+        found = tg.run(program, graph).values
+        assert found.tolist() == [0, 1, 2, 3, 4] and found.requires_grad == least.requires_grad
+    assert len(made) == 2
+
+
 def test_an_attribute_of_the_program_makes_another_plan(made):
     graph, far = path(), BFS(0)
     far.weight = 3
@@ -66,7 +83,7 @@ def test_an_attribute_of_the_program_makes_another_plan(made):
     assert len(made) == 3
 
 
-def test_integers_that_may_overflow_are_looked_at_in_each_run(made):
+def test_integers_that_may_overflow_are_checked_in_each_run(made):
     graph, step = path(), BFS(0)
     step.weight = 2**30
     for _ in range(2):
@@ -104,7 +121,7 @@ def test_a_plan_keeps_no_graph_and_no_values_alive():
         gc.enable()
 
 
-def test_a_program_that_checks_weights_itself_is_asked_each_time():
+def test_an_overridden_check_of_weights_runs_each_time():
     asked = []
 
     class Checked(BFS):
@@ -118,7 +135,7 @@ def test_a_program_that_checks_weights_itself_is_asked_each_time():
     assert len(asked) == 2
 
 
-def test_a_program_that_chooses_the_width_of_its_buckets_is_asked_each_time():
+def test_an_overridden_bucket_width_is_computed_each_time():
     class Own(SSSP):
         def bucket_width(self, graph, values):
             asked.append(self.width)

@@ -59,8 +59,8 @@ def expected_values(graph, reduce, edge, start, weights, dtype):
 @pytest.mark.parametrize(("reduce", "edge"), CONVERGENT)
 @given(graph=graphs(), data=st.data())
 def test_every_relaxation_in_every_direction(reduce, edge, graph, data):
-    """Against trying all arcs until nothing changes. Unreached vertices must stay silent: for them the largest value
-    of a dtype, an infinity, or the weight alone would be heard as a message."""
+    """Compared with relaxing all arcs until nothing changes. Unreached vertices must not send: the largest value of
+    their dtype, an infinity, or the weight alone would pass for a message."""
     dtype = data.draw(st.sampled_from([torch.int32, torch.int64, torch.float32, torch.float64]))
     lowest, highest = CONVERGENT[reduce, edge]
     n, m = graph.num_vertices, graph.num_arcs
@@ -97,7 +97,8 @@ def test_every_relaxation_on_a_larger_graph(reduce, edge, dtype, backend):
 
 
 def test_infinities_and_zeros_do_not_meet():
-    """An unreached vertex holds an infinity, and infinity times 0 is NaN; a NaN must neither win nor silence a row."""
+    """An unreached vertex holds an infinity, and infinity times 0 is NaN; a NaN must neither be chosen nor hide other
+    messages."""
     src, dst = [0, 1, 4, 4, 5, 6, 7, 8], [2, 2, 2, 3, 3, 3, 3, 3]
     graph = tg.Graph.from_edges(src, dst, num_vertices=9)
     for reduce, better in (("min", min), ("max", max)):
@@ -324,7 +325,7 @@ def returning(init=None, compute=None):
         (Declared("min", "add", [0.0] * 3, torch.float64, math.nan, delta=2), ("weights", "NaN")),
     ],
 )
-def test_errors_say_what_to_do(program, words):
+def test_errors_name_a_remedy(program, words):
     graph = tg.Graph.from_edges([0, 1], [1, 0], num_vertices=3)
     for mode in MODES:
         with pytest.raises(ArgumentError) as caught:
@@ -592,7 +593,7 @@ def test_a_search_waits_for_an_accelerator_once_per_iteration(mode, source, monk
 
 
 @pytest.mark.parametrize("program", [BFS(0), BFS([0, 3]), SSSP(0), WCC()], ids=["BFS", "BFS-several", "SSSP", "WCC"])
-def test_the_ways_of_an_accelerator_give_the_same_answers(program, monkeypatch):
+def test_code_paths_of_accelerators_give_the_same_answers(program, monkeypatch):
     graph = random_graph(200, 700, dtype=torch.float32)
     expected = tg.run(program, graph).values
     monkeypatch.setattr(relaxation, "waits_are_free", lambda tensor: False)
@@ -616,7 +617,7 @@ def test_limits_that_would_never_be_met_are_refused(limits):
 
 @pytest.mark.parametrize("edge", ["copy", "add"])
 def test_only_the_frontier_sends(edge, mode):
-    """Vertex 0 holds a better value than 3, but is not active: nobody hears it."""
+    """Vertex 0 holds a better value than 3, but is not active: it sends nothing."""
 
     class Partial(tg.Relaxation):
         weight = 1
@@ -678,4 +679,4 @@ def test_a_weight_that_is_neither_number_nor_tensor_is_refused():
 def test_what_is_no_vertex_is_in_no_frontier():
     graph = random_graph(5, 9)
     for active in (graph.everything(), graph.select([1, 2]), graph.select(torch.ones(5, dtype=torch.bool))):
-        assert 2 in active and 7 not in active and -1 not in active
+        assert 2 in active and 5 not in active and -1 not in active

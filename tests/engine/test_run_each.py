@@ -19,10 +19,13 @@ def at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_runs_at_once_equal_runs_one_by_one(at_once, directed):
+def test_runs_at_once_equal_runs_one_by_one(at_once, directed, monkeypatch):
     graph = tg.generators.rmat(9, 8, directed=directed, weighted=True)
     programs = [kind(source) for source in range(0, 40, 4) for kind in (BFS, SSSP)]
+    started = []
+    monkeypatch.setattr(native, "use_one_thread", lambda: started.append(threading.get_ident()))
     found = tg.run_each(programs, graph)
+    assert len(started) == 3
     for program, one in zip(programs, found, strict=True):
         expected = tg.run(program, tg.Graph(graph.offset, graph.neighbors, graph.weights, directed=directed))
         assert torch.equal(one.values, expected.values) and one.converged
@@ -51,7 +54,7 @@ def test_the_first_error_is_raised(at_once):
 
 
 @pytest.mark.skipif(native.load() is None, reason="the kernels are not built")
-def test_a_thread_may_keep_to_itself():
+def test_a_thread_may_compute_alone():
     counts = []
 
     def work():

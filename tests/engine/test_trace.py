@@ -1,4 +1,4 @@
-"""The record of a run adds up, and can be looked at as a table and as a picture."""
+"""The trace of a run is consistent, and has the forms of a table and a plot."""
 
 import itertools
 import threading
@@ -76,7 +76,7 @@ def test_the_direction_is_the_one_taken(mode):
     directions = [
         step.direction for step in tg.run(Spread(), graph.to_format("sell"), mode=mode, trace=True).trace.iterations
     ]
-    assert directions == ["pull"]  # layouts pull, by their transpose where a push was asked for
+    assert directions == ["pull"]  # layouts pull, by their transpose for a push
 
 
 def test_threads_do_not_see_the_choices_of_others():

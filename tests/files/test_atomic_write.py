@@ -1,4 +1,4 @@
-"""What killed processes leave beside the files that they wrote."""
+"""Temporary files that killed processes leave."""
 
 import os
 import subprocess

@@ -95,7 +95,7 @@ def assert_fault(path: Path, line: int | None, *words: str, **options) -> None:
 
 
 def loader():
-    """The loader that comes with the real graphs."""
+    """The reference loader of the real graphs."""
     sys.path.insert(0, str(DATA))
     try:
         import load

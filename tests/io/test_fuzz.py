@@ -11,7 +11,7 @@ from bench import fuzz
 
 
 def test_a_few_inputs_of_every_format(tmp_path):
-    """`make fuzz` tries more; a number at fault comes back by `--first`."""
+    """`make fuzz` tries more; `--first` repeats a failing input."""
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

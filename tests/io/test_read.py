@@ -1,4 +1,4 @@
-"""Choosing a format, and the real graphs through `tgraph.read` against the loader that comes with them."""
+"""Choosing a format, and the real graphs through `tgraph.read` compared with their reference loader."""
 
 import os
 import subprocess

@@ -40,7 +40,7 @@ def test_round_trip(tmp_path_factory, name, graph):
     assert graph.weights is None or found.weights.dtype == graph.weights.dtype
 
 
-def test_parquet_knows_its_direction(tmp_path):
+def test_parquet_keeps_the_direction(tmp_path):
     graph = tgraph.Graph.from_edges([0, 1], [1, 2], directed=False)
     assert not round_trip(graph, tmp_path / "edges.parquet").directed
     assert tgraph.read(tmp_path / "edges.parquet", directed=True).num_edges == 2
@@ -178,7 +178,7 @@ def test_damaged_parquet(file):
 
 
 def test_numbers_that_are_left_out_are_warned_of(tmp_path):
-    """Unless the caller has said what is wanted."""
+    """Unless an option selects the columns."""
     path = tmp_path / "t.csv"
     path.write_text("from,to,cost,name\n1,2,5,x\n")
     said = re.escape(f"{path}: column 'cost' left out: weight='cost' takes weights from there, weights=False says")

@@ -48,7 +48,7 @@ def test_truncated(tmp_path, name, keep):
 
 
 def test_damaged_npz(tmp_path):
-    """Whatever byte is wrong, a graph of the right size or a FileFormatError comes out."""
+    """With any byte changed, reading gives a graph of the right size or a FileFormatError."""
     path = tmp_path / "some.npz"
     tgraph.write(SAMPLE, path)
     for damaged in flipped(path, range(0, path.stat().st_size, 5)):
@@ -271,7 +271,7 @@ def test_tg_faults(tmp_path, metadata, tensors, words):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads its memory from /proc")
 def test_tg_is_mapped_not_read(tmp_path):
-    """Opened and described, a file takes no memory to speak of, and its tensors are not verified."""
+    """Opening and describing a file allocates little memory, and does not verify the tensors."""
     n, degree = 1_000_000, 80
     offset = torch.arange(n + 1) * degree
     neighbors = torch.arange(degree, dtype=torch.int32).repeat(n)

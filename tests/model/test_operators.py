@@ -64,7 +64,7 @@ def subgraph(graph, active, mode, backend="auto"):
 
 
 def check(graph, received, expected, reduce, dtype, shape, exact=True):
-    """Every vertex holds what the reference says, or the identity of the reduction."""
+    """Every vertex holds the value of the reference, or the identity of the reduction."""
     values, vertices = received.values, received.vertices
     assert values.dtype == dtype
     where = range(graph.num_vertices) if vertices is None else vertices.tolist()
@@ -112,7 +112,7 @@ def test_every_reduction_edge_operation_and_dtype(reduce, edge, dtype, backend):
             for active, senders in frontiers(graph):
                 expected = reference(graph, data.double(), reduce, edge, senders=senders)
                 if dtype.is_floating_point and any(float(x.max()) > 200 for x in expected.values()):
-                    continue  # more than the narrow dtypes hold; the wider ones are told apart below
+                    continue  # more than the narrow dtypes hold; the wider ones are compared below
                 for mode in MODES:
                     received = tg.aggregate(subgraph(graph, active, mode, backend), data, reduce, edge=edge)
                     check(
@@ -190,7 +190,7 @@ def test_weights_of_every_form(graph, pair, form, data):
 
 @given(graphs(dtypes=(torch.int64,)), st.sampled_from(list(REDUCE)), st.data())
 def test_push_and_pull_agree_on_partial_frontiers(graph, reduce, data):
-    """A pull reads rows that inactive vertices stand in, and must not hear those."""
+    """A pull reads rows that contain inactive vertices, whose messages must not count."""
     n = graph.num_vertices
     values = exact_weights(data.draw, n, torch.int64, -3, 5)
     mask = torch.tensor(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), dtype=torch.bool)
@@ -304,7 +304,7 @@ def test_gradients_of_products_with_zeros():
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_gradients_in_the_weights_of_the_graph(directed):
-    """As often as one likes, and arc by arc: on an undirected graph each of the two arcs has a gradient of its own."""
+    """Repeatedly, and per arc: on an undirected graph each of the two arcs has its own gradient."""
     shape = random_graph(6, 9, directed=directed, dtype=torch.float64)
     weights = shape.weights.clone().requires_grad_()
     graph = tg.Graph(shape.offset, shape.neighbors, weights, directed=directed)
@@ -519,7 +519,7 @@ def test_a_frontier_of_another_graph():
         tg.vertex_select(tg.Graph.from_edges([0], [2]), tg.Graph.from_edges([0], [4]).everything())
 
 
-def test_the_reference_knows_all_operations():
+def test_the_reference_covers_all_operations():
     assert set(REDUCE) == set(REDUCTIONS) and set(EDGE) == set(EDGE_OPERATIONS)
     assert (
         arc_weights(subgraph(random_graph(3, 4), random_graph(3, 4).everything(), "push"), torch.ones(3), "copy", 2)

@@ -16,7 +16,7 @@ def equal_bounds(graph, blocks):
 
 
 def streamed(graph, blocks=7, buffers=1, source=None, slack=0):
-    """The graph in so many blocks, with memory for so many of them beside the data of the vertices."""
+    """The graph in so many blocks, with memory for some of them besides the data of the vertices."""
     source = source or HostBlocks(graph, equal_bounds(graph, blocks), equal_bounds(graph, blocks))
     size = max(extent.nbytes for extent in source.index)
     layout = Streamed(source, vertex_bytes(source) + buffers * size + slack, CPU)

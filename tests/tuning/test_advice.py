@@ -1,4 +1,4 @@
-"""`advise` of a graph measures what it says, and recommends by rule."""
+"""`advise` of a graph measures layouts, and recommends one by rule."""
 
 import itertools
 
@@ -41,7 +41,7 @@ def test_every_layout_is_measured_or_refused():
 @pytest.mark.parametrize(
     ("times", "recommended"),
     [
-        ([1.0, 1.0, 1.0], "csr"),  # coo is larger, csr with small offsets hardly smaller
+        ([1.0, 1.0, 1.0], "csr"),  # coo is larger, csr with small offsets little smaller
         ([2.0, 1.0, 2.0], "coo"),
         ([1.0, 5.0, 5.0], "csr"),
     ],
@@ -53,7 +53,7 @@ def test_the_smallest_of_the_fast_ones_is_recommended(times, recommended):
     assert found.why
 
 
-def test_what_a_build_costs_is_told_in_sums(monkeypatch):
+def test_build_costs_are_given_in_sums(monkeypatch):
     """Half a second in the clock's time, at a millisecond for each sum."""
     clock = itertools.count(0, 0.5)
     monkeypatch.setattr(layout_advice.time, "perf_counter", lambda: next(clock))

@@ -208,7 +208,7 @@ def test_layers_are_called_as_the_model_calls_them():
     assert found.kept == {"unused": "the model does not call it"}
     assert "GCNConv, called 2 times" in str(found) and "unused: the model does not call it" in str(found)
     assert isinstance(model.conv.lin.weight, torch.nn.UninitializedParameter)
-    assert not found.serves  # the edges have weights of their own
+    assert not found.serves  # the edges have weights
 
 
 def test_in_evaluation_there_is_no_backward():

@@ -1,4 +1,4 @@
-"""`tune` with a clock that says what the test wants: what is measured, chosen, kept and followed."""
+"""`tune` with a fake clock: what is measured, chosen, stored and followed."""
 
 import json
 import math
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A cache of its own for each test, and nothing known from the test before."""
+    """A separate cache for each test, and no choices in memory."""
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
     tuned.forget()
     yield tmp_path
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 
 class Clock:
-    """Runs a step once, and says that it took as long as the backend which served it is to take."""
+    """Runs a step once, and returns the time set for the backend that served it."""
 
     def __init__(self, **seconds):
         self.seconds, self.served = seconds, []
@@ -99,11 +99,11 @@ def test_nothing_is_measured_twice():
     assert tg.tune(known, 3, timer=slower, again=True).choices["sum"] == "native" and len(slower.served) == measured
 
 
-def test_what_is_hardly_faster_changes_nothing():
+def test_a_small_gain_changes_nothing():
     assert tg.tune(graph(), 1, timer=Clock(native=1.05, sparse=1.0)).choices["sum"] == "native"
 
 
-def test_the_file_says_what_it_depends_on(folder):
+def test_the_file_records_what_it_depends_on(folder):
     tg.tune(graph(), 8, timer=Clock(sparse=1.0))
     entries = json.loads((folder / "tuned.json").read_text())
     assert len(entries) == 2
@@ -116,13 +116,13 @@ def test_the_file_says_what_it_depends_on(folder):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"x": 1}', '{"x": {"choice": "native"}}'])
-def test_a_file_that_makes_no_sense_is_none(folder, text):
+def test_an_invalid_file_is_ignored(folder, text):
     (folder / "tuned.json").write_text(text)
     assert "native" in tg.explain(graph(), torch.ones(30))
     assert tg.tune(graph(), timer=Clock(sparse=1.0)).choices["sum"] == "sparse"
 
 
-def test_a_choice_that_does_not_serve_is_passed_over(monkeypatch):
+def test_a_choice_that_does_not_serve_is_skipped(monkeypatch):
     known = graph()
     tg.tune(known, timer=Clock(sparse=1.0))
     with torch.no_grad():

@@ -38,7 +38,7 @@ def test_kinds(file):
         assert not graph.directed and graph.num_edges == 2 and graph.weights is None
 
 
-def test_vertex_lines_of_colourings_are_passed_over(file):
+def test_vertex_lines_of_colourings_are_skipped(file):
     graph = tgraph.read(file("c x\np edge 3 2\nn 1 5\nn 3 -2\ne 1 2\ne 2 3\nn 2 0\n", "some.col"))
     assert arcs(graph) == [(1, 2, None), (2, 1, None), (2, 3, None), (3, 2, None)]
 

@@ -174,7 +174,7 @@ def test_compressed(file, suffix):
     assert_fault(file(packed[:-1000], f"cut.txt{suffix}"), None, "truncated")
 
 
-def test_compression_is_told_by_content(file):
+def test_compression_is_detected_by_content(file):
     assert tgraph.read(file(gzip.compress(b"1 2\n"))).num_edges == 1
 
 

@@ -137,7 +137,7 @@ def test_lagraph(path):
         assert_fault(path, REFUSED[path.name])
         return
     graph = tgraph.read(path).validate()
-    if path.name == "matrix_fp64.mtx":  # its header says integer, the GraphBLAS line below says double, and so it is
+    if path.name == "matrix_fp64.mtx":  # the header declares integer, the GraphBLAS line double, which counts
         assert graph.num_edges == 12 and graph.weights.isinf().any()
         return
     expected = scipy.sparse.coo_array(scipy.io.mmread(path))

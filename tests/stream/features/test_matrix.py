@@ -40,7 +40,7 @@ def stored(path, values, by_column=False):
 
 
 def loaded(path):
-    """The values in a file, without a reader of ours."""
+    """The values in a file, read by numpy."""
     if path.suffix == ".npy":
         return torch.from_numpy(np.ascontiguousarray(np.load(path)))
     ((name, values),) = load_file(path).items()
@@ -53,7 +53,7 @@ def same(found, wanted, tolerance=1e-5):
 
 
 def least(call, *arguments, **options):
-    """The smallest budget that a call takes, as its error says."""
+    """The smallest budget of a call, as its error names it."""
     with pytest.raises(MemoryBudgetError) as caught:
         call(*arguments, memory=1, **options)
     return caught.value.needed
@@ -230,7 +230,7 @@ def test_progress_counts_columns(tmp_path, capsys):
     assert "5/5" in capsys.readouterr().err
 
 
-def test_the_blocks_of_the_graph_are_given_back_and_come_again(tmp_path):
+def test_buffers_of_the_graph_are_released_and_allocated_again(tmp_path):
     graph = grid(20, 20)
     held = streamed(graph, 7, 7)
     wanted = tg.algorithms.pagerank(held)
@@ -446,7 +446,7 @@ def test_two_layers_of_sage_layer_by_layer(tmp_path):
 
 
 def test_two_layers_of_gcn_layer_by_layer(tmp_path):
-    """Kipf and Welling (2017): each vertex hears itself too, and messages are scaled by both degrees."""
+    """Kipf and Welling (2017): each vertex receives from itself too, and messages are scaled by both degrees."""
     graph = random_graph(150, 900, directed=False, dtype=torch.float32)
     held, values = streamed(graph, 5, slack=10_000), features(150, 12)
     scale = (tg.aggregate(graph, torch.ones(150), edge="mul") + 1).rsqrt()[:, None]

@@ -183,7 +183,7 @@ def test_a_file_without_blocks_is_named(tmp_path):
 
 
 def test_import_tgraph_alone_reads_and_verifies_partitioned_files(tmp_path):
-    """`tgraph.io` knows such files only by what `tgraph.stream` registers when it is imported."""
+    """`tgraph.io` reads such files by a reader that `tgraph.stream` registers when imported."""
     path = tmp_path / "some.tg"
     write_partitioned(random_graph(50, 200), path, 2)
     code = "import sys, tgraph; print(tgraph.verify(sys.argv[1]), tgraph.read(sys.argv[1]).num_arcs)"

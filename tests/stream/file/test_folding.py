@@ -286,7 +286,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_blocks_that_were_written_wrong_are_named(tmp_path, monkeypatch, name):
-    """Whatever the checksums say of them: no entry is followed out of range."""
+    """With valid checksums too: no entry is followed out of range."""
     graph = cliques(5, 6)
     assert graph.num_vertices == 31
     monkeypatch.setattr(writing, "fold", lambda *rows: WRONG[name](fold(*rows)))

@@ -39,7 +39,7 @@ def contents(graph, parts):
 
 
 def slow_cut(graph, parts):
-    """Arcs in a part whose target's first arc lies in another, by a walk over the blocks."""
+    """Arcs in a part whose target's first arc lies in another, found block by block."""
     held = parts.apply(graph)
     offset, bounds = held.offset.tolist(), parts.bounds.tolist()
     home = []

@@ -123,7 +123,7 @@ def test_what_is_far_is_not_sent_in_vain(monkeypatch):
     torch.testing.assert_close(al.sssp(held, 0), al.sssp(graph, 0))
 
 
-# ---- what a file may say --------------------------------------------------------------------------------------------
+# ---- contents of a file ----------------------------------------------------------------------------------------------
 
 
 def test_neighbours_that_are_no_vertices_are_found_before_anything_follows_them(tmp_path, monkeypatch):
@@ -160,7 +160,7 @@ def test_offsets_that_fall_are_found(tmp_path):
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float64, torch.float16])
 @pytest.mark.parametrize("directed", [True, False])
-def test_a_file_says_the_range_of_its_weights(tmp_path, dtype, directed):
+def test_a_file_stores_the_range_of_its_weights(tmp_path, dtype, directed):
     graph = random_graph(60, 500, directed=directed, dtype=dtype)
     path = tmp_path / "graph.tg"
     write_partitioned(graph, path, 4)
@@ -173,7 +173,7 @@ def test_a_file_says_the_range_of_its_weights(tmp_path, dtype, directed):
         assert (held.layout.counts.visits == 0) == is_told
 
 
-def test_weights_that_are_no_numbers_are_said(tmp_path):
+def test_nan_weights_are_recorded(tmp_path):
     weights = torch.tensor([1.0, torch.nan, 3.0, -torch.inf])
     write_partitioned(tg.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], weights), tmp_path / "graph.tg", 4)
     smallest, largest = tg.open(tmp_path / "graph.tg", memory="100kB").weight_range
@@ -181,7 +181,7 @@ def test_weights_that_are_no_numbers_are_said(tmp_path):
     assert largest != largest
 
 
-def test_a_file_without_weights_says_none(tmp_path):
+def test_a_file_without_weights_has_no_range(tmp_path):
     for number, graph in enumerate((grid(3, 3), tg.Graph.from_edges([], [], torch.tensor([])))):
         write_partitioned(graph, tmp_path / f"{number}.tg", 2)
         assert tg.open(tmp_path / f"{number}.tg", memory="100kB").weight_range == (1, 1)

@@ -113,7 +113,7 @@ def test_a_hub_over_many_blocks_is_exact_and_the_same_in_every_run():
     data = torch.rand(400, 3)
     held = streamed(graph, 64, 5)
     first = tg.aggregate(held, data, "sum", edge="mul")
-    for _ in range(3):  # what is in the cache comes first, which changes the order of the visits
+    for _ in range(3):  # cached blocks are visited first, which changes the order
         assert torch.equal(tg.aggregate(held, data, "sum", edge="mul"), first)
     same(first, tg.aggregate(graph, data, "sum", edge="mul"))
     for reduce in ("min", "max", "mean"):
@@ -229,7 +229,7 @@ def test_what_goes_wrong_while_computing_leaves_nothing_behind():
     assert torch.equal(al.wcc(held), al.wcc(grid(30, 30)))
 
 
-def test_a_budget_below_one_block_says_what_is_needed():
+def test_the_error_of_a_budget_below_one_block_names_what_is_needed():
     graph = random_graph(100, 2000)
     source = HostBlocks(graph, torch.tensor([0, 1000, 2000]))
     with pytest.raises(MemoryBudgetError, match="needs at least") as caught:
@@ -241,7 +241,7 @@ def test_a_budget_below_one_block_says_what_is_needed():
     Streamed(source, caught.value.needed, torch.device("cpu"))
 
 
-def test_what_needs_single_arcs_says_what_would_do():
+def test_what_needs_single_arcs_is_refused_with_a_remedy():
     graph = random_graph(100, 2000, directed=False)
     with pytest.raises(MemoryBudgetError, match="decode") as caught:
         al.triangle_count(streamed(graph, 64))
@@ -328,7 +328,7 @@ def test_the_trace_has_every_visit_and_draws_them(tmp_path):
 SHOWN = r"([\d,]+) active, (\d+) blocks, (\d+) of them loaded \(([\d.]+) MB\), \d+% overlap"
 
 
-def test_progress_tells_what_was_read(capsys):
+def test_progress_reports_what_was_read(capsys):
     """Blocks, loads, bytes and overlap: of one iteration, or of a relaxation's second."""
     held = streamed(grid(90, 90), 8, 2)
     al.pagerank(held, tol=None, max_iterations=3, progress=True)

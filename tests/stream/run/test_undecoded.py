@@ -1,4 +1,4 @@
-"""What a graph tells of itself without decoding its layout: a print must not undo what the layout saved."""
+"""Attributes and prints of a graph do not decode its layout."""
 
 import pytest
 import torch
