@@ -60,11 +60,13 @@ def sssp(graph: tg.Graph, source: Source, *, delta: float | None = None, **optio
 
 def check_weights(graph: tg.Graph) -> None:
     """Raise ArgumentError for the first weight that is negative or NaN."""
-    if graph.weight_dtype is None or graph.weight_range[0] >= 0 or graph.weights is None:
+    if graph.weight_dtype is None or graph.weight_range[0] >= 0:
         return
-    position = int((~(graph.weights >= 0)).nonzero()[0])
+    weights = graph.decoded().weights
+    assert weights is not None
+    position = int((~(weights >= 0)).nonzero()[0])
     u, v = graph.arc(position)
     raise tg.errors.ArgumentError(
-        f"weights: {graph.weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths need "
+        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths need "
         "weights that are not negative: shift or replace them"
     )

@@ -28,7 +28,6 @@ import tgraph as tg
 from bench.graphs import Missing, real
 from bench.machine import describe_machine
 from bench.report import table
-from tgraph.formats import FormattedGraph
 from tgraph.stream.partitioning.cuts import partition
 from tgraph.stream.run.budget import runtime_bytes, vertex_bytes
 from tgraph.stream.run.host import HostBlocks
@@ -119,7 +118,7 @@ def streamed(
     seconds = []
     for _ in range(repeat):
         layout = Streamed(blocks, needed + runtime_bytes(needed), torch.device("cpu"))
-        graph = FormattedGraph(layout, None, False, blocks.order)
+        graph = tg.Graph.of_storage(layout, None, False, blocks.order)
         begun = time.perf_counter()
         found = tg.run(make(), graph, trace=True)
         seconds.append(time.perf_counter() - begun)

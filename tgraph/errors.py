@@ -13,6 +13,10 @@ class ArgumentError(TGraphError, ValueError):
     """An argument has a value, shape, dtype or device that the call cannot take."""
 
 
+class LayoutError(ArgumentError, AttributeError):
+    """A tensor of CSR was asked of a graph whose arcs are stored in a layout."""
+
+
 class UnknownVertexError(TGraphError, KeyError):
     """An original id that names no vertex of the graph."""
 

@@ -71,7 +71,7 @@ def flipped(path, places):
 
 def use(path):
     """Open a file and use all of its tensors."""
-    graph = tgraph.read(path)
+    graph = tgraph.read(path).to_csr()
     return [graph.offset, graph.neighbors, graph.weights, graph.vertices, graph.order]
 
 

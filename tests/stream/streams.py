@@ -2,7 +2,7 @@
 
 import torch
 
-from tgraph.formats import FormattedGraph
+from tgraph.core.graph import Graph
 from tgraph.stream.run.budget import vertex_bytes
 from tgraph.stream.run.host import HostBlocks
 from tgraph.stream.run.streamed import Streamed
@@ -20,7 +20,7 @@ def streamed(graph, blocks=7, buffers=1, source=None, slack=0):
     source = source or HostBlocks(graph, equal_bounds(graph, blocks), equal_bounds(graph, blocks))
     size = max(extent.nbytes for extent in source.index)
     layout = Streamed(source, vertex_bytes(source) + buffers * size + slack, CPU)
-    return FormattedGraph(layout, graph.vertices, graph.directed, graph.order)
+    return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
 
 
 def loads(graph):

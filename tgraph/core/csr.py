@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
+from tgraph.core import devices
+from tgraph.core.building import sorting, validate
+from tgraph.core.building.arc_counts import ArcCounts
+from tgraph.core.building.symmetry import Mirror
 from tgraph.core.dispatch import setup_operator
 from tgraph.core.library import is_plain, register
+from tgraph.core.rows import gather_rows
+from tgraph.core.storage import Rows
 from tgraph.errors import ArgumentError
 
 
@@ -18,22 +24,26 @@ class Csr:
     """Compressed sparse rows: row i leads to the columns `neighbors[offset[i]:offset[i + 1]]`.
 
     Rows and columns may be different sets of vertices. Where messages are pulled, rows are the destinations and columns
-    the sources. Immutable; what is derived is computed once.
+    the sources. Square, it is the `Storage` of a `Graph`. Immutable; derived data is computed once.
 
     offset : int64 [num_rows + 1], ascending from 0 to E.
     neighbors : int32 or int64 [E], the column of each arc.
     permutation : int64 [E], the place of each arc among the edges that it comes from, in whose order data of edges are;
         None where that is its own.
     num_columns : how many columns there are.
+    weights : [E], the weight of each arc, or None.
 
     Raises ArgumentError for tensors of other shapes, dtypes or devices, offsets that do not ascend from 0 to E, and
     neighbors or a permutation out of range; tensors that torch.compile traces are not read.
     """
 
+    layout: ClassVar[None] = None
+
     offset: Tensor
     neighbors: Tensor
     permutation: Tensor | None
     num_columns: int
+    weights: Tensor | None = None
     _derived: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _gradients: int = field(default=0, init=False, repr=False)
 
@@ -48,6 +58,8 @@ class Csr:
                 raise ArgumentError(
                     f"permutation: expected [{len(self.neighbors)}], one for each arc, got [{len(self.permutation)}]"
                 )
+        if self.weights is not None and self.weights.shape != self.neighbors.shape:
+            raise ArgumentError(f"weights: expected [{len(self.neighbors)}], got {list(self.weights.shape)}")
         if self.num_columns < 0:
             raise ArgumentError(f"num_columns: {self.num_columns} is negative; give the number of columns, 0 or more")
         if not torch.compiler.is_compiling():
@@ -65,12 +77,22 @@ class Csr:
             _check_range("permutation", self.permutation, arcs, "the number of arcs")
 
     @classmethod
-    def unchecked(cls, offset: Tensor, neighbors: Tensor, permutation: Tensor | None, num_columns: int) -> Csr:
-        """The same, of tensors that are known to fit."""
+    def unchecked(
+        cls,
+        offset: Tensor,
+        neighbors: Tensor,
+        permutation: Tensor | None,
+        num_columns: int,
+        weights: Tensor | None = None,
+    ) -> Csr:
+        """The same without checks."""
         arcs = object.__new__(cls)
         fields = {"offset": offset, "neighbors": neighbors, "permutation": permutation, "num_columns": num_columns}
-        arcs.__dict__.update(fields, _derived={})
+        arcs.__dict__.update(fields, weights=weights, _derived={})
         return arcs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_derived": {}}
 
     @property
     def num_arcs(self) -> int:
@@ -89,8 +111,9 @@ class Csr:
 
     def to(self, device: torch.device | str) -> Csr:
         """The same arcs on another device."""
-        permutation = None if self.permutation is None else self.permutation.to(device)
-        return Csr(self.offset.to(device), self.neighbors.to(device), permutation, self.num_columns)
+        permutation, weights = (None if each is None else each.to(device) for each in (self.permutation, self.weights))
+        offset, neighbors = self.offset.to(device), self.neighbors.to(device)
+        return Csr.unchecked(offset, neighbors, permutation, self.num_columns, weights)
 
     def row_of_arc(self) -> Tensor:
         """The row of each arc, int64 [E]; computed at every call."""
@@ -143,10 +166,109 @@ class Csr:
             self._derived[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
         return self._derived[name]
 
+    # ---- what a graph asks of its storage, see `Storage` -------------------------------------------------------------
+
+    @property
+    def csr(self) -> Csr:
+        """Itself."""
+        return self
+
+    @property
+    def csr_tensors(self) -> dict[str, Tensor | None]:
+        """`offset`, `neighbors` and `weights`."""
+        return {"offset": self.offset, "neighbors": self.neighbors, "weights": self.weights}
+
+    @property
+    def num_vertices(self) -> int:
+        """n, the rows."""
+        return self.offset.shape[0] - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored tensors."""
+        stored = (self.offset, self.neighbors, self.permutation, self.weights)
+        return sum(tensor.nbytes for tensor in stored if tensor is not None)
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        """The dtype of the weights, None without weights."""
+        return None if self.weights is None else self.weights.dtype
+
+    def row_offset(self) -> Tensor:
+        """`offset`."""
+        return self.offset
+
+    def out_degree(self) -> Tensor:
+        """See `Storage.out_degree`; checks every entry, so that kernels can follow them."""
+        validate.check_entries(self.offset, self.neighbors)
+        return self.offset.diff()
+
+    def in_degree(self) -> Tensor:
+        """See `Storage.in_degree`."""
+        return torch.bincount(self.neighbors, minlength=self.num_columns)
+
+    def num_self_loops(self) -> int:
+        """See `Storage.num_self_loops`."""
+        return int((sorting.expand_rows(self.offset, self.neighbors.dtype) == self.neighbors).sum())
+
+    def num_parallel_edges(self, directed: bool) -> int:
+        """See `Storage.num_parallel_edges`."""
+        counts = ArcCounts()
+        counts.see(0, 0, self.offset, self.neighbors)
+        return counts.parallel_edges(directed)
+
+    def is_symmetric(self) -> bool:
+        """See `Storage.is_symmetric`; by a 64-bit fingerprint, see `core.building.symmetry`."""
+        validate.check_entries(self.offset, self.neighbors)
+        mirror = Mirror()
+        mirror.note_rows(self.offset, self.neighbors, None if self.weights is None else self.weights.detach())
+        return mirror.complete
+
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """See `Storage.weight_statistics`."""
+        return None if self.weights is None else statistics_of(self.weights.detach())
+
+    def identity(self) -> list[Tensor]:
+        """See `Storage.identity`; the stored tensors."""
+        return [self.offset, self.neighbors, *([] if self.weights is None else [self.weights])]
+
+    def rows(self, vertices: Tensor) -> Rows:
+        """See `Storage.rows`."""
+        chosen, arcs = gather_rows(self.offset, vertices)
+        weights = None if self.weights is None else self.weights.index_select(0, arcs)
+        return chosen, self.neighbors.index_select(0, arcs), weights
+
+    def to_csr(self) -> Rows:
+        """See `Storage.to_csr`; the stored tensors."""
+        return self.offset, self.neighbors, self.weights
+
+    def transpose_with_permutation(self) -> tuple[Csr, Tensor | None]:
+        """See `Storage.transpose_with_permutation`; the permutation is computed where there are weights."""
+        weights = None if self.weights is None else self.weights.detach()
+        offset, neighbors, order = sorting.transpose(self.offset, self.neighbors, permutation=weights is not None)
+        back = weights if weights is None or order is None else sorting.take(weights, order)
+        reverse = Csr.unchecked(offset, neighbors.to(self.neighbors.dtype), None, self.num_rows, back)
+        return (self if self._has_arcs_of(reverse) else reverse), order
+
+    def _has_arcs_of(self, other: Csr) -> bool:
+        if not torch.equal(self.offset, other.offset) or not torch.equal(self.neighbors, other.neighbors):
+            return False
+        if self.weights is None or other.weights is None or torch.equal(self.weights, other.weights):
+            return True
+        return validate.equal_but_for_order(self.offset, self.neighbors, self.weights, other.weights)
+
     def _is_mirrored(self, offset: Tensor, neighbors: Tensor) -> bool:
         if self.num_columns != self.num_rows:
             return False
         return torch.equal(offset, self.offset) and torch.equal(neighbors, self.neighbors)
+
+
+def statistics_of(weights: Tensor) -> tuple[float, float, float] | None:
+    """(smallest, largest, mean) weight, the first two NaN where one is NaN; None without arcs."""
+    if not len(weights):
+        return None
+    smallest, largest = torch.aminmax(weights)
+    return smallest.item(), largest.item(), float(weights.mean(dtype=devices.widest_float(weights)))
 
 
 def _check(name: str, tensor: Tensor, dtypes: tuple[torch.dtype, ...], device: torch.device) -> None:

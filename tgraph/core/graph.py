@@ -14,11 +14,11 @@ from torch import Tensor
 
 from tgraph.core import devices
 from tgraph.core.building import inputs, sorting, symmetry, validate
-from tgraph.core.building.arc_counts import ArcCounts
+from tgraph.core.csr import Csr
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
-from tgraph.core.rows import Selection, gather_rows
-from tgraph.core.storage import Storage
+from tgraph.core.rows import Selection, computed_once, gather_rows
+from tgraph.core.storage import Layout, Storage
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -58,6 +58,19 @@ def derived(function: Callable[[Any], T]) -> property:
     return property(get)
 
 
+class _OfCsr:
+    """A descriptor of a tensor of the CSR that stores a graph: read from the storage once, then an attribute."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, graph: Any, owner: type) -> Any:
+        if graph is None:
+            return self
+        value = graph.__dict__[self._name] = getattr(graph.storage.csr, self._name)
+        return value
+
+
 class Graph:
     """A graph as tensors: the arcs of vertex v are `neighbors[offset[v]:offset[v + 1]]`.
 
@@ -77,14 +90,21 @@ class Graph:
     freed by `drop_caches`. Everywhere vertices are named by their index 0..n-1; `ids`, `index`, `top` and `frame`
     translate to and from original ids. A self-loop adds one to the degree of its vertex, in `out_degree` and in
     `in_degree` alike.
+
+    The arcs are in a `storage`: the tensors above as a `Csr`, or a layout (`to_format`, `tgraph.open`). A graph in a
+    `layout` has no `offset`, `neighbors`, `weights` and `transpose_permutation`: they raise LayoutError. `to_csr()` is
+    the same graph in CSR, and `decoded()` keeps that as a cache.
     """
 
-    offset: Tensor
-    neighbors: Tensor
-    weights: Tensor | None
+    storage: Storage
+    num_vertices: int  # n, isolated vertices included
+    num_arcs: int  # m, the arcs stored: an undirected edge counts twice, an undirected self-loop once
+    offset = cast(Tensor, _OfCsr())
+    neighbors = cast(Tensor, _OfCsr())
+    weights = cast("Tensor | None", _OfCsr())
     directed: bool
-    layout: Storage | None = None  # how the arcs are stored, where not as the tensors above; see `to_format`
-    order: Tensor | None = None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
+    layout: Layout | None  # the storage, None where that is CSR
+    order: Tensor | None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
     _ids: VertexIds | None
     _cache: dict[str, Any]
 
@@ -101,16 +121,31 @@ class Graph:
         ids = None if vertices is None else VertexIds(vertices)
         if ids is not None and len(ids) != num_vertices:
             raise ArgumentError(f"vertices: expected one id per vertex, {num_vertices}, got {len(ids)}")
-        fields: dict[str, Any] = {
-            "offset": offset.contiguous(),
-            "neighbors": neighbors.to(sorting.index_dtype(num_vertices)).contiguous(),
-            "weights": None if weights is None else weights.contiguous(),
-            "directed": bool(directed),
-            "_ids": ids,
-            "_cache": {},
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        neighbors = neighbors.to(sorting.index_dtype(num_vertices)).contiguous()
+        weights = None if weights is None else weights.contiguous()
+        self._hold(Csr.unchecked(offset.contiguous(), neighbors, None, num_vertices, weights), ids, bool(directed))
+
+    @classmethod
+    def of_storage(
+        cls,
+        storage: Storage,
+        vertices: Vertices | VertexIds | None = None,
+        directed: bool = True,
+        order: Tensor | None = None,
+    ) -> Graph:
+        """The graph whose arcs are in a storage, not copied.
+
+        vertices, directed : as for a Graph. order : the permutation of a reordered graph, as `permute` keeps it.
+        """
+        graph = object.__new__(Graph)
+        ids = vertices if vertices is None or isinstance(vertices, VertexIds) else VertexIds(vertices)
+        graph._hold(storage, ids, directed, order)
+        return graph
+
+    def _hold(self, storage: Storage, ids: VertexIds | None, directed: bool, order: Tensor | None = None) -> None:
+        sizes = {"num_vertices": storage.num_vertices, "num_arcs": storage.num_arcs}
+        fields = {"storage": storage, "layout": storage.layout, "directed": directed, "order": order, "_ids": ids}
+        self.__dict__.update(sizes | fields, _cache={}, **storage.csr_tensors)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")
@@ -222,16 +257,6 @@ class Graph:
     # ---- size and shape ----------------------------------------------------------------------------------------
 
     @property
-    def num_vertices(self) -> int:
-        """n, isolated vertices included."""
-        return self.offset.shape[0] - 1
-
-    @property
-    def num_arcs(self) -> int:
-        """m, the arcs stored: an undirected edge counts twice, an undirected self-loop once."""
-        return self.neighbors.shape[0]
-
-    @property
     def num_edges(self) -> int:
         """Edges as a reader counts them: an undirected edge counts once."""
         return self.num_arcs if self.directed else (self.num_arcs + self.num_self_loops) // 2
@@ -239,7 +264,7 @@ class Graph:
     @property
     def weight_dtype(self) -> torch.dtype | None:
         """The dtype of the weights, None without."""
-        return None if self.weights is None else self.weights.dtype
+        return self.storage.weight_dtype
 
     @property
     def vertices(self) -> Tensor | np.ndarray | None:
@@ -248,45 +273,44 @@ class Graph:
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors live."""
-        return self.offset.device
+        """The device of the tensors."""
+        return self.storage.device
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the stored tensors; `caches` lists the derived ones."""
-        stored = (self.offset, self.neighbors, self.weights, self.vertices)
-        return sum(tensor.nbytes for tensor in stored if tensor is not None)
+        """Bytes of the storage and the ids; `caches` lists the derived tensors."""
+        return self.storage.nbytes + (0 if self._ids is None else self._ids.nbytes)
 
     # ---- derived tensors ---------------------------------------------------------------------------------------
 
     @derived
     def out_degree(self) -> Tensor:
-        """Arcs that leave each vertex, int64 [n]. Raises ArgumentError where offsets decrease or a neighbour is no
-        vertex (a damaged file)."""
-        validate.check_entries(self.offset, self.neighbors)  # whoever follows them, in C++ too, may now trust them
-        return self.offset.diff()
+        """Arcs that leave each vertex, int64 [n]. Raises ArgumentError for invalid offsets or neighbours (a damaged
+        file)."""
+        return self.storage.out_degree()
+
+    def ensure_valid(self) -> None:
+        """Check, once, that offsets ascend and neighbours are vertices, so that kernels can follow them. Raises
+        ArgumentError where they are not."""
+        if "out_degree" not in self._cache:
+            self.kept("out_degree", self.storage.out_degree)
 
     @derived
     def in_degree(self) -> Tensor:
         """Arcs that reach each vertex, int64 [n]."""
         if not self.directed:
             return self.out_degree
-        if "transpose" in self._cache:
-            return self.transpose().out_degree
-        return torch.bincount(self.neighbors, minlength=self.num_vertices)
+        return self.storage.in_degree() if self._kept_transpose() is None else self.transpose_detached().out_degree
 
     @derived
     def num_self_loops(self) -> int:
-        """How many arcs lead from a vertex to itself."""
-        rows = sorting.expand_rows(self.offset, self.neighbors.dtype)
-        return int((rows == self.neighbors).sum())
+        """The number of arcs from a vertex to itself."""
+        return self.storage.num_self_loops()
 
     @derived
     def num_parallel_edges(self) -> int:
         """How many edges repeat another: those that would go if each were stored once."""
-        counts = ArcCounts()
-        counts.see(0, 0, self.offset, self.neighbors)
-        return counts.parallel_edges(self.directed)
+        return self.storage.num_parallel_edges(self.directed)
 
     @derived
     def transpose_permutation(self) -> Tensor:
@@ -297,39 +321,40 @@ class Graph:
         return cast(Tensor, sorting.transpose(self.offset, self.neighbors, permutation=True)[2])
 
     @derived
+    def weight_statistics(self) -> tuple[float, float, float]:
+        """(smallest, largest, mean) weight, the first two NaN where one is NaN; (1, 1, 1) without weights or arcs."""
+        return self.storage.weight_statistics() or (1, 1, 1.0)
+
+    @property
     def weight_range(self) -> tuple[float, float]:
         """(smallest, largest) weight; both NaN where one is NaN; (1, 1) without weights or arcs."""
-        if self.weights is None or not self.num_arcs:
-            return (1, 1)
-        smallest, largest = torch.aminmax(self.weights.detach())
-        return smallest.item(), largest.item()
+        return self.weight_statistics[:2]
 
-    @derived
+    @property
     def mean_weight(self) -> float:
         """The mean weight; 1 without weights or arcs."""
-        if self.weights is None or not self.num_arcs:
-            return 1.0
-        return float(self.weights.detach().mean(dtype=devices.widest_float(self.weights)))
+        return self.weight_statistics[2]
 
     @derived
     def mean_degree_met(self) -> float:
         """The mean out-degree of the vertices that arcs leave, an arc drawn at random: hubs weigh in as often as they
         are met. 0 without arcs."""
-        degree = self.out_degree.to(devices.widest_float(self.offset))
+        degree = self.out_degree
+        degree = degree.to(devices.widest_float(degree))
         return float(degree.square().sum()) / max(self.num_arcs, 1)
 
     @derived
     def is_symmetric(self) -> bool:
         """True where every arc has its reverse of equal weight; always so for an undirected graph."""
-        return not self.directed or self._equal_arcs(self.transpose())
+        return not self.directed or self._kept_transpose() is self or self.storage.is_symmetric()
 
     def transpose(self) -> Graph:
-        """The graph with every arc reversed, weights following; cached, and the graph itself where it is symmetric."""
+        """The graph with every arc reversed, weights following, in the transposed layout where it is in one; cached,
+        and the graph itself where it is symmetric."""
         reverse = self.transpose_detached()
-        if (
-            self.directed and self.weights is not None and self.weights.requires_grad
-        ):  # a gradient passes once: what is kept has none
-            weights = self.weights.index_select(0, self.transpose_permutation)
+        weights = None if not self.directed or self.layout is not None else self.weights
+        if weights is not None and weights.requires_grad:  # a gradient passes once: what is kept has none
+            weights = weights.index_select(0, self.transpose_permutation)
             return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
         return reverse
 
@@ -350,16 +375,31 @@ class Graph:
         return kept() if isinstance(kept, weakref.ref) else kept
 
     def _reversed(self) -> Graph:
-        follow = self.weights is not None
-        offset, neighbors, order = sorting.transpose(self.offset, self.neighbors, permutation=follow)
-        if follow:
-            self._cache["transpose_permutation"] = order
-        weights = None if self.weights is None else sorting.take(self.weights.detach(), cast(Tensor, order))
-        reverse = Graph(offset, neighbors, weights, vertices=self.vertices)
-        if self._equal_arcs(reverse):
+        storage, permutation = self.storage.transpose_with_permutation()
+        if permutation is not None:
+            self._cache["transpose_permutation"] = permutation
+        if storage is self.storage:
             return self
+        reverse = Graph.of_storage(storage, self._ids)
         reverse._cache["transpose"] = weakref.ref(self)
         return reverse
+
+    def decoded(self) -> Graph:
+        """The same graph in CSR; itself where it is. `caches` lists it as "arcs", and `drop_caches` frees it."""
+        return self if self.layout is None else self.kept("arcs", self._decode)
+
+    def _decode(self) -> Graph:
+        offset, neighbors, weights = self.storage.to_csr()
+        storage = Csr.unchecked(offset, neighbors, None, self.num_vertices, weights)
+        return Graph.of_storage(storage, self._ids, self.directed, self.order)
+
+    def to_csr(self) -> Graph:
+        """The same graph in CSR; itself where it is. Not cached."""
+        return self if self.layout is None else self._decode()
+
+    def row_offset(self) -> Tensor:
+        """`offset` of the graph in CSR; of a layout computed from the degrees, and cached."""
+        return self.offset if self.layout is None else self.kept("offset", self.storage.row_offset)
 
     def kept(self, name: str, compute: Callable[[], T]) -> T:
         """What `compute` derives from this graph, at first use; it is listed by `caches` under the `name` from then on.
@@ -453,6 +493,8 @@ class Graph:
 
         `num_arcs`, how many they are, spares a host read where it is known. See `tgraph.core.rows.Selection`.
         """
+        if self.layout is not None:
+            return DecodedSelection(self, rows, width, num_arcs)
         return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
     def select(self, vertices: Any, name: str = "vertices") -> Frontier:
@@ -503,67 +545,68 @@ class Graph:
     # ---- derived graphs ----------------------------------------------------------------------------------------
 
     def to(self, device: torch.device | str) -> Graph:
-        """The same graph on another `device`; itself where it is there already. Raises ArgumentError for none."""
+        """The same graph on another `device`, in the same storage. Raises ArgumentError for an unavailable device."""
         if (device := devices.available(device)) == self.device:
             return self
-        weights = None if self.weights is None else self.weights.to(device)
-        moved = Graph(self.offset.to(device), self.neighbors.to(device), weights, self.vertices, self.directed)
-        return moved.with_order(None if self.order is None else self.order.to(device))
+        order = None if self.order is None else self.order.to(device)
+        return Graph.of_storage(self.storage.to(device), self._ids, self.directed, order)
 
     def to_undirected(self, multi: inputs.Multi = "first") -> Graph:
-        """The undirected graph of the same edges; arcs u -> v and v -> u become one edge.
+        """The undirected graph of the same edges, in CSR; arcs u -> v and v -> u become one edge.
 
         `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
         """
         if not self.directed:
             if multi == "keep":
                 return self
-            tensors = sorting.merge_parallel(self.offset, self.neighbors, self.weights, multi)
-            return self if tensors[1] is self.neighbors else Graph(*tensors, vertices=self.vertices, directed=False)
-        rows = sorting.expand_rows(self.offset, self.neighbors.dtype)
-        tensors = inputs.edges_to_csr(rows, self.neighbors, self.weights, self.num_vertices, False, multi, "keep")
+            arcs = self.decoded()
+            tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
+            return self if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=self.vertices, directed=False)
+        arcs = self.decoded()
+        rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
+        tensors = inputs.edges_to_csr(rows, arcs.neighbors, arcs.weights, self.num_vertices, False, multi, "keep")
         return Graph(*tensors, vertices=self.vertices, directed=False)
 
     def as_undirected(self) -> Graph:
-        """The undirected graph of edges that are stored in both directions already; no arc is added.
+        """The undirected graph, in CSR, of edges that are stored in both directions already; no arc is added.
 
         Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
         ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; a fingerprint of 64 bits
         tells, which errs about once in 2^63 graphs.
         """
-        symmetry.check_mirrored(self.offset, self.neighbors, self.weights)
-        weights = self.weights
-        if weights is not None and sorting.has_parallel_arcs(self.offset, self.neighbors):
-            order = Graph(self.offset, self.neighbors).transpose_permutation
+        offset, neighbors, weights = self.decoded().storage.to_csr()
+        symmetry.check_mirrored(offset, neighbors, weights)
+        if weights is not None and sorting.has_parallel_arcs(offset, neighbors):
+            order = Graph(offset, neighbors).transpose_permutation
             if not torch.equal(weights, weights.index_select(0, order)):
-                weights = validate.ordered_in_runs(self.offset, self.neighbors, weights)
-        return Graph(self.offset, self.neighbors, weights, self.vertices, directed=False)
+                weights = validate.ordered_in_runs(offset, neighbors, weights)
+        return Graph(offset, neighbors, weights, self.vertices, directed=False)
 
     def without_self_loops(self) -> Graph:
-        """The graph without the arcs that lead from a vertex to itself."""
+        """The graph without the arcs that lead from a vertex to itself; in CSR where there are any."""
         if not self.num_self_loops:
             return self
-        tensors = sorting.drop_self_loops(self.offset, self.neighbors, self.weights)
+        tensors = sorting.drop_self_loops(*self.decoded().storage.to_csr())
         return Graph(*tensors, vertices=self.vertices, directed=self.directed)
 
     def subgraph(self, vertices: Any) -> Graph:
-        """The graph induced by the given vertices (indices, or a bool mask [n]), renumbered in the order given.
+        """The graph induced by the given vertices (indices, or a bool mask [n]), renumbered in the order given; in CSR.
 
         Original ids stay: vertex i of the result is `self.ids(vertices[i])`. Raises ArgumentError for a vertex that
         stands twice or is none.
         """
         mask = isinstance(vertices, (Tensor, np.ndarray)) and vertices.dtype in (torch.bool, np.bool_)
         chosen = self.select(vertices).ids if mask else self.as_vertices(vertices)
-        self.out_degree  # noqa: B018  checks the offsets
+        self.ensure_valid()
         renumbered = torch.full((self.num_vertices,), -1, dtype=torch.int64, device=self.device)
         renumbered[chosen] = torch.arange(len(chosen), device=self.device)
         if int((renumbered >= 0).sum()) != len(chosen):
             raise ArgumentError("vertices: a vertex stands twice; pass each one once, for example vertices.unique()")
-        offset, arcs = gather_rows(self.offset, chosen)
+        offset, neighbors, weights = self.storage.rows(chosen)
         src = sorting.expand_rows(offset)
-        dst = renumbered[self.neighbors.index_select(0, arcs)]
+        dst = renumbered[neighbors]
         inside = dst >= 0
-        weights = None if self.weights is None else self.weights.index_select(0, arcs[inside])
+        weights = None if weights is None else weights[inside]
         tensors = inputs.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
         return Graph(*tensors, vertices=self.ids(chosen), directed=self.directed)
 
@@ -599,19 +642,21 @@ class Graph:
 
         Raises ArgumentError that names the first fault and its position.
         """
-        validate.check_entries(self.offset, self.neighbors)
-        if not validate.rows_ascend(self.offset, self.neighbors):
+        offset, neighbors, weights = self.storage.to_csr()
+        validate.check_entries(offset, neighbors)
+        if not validate.rows_ascend(offset, neighbors):
             raise ArgumentError("neighbors: a row is not ascending; build the graph with Graph.from_csr, which sorts")
         if not self.directed:
-            self.as_undirected()
+            symmetry.check_mirrored(offset, neighbors, weights)
         if self._ids is not None:
             self._ids.check_unique()
         return self
 
     def arc(self, position: int) -> tuple[Any, Any]:
         """Original ids (source, target) of the stored arc at `position` 0..m-1, for messages a user can act on."""
-        source = int(torch.searchsorted(self.offset, position, right=True)) - 1
-        return self.ids(source), self.ids(int(self.neighbors[position]))
+        arcs = self.decoded()
+        source = int(torch.searchsorted(arcs.offset, position, right=True)) - 1
+        return self.ids(source), self.ids(int(arcs.neighbors[position]))
 
     def __repr__(self) -> str:
         counted = self.directed or "num_self_loops" in self._cache
@@ -621,15 +666,9 @@ class Graph:
             parts.append(f"weights {str(self.weight_dtype).removeprefix('torch.')}")
         if self._ids is not None:
             parts.append("integer ids" if self._ids.are_integers else "labels")
-        return f"Graph({', '.join(parts)}, {_readable(self.nbytes)}, {self.device})"
-
-    def _equal_arcs(self, other: Graph) -> bool:
-        same = torch.equal(self.offset, other.offset) and torch.equal(self.neighbors, other.neighbors)
-        if not same or self.weights is None or other.weights is None:
-            return same
-        if torch.equal(self.weights, other.weights):
-            return True
-        return validate.equal_but_for_order(self.offset, self.neighbors, self.weights, other.weights)
+        parts += [_readable(self.nbytes), str(self.device)]
+        parts += [] if self.layout is None else [f"layout {self.layout.name}"]
+        return f"Graph({', '.join(parts)})"
 
     def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
         if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
@@ -637,6 +676,55 @@ class Graph:
             raise ArgumentError(f"{name}: expected a tensor with one row per vertex, [{self.num_vertices}], got {got}")
         if dimensions is not None and values.dim() != dimensions:
             raise ArgumentError(f"{name}: expected {dimensions} dimension, got shape {list(values.shape)}")
+
+
+class DecodedSelection(Selection):
+    """A selection of rows of a graph in a layout. `neighbors` and `weights` of some rows decode these rows only; the
+    stored structure is that of `graph.decoded()`."""
+
+    def __init__(self, graph: Graph, rows: Tensor | None, width: int | None, num_arcs: int | None):
+        self.graph, self.rows, self.width = graph, rows, width
+        self._num_arcs = graph.num_arcs if self.is_whole else num_arcs
+
+    @property
+    def stored_offset(self) -> Tensor:  # type: ignore[override]
+        return self.graph.decoded().offset
+
+    @property
+    def stored_neighbors(self) -> Tensor:  # type: ignore[override]
+        return self.graph.decoded().neighbors
+
+    @computed_once
+    def _decoded(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """(offset, neighbors, weights) of the rows selected."""
+        if self.rows is None:
+            offset, neighbors, weights = self.graph.decoded().storage.to_csr()
+        else:
+            offset, neighbors, weights = self.graph.storage.rows(self.rows.to(torch.int64))
+        if self.width is None:
+            return offset, neighbors, weights
+        kept, arcs = gather_rows(offset, None, width=self.width)
+        return kept, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
+
+    @property
+    def offset(self) -> Tensor:
+        return self._decoded[0]
+
+    @property
+    def neighbors(self) -> Tensor:
+        return self._decoded[1]
+
+    @property
+    def weights(self) -> Tensor | None:  # type: ignore[override]
+        return self._decoded[2]
+
+    @computed_once
+    def positions(self) -> Tensor | None:
+        """Position of each selected arc in CSR, int64 [e], or None where the selection is the whole graph."""
+        if self.is_whole:
+            return None
+        offset = self.graph.row_offset()
+        return gather_rows(offset, self.rows, num_arcs=self.num_arcs, width=self.width)[1]
 
 
 def _unless_identity(ids: Tensor) -> Tensor | None:

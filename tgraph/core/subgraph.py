@@ -92,7 +92,7 @@ class Subgraph:
     def arc_data(self, data: Tensor) -> Tensor:
         """`data` [m, ...] in the stored order of `graph`'s arcs, brought into the order of the arcs held."""
         if self.mirrored:
-            permutation = self.graph.transpose_permutation
+            permutation = self.graph.decoded().transpose_permutation
             place = permutation if self.positions is None else permutation.index_select(0, self.positions)
         elif self.positions is None:
             return data
@@ -124,7 +124,7 @@ class Received:
 
 def whole(graph: Graph, active: Frontier, mode: Mode, backend: str = "auto") -> Subgraph:
     """Every row of the graph (of its transpose in a pull): the stored tensors, no copy."""
-    graph.out_degree  # noqa: B018  checks the offsets
+    graph.ensure_valid()
     stored = graph if mode == "push" else graph.transpose_detached()
     return Subgraph(graph, active, mode, None, stored.selection(), mode == "pull", backend)
 

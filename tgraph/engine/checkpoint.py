@@ -181,11 +181,7 @@ def _digest(graph: Graph) -> Iterator[tuple[str, str]]:
     yield "the number of vertices", str(graph.num_vertices)
     yield "the number of arcs", str(graph.num_arcs)
     yield "directed", str(graph.directed)
-    if graph.layout is not None:
-        arcs = graph.layout.identity()
-    else:
-        arcs = [graph.offset, graph.neighbors, *([] if graph.weights is None else [graph.weights])]
-    yield "the digest of the graph", "".join(map(_hash, arcs))
+    yield "the digest of the graph", "".join(map(_hash, graph.storage.identity()))
 
 
 def _hash(tensor: Tensor) -> str:

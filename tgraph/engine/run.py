@@ -15,7 +15,7 @@ from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.native import torch_alone
-from tgraph.core.storage import Storage
+from tgraph.core.storage import Layout
 from tgraph.core.subgraph import Subgraph
 from tgraph.engine import compiled_loop, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper
@@ -267,6 +267,6 @@ def _recording(state: State) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _visits(layout: Storage, trace: Trace) -> Iterator[None]:
+def _visits(layout: Layout, trace: Trace) -> Iterator[None]:
     with layout.recording() as trace.visits:
         yield

@@ -14,12 +14,11 @@ from tgraph.formats.dag.cbm import CBM
 from tgraph.formats.dag.virtual import Virtual
 from tgraph.formats.dcsr import DCSC, DCSR
 from tgraph.formats.ell import ELL
-from tgraph.formats.graph import FormattedGraph
 from tgraph.formats.layout import Layout
 from tgraph.formats.sell import SELL
 from tgraph.formats.wsb import WSB
 
-__all__ = ["LAYOUTS", "FormattedGraph", "Layout", "convert", "known", "load", "make"]
+__all__ = ["LAYOUTS", "Layout", "convert", "known", "load", "make"]
 
 _LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, WSB, Virtual, CBM)
 LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
@@ -47,10 +46,10 @@ def convert(graph: Graph, name: str, **options: Any) -> Graph:
     are those of the layout's `from_graph`. `tgraph.advise` measures which of them suits a graph.
     Raises ArgumentError for an unknown name or option, and for a graph that the layout cannot hold.
     """
-    plain = graph.to_csr() if isinstance(graph, FormattedGraph) else graph
+    plain = graph.to_csr()
     if name == "csr" and not options:
         return plain
-    return FormattedGraph(make(name, plain, **options), plain._ids, plain.directed, plain.order)
+    return Graph.of_storage(make(name, plain, **options), plain._ids, plain.directed, plain.order)
 
 
 def load(
@@ -58,7 +57,7 @@ def load(
 ) -> Graph:
     """The graph in the layout `name` of stored `tensors` and `options`, with its original ids `vertices`, whether it is
     `directed`, and the `order` of a permuted one. Raises ArgumentError where they are inconsistent."""
-    return FormattedGraph(known(name).from_tensors(tensors, options), vertices, directed, order)
+    return Graph.of_storage(known(name).from_tensors(tensors, options), vertices, directed, order)
 
 
 Graph.to_format = convert

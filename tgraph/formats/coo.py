@@ -50,7 +50,7 @@ class COO(Uncompressed):
         """The arcs of a graph, sorted by row, or with sorted=False by neighbour, so that the arcs of a row are
         scattered as in an unordered edge list. Raises ArgumentError for `unknown` options."""
         cls.refuse_options(unknown)
-        graph.out_degree  # noqa: B018  checks the offsets
+        graph.ensure_valid()
         offset, ends, weights = graph.offset, graph.neighbors, graph.weights
         weights = None if weights is None else weights.detach()
         if sorted:

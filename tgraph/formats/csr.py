@@ -43,7 +43,7 @@ class CSR(ByRow):
         bytes per vertex and costs a conversion of the offsets in each pull. Raises ArgumentError for `unknown`
         options."""
         cls.refuse_options(unknown)
-        graph.out_degree  # noqa: B018  checks the offsets
+        graph.ensure_valid()
         offset = graph.offset.to(torch.int32) if narrow and graph.num_arcs < 2**31 else graph.offset
         return cls(offset, graph.neighbors, None if graph.weights is None else graph.weights.detach())
 

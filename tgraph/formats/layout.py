@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
+from tgraph.core.building import sorting
+from tgraph.core.building.arc_counts import ArcCounts
+from tgraph.core.building.symmetry import Mirror
+from tgraph.core.csr import Csr, statistics_of
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows
-from tgraph.errors import ArgumentError
+from tgraph.core.rows import computed_once, gather_rows
+from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.portable.linear import finished, widened
 
@@ -29,8 +32,8 @@ STRETCH = 1 << 22
 class Layout(ABC):
     """The arcs of a graph in a storage format. Row v lists the vertices that the arcs of v lead to.
 
-    A layout is immutable and holds tensors of rows only: ids, direction and derived data belong to the graph that has
-    it. Its options are those that `Graph.to_format` accepts.
+    A layout is the `storage` of a graph (`tgraph.core.storage`). It is immutable and holds tensors of rows only: ids,
+    direction and derived data belong to the graph. Its options are those that `Graph.to_format` accepts.
 
     name : its name in `Graph.to_format`.
     num_vertices, num_arcs : n and m of the graph that it was built from.
@@ -59,6 +62,24 @@ class Layout(ABC):
             known = [repr(each.name) for each in parameters if each.kind == each.KEYWORD_ONLY]
             takes = f"takes {', '.join(known)}" if known else "takes no options"
             raise ArgumentError(f"{next(iter(unknown))}: no option of the layout {cls.name!r}, which {takes}")
+
+    @property
+    def layout(self) -> Self:
+        """Itself."""
+        return self
+
+    @property
+    def csr(self) -> Csr:
+        """Raises LayoutError: the arcs are decoded by name only."""
+        raise LayoutError(
+            f"offset, neighbors, weights: the arcs are stored in the layout {self.name!r}; graph.to_csr() is the graph "
+            "in CSR, and graph.decoded() keeps it in graph.caches"
+        )
+
+    @property
+    def csr_tensors(self) -> dict[str, Tensor | None]:
+        """None: they would have to be decoded."""
+        return {}
 
     @abstractmethod
     def to_csr(self) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -105,10 +126,36 @@ class Layout(ABC):
     def weight_statistics(self) -> tuple[float, float, float] | None:
         """(smallest, largest, mean) weight, the first two NaN where one is NaN; None without weights or arcs."""
         weights = None if self.weight_dtype is None else self.to_csr()[2]
-        if weights is None or not len(weights):
-            return None
-        smallest, largest = torch.aminmax(weights)
-        return smallest.item(), largest.item(), float(weights.mean(dtype=devices.widest_float(weights)))
+        return None if weights is None else statistics_of(weights)
+
+    @computed_once
+    def _arc_counts(self) -> ArcCounts:
+        """Self-loops and repeated arcs, counted in chunks of decoded rows."""
+        counts = ArcCounts()
+        self.scan(counts.see)
+        return counts.finish()
+
+    def num_self_loops(self) -> int:
+        """The number of arcs from a vertex to itself."""
+        return self._arc_counts.loops
+
+    def num_parallel_edges(self, directed: bool) -> int:
+        """The number of edges in excess of one for each pair of vertices; `directed` as for the graph."""
+        return self._arc_counts.parallel_edges(directed)
+
+    def is_symmetric(self) -> bool:
+        """True if every arc has its reverse of equal weight, by a 64-bit fingerprint (`core.building.symmetry`)."""
+        mirror = Mirror()
+
+        def see(first_arc: int, first_row: int, offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> None:
+            mirror.note(sorting.expand_rows(offset) + first_row, neighbors, weights)
+
+        self.scan(see)
+        return mirror.complete
+
+    def transpose_with_permutation(self) -> tuple[Layout, None]:
+        """`transposed`, and None: weights need no permutation."""
+        return self.transposed(), None
 
     def reserve(self, values: Any, in_place: bool) -> None:  # noqa: B027  most keep to none
         """Before a run, for layouts with a memory budget: account for vertex data like `values`, which the program

@@ -114,7 +114,7 @@ def write(graph: Graph, path: PathLike, *, format: str | None = None) -> None:
     suffix = Path(path).suffix.lower()
     if suffix in CODECS and module.__name__.endswith(BINARY):
         raise ArgumentError(f"path: binary formats are not compressed once more; write {stem(path).name!r} instead")
-    module.write(graph, path)
+    module.write(graph if module.__name__ == "tgraph.io.tg" else graph.to_csr(), path)  # .tg holds layouts
 
 
 def verify(path: PathLike) -> int:

@@ -110,6 +110,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """
     import scipy.sparse
 
+    graph = graph.decoded()
     neighbors, weights = graph.neighbors.cpu().numpy(), graph.weights
     offset = graph.offset.cpu().numpy()
     data = np.ones(len(neighbors), dtype=bool) if weights is None else widened(weights.detach().cpu()).numpy()
@@ -138,6 +139,7 @@ def from_edge_index(
 
 def to_edge_index(graph: Graph) -> Tensor:
     """The arcs as PyG's edge_index, int64 [2, m], in the order of `graph.weights`, its edge_weight."""
+    graph = graph.decoded()
     return torch.stack((sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)))
 
 

@@ -79,9 +79,10 @@ def number_labels(src: pyarrow.ChunkedArray, dst: pyarrow.ChunkedArray) -> tuple
 
 def edges_of(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """(src, dst, weights) as numpy arrays; each undirected edge once with src <= dst."""
-    dst = graph.neighbors.cpu()
-    src = sorting.expand_rows(graph.offset.cpu(), dst.dtype)
-    weights = None if graph.weights is None else widened(graph.weights.detach().cpu())
+    offset, dst, weights = graph.decoded().storage.to_csr()
+    dst = dst.cpu()
+    src = sorting.expand_rows(offset.cpu(), dst.dtype)
+    weights = None if weights is None else widened(weights.detach().cpu())
     if not graph.directed:
         once = src <= dst
         src, dst, weights = src[once], dst[once], None if weights is None else weights[once]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
 from tgraph.files.checksummed import Contents, as_bytes
@@ -20,11 +21,10 @@ class _Verified:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, graph: Any, owner: type) -> Any:
-        if graph is None:
+    def __get__(self, holder: Any, owner: type) -> Any:
+        if holder is None:
             return self
-        value = graph._verify(self._name)
-        object.__setattr__(graph, self._name, value)
+        value = holder.__dict__[self._name] = holder._verify(self._name)
         return value
 
 
@@ -49,48 +49,39 @@ class _MappedIds(VertexIds):
         return self._mapped
 
 
-class MappedGraph(Graph):
-    """A Graph memory-mapped from a file with checksums.
+class MappedCsr(Csr):
+    """The CSR of a graph, memory-mapped from a file with checksums.
 
-    `offset`, `neighbors`, `weights`, `vertices` and `order` are verified at first use, which takes one pass over the
-    tensor and raises FileFormatError where it is damaged. Sizes and dtypes are available without it.
-
-    tensors : those of the file, memory-mapped. contents : its header. labels : of the vertices, if they are text.
-    directed : as for a Graph.
-    Raises ArgumentError where the tensors cannot be those of a graph.
+    Each tensor is verified at first use, which takes one pass over it and raises FileFormatError where it is damaged.
+    Sizes and dtypes are available without it.
     """
 
-    offset = _Verified()
-    neighbors = _Verified()
-    weights = _Verified()
-    order = _Verified()
+    offset = cast(Tensor, _Verified())
+    neighbors = cast(Tensor, _Verified())
+    weights = cast("Tensor | None", _Verified())
     _mapped: dict[str, Tensor]
     _contents: Contents
 
-    def __init__(self, tensors: dict[str, Tensor], contents: Contents, labels: np.ndarray | None, directed: bool):
-        vertices = tensors.get("vertices", labels)
-        ids = Graph(tensors["offset"], tensors["neighbors"], tensors.get("weights"), vertices, directed)._ids
-        if "vertices" in tensors:
-            ids = _MappedIds(tensors["vertices"], contents)
-        fields = {"directed": directed, "_ids": ids, "_cache": {}, "_mapped": tensors, "_contents": contents}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+    def __init__(self, tensors: dict[str, Tensor], contents: Contents):
+        num_columns = len(tensors["offset"]) - 1
+        self.__dict__.update(
+            permutation=None, num_columns=num_columns, _derived={}, _mapped=tensors, _contents=contents
+        )
 
     def _verify(self, name: str) -> Tensor | None:
         tensor = self._mapped.get(name)
         if tensor is None:
             return None
         self._contents.check(name, as_bytes(tensor.view(-1)))
-        return tensor.to(sorting.index_dtype(self.num_vertices)) if name == "neighbors" else tensor
+        return tensor.to(sorting.index_dtype(self.num_columns)) if name == "neighbors" else tensor
 
-    def __reduce__(self) -> Any:
-        return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)
-
-    # ---- without verification ----------------------------------------------------------------------------------------
+    @property
+    def csr_tensors(self) -> dict[str, Tensor | None]:
+        return {}
 
     @property
     def num_vertices(self) -> int:
-        return len(self._mapped["offset"]) - 1
+        return self.num_columns
 
     @property
     def num_arcs(self) -> int:
@@ -106,9 +97,32 @@ class MappedGraph(Graph):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the stored tensors; `caches` lists the derived ones."""
-        stored = sum(self._mapped[name].nbytes for name in ("offset", "neighbors", "weights") if name in self._mapped)
-        return stored + (0 if self._ids is None else self._ids.nbytes)
+        return sum(self._mapped[name].nbytes for name in ("offset", "neighbors", "weights") if name in self._mapped)
+
+
+class MappedGraph(Graph):
+    """A Graph memory-mapped from a file with checksums, whose `order` is verified at first use as its tensors are.
+
+    tensors : those of the file, memory-mapped. contents : its header. labels : of the vertices, if they are text.
+    directed : as for a Graph.
+    Raises ArgumentError where the tensors cannot be those of a graph.
+    """
+
+    order = cast("Tensor | None", _Verified())
+
+    def __init__(self, tensors: dict[str, Tensor], contents: Contents, labels: np.ndarray | None, directed: bool):
+        vertices = tensors.get("vertices", labels)
+        ids = Graph(tensors["offset"], tensors["neighbors"], tensors.get("weights"), vertices, directed)._ids
+        if "vertices" in tensors:
+            ids = _MappedIds(tensors["vertices"], contents)
+        self._hold(MappedCsr(tensors, contents), ids, directed)
+        del self.__dict__["order"]
+
+    def _verify(self, name: str) -> Tensor | None:
+        return cast(MappedCsr, self.storage)._verify(name)
+
+    def __reduce__(self) -> Any:
+        return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)
 
 
 def _in_memory(*fields: Any) -> Graph:

@@ -85,7 +85,8 @@ def read(path: PathLike, *, directed: bool | None = None, weights: bool | None =
             _check_all(tensors, held)  # if the file is damaged, this names the position
         raise FileFormatError(path, f"the tensors are no graph ({fault})", _REMEDY) from fault
     if weights is False and graph.weight_dtype is not None:
-        graph = Graph(graph.offset, graph.neighbors, None, graph.vertices, graph.directed)
+        arcs = graph.to_csr()
+        graph = Graph(arcs.offset, arcs.neighbors, None, graph.vertices, graph.directed)
     return graph.validate() if directed is False and notes["directed"] == "true" else graph
 
 

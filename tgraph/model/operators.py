@@ -46,7 +46,7 @@ def neighbor_select(
     tensors, with no copy, and positions is None. `num_arcs`, where e is known, spares a device-to-host read;
     `width` takes at most so many arcs of each row, the first ones. Costs O(k + e), once a tensor is asked for.
     """
-    graph.out_degree  # noqa: B018  checks the offsets
+    graph.ensure_valid()
     return graph.selection(vertices, width=width, num_arcs=num_arcs)
 
 

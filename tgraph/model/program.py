@@ -187,7 +187,7 @@ class Relaxation(Program):
             raise ArgumentError(f"weight: expected a number, a tensor or None, got {type(self.weight).__name__}")
         smallest, largest = self.weight_range(graph)
         if smallest != smallest:
-            weights = graph.weights if self.weight is None else self.weight
+            weights = graph.decoded().weights if self.weight is None else self.weight
             place = f" at position {int(weights.isnan().nonzero()[0, 0])}" if isinstance(weights, Tensor) else ""
             raise ArgumentError(f"weights: NaN{place}; a Relaxation compares messages, replace it by a number")
         if not values.is_floating_point() and isinstance(smallest, int):

@@ -246,7 +246,7 @@ class GraphAdjacency(Adjacency):
     @property
     def values(self) -> Tensor | None:  # type: ignore[override]
         """The weights of the graph, [m] or None."""
-        return None if self.graph.weight_dtype is None else self.graph.weights
+        return None if self.graph.weight_dtype is None else self.graph.decoded().weights
 
     @property
     def num_edges(self) -> int:
@@ -267,30 +267,31 @@ class GraphAdjacency(Adjacency):
     @property
     def source(self) -> Tensor:  # type: ignore[override]
         """The source of each arc, [m]."""
-        return self.graph.neighbors if self.reverse else self._tails()
+        return self.graph.decoded().neighbors if self.reverse else self._tails()
 
     @property
     def target(self) -> Tensor:  # type: ignore[override]
         """The target of each arc, [m]."""
-        return self._tails() if self.reverse else self.graph.neighbors
+        return self._tails() if self.reverse else self.graph.decoded().neighbors
 
     def _tails(self) -> Tensor:
-        return sorting.expand_rows(self.graph.offset, self.graph.neighbors.dtype)
+        arcs = self.graph.decoded()
+        return sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
 
     def _cut(self, of_edges: bool) -> Csr:
         return Csr(self.rows.offset, self.rows.neighbors, self.position if of_edges else None, self.num_sources)
 
     @property
     def rows(self) -> Graph:
-        return self.graph if self.reverse else self.graph.transpose_detached()
+        return (self.graph if self.reverse else self.graph.transpose_detached()).decoded()
 
     @property
     def columns(self) -> Graph:
-        return self.graph.transpose_detached() if self.reverse else self.graph
+        return (self.graph.transpose_detached() if self.reverse else self.graph).decoded()
 
     @property
     def position(self) -> Tensor | None:  # undirected graphs too: parallel arcs may differ in their data
-        return None if self.reverse else self.graph.transpose_permutation
+        return None if self.reverse else self.graph.decoded().transpose_permutation
 
     @property
     def transpose_permutation(self) -> Tensor:

@@ -32,7 +32,7 @@ def prepare(graph: Graph, reverse: bool) -> bool:
 def derive(adjacency: Adjacency) -> None:
     """Derive whatever layers read of an adjacency."""
     for stored in (adjacency.rows, adjacency.columns):
-        stored.out_degree  # noqa: B018  checks the offsets
+        stored.ensure_valid()
         pull_push.remember(stored)
         mark_static(stored.offset, stored.neighbors)
     adjacency.degree, adjacency.unreached, adjacency.rows.transpose_permutation  # noqa: B018

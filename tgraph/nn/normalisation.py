@@ -77,17 +77,7 @@ def _is_of_rank_one(adjacency: Adjacency) -> bool:
     """Whether an adjacency with unit edge weights is that of a graph in a layout, without self-loops."""
     if not isinstance(adjacency, GraphAdjacency) or adjacency.graph.layout is None:
         return False
-    graph = adjacency.graph
-    return not adjacency.kept("has loops", lambda: _has_loops(graph))
-
-
-def _has_loops(graph: Graph) -> bool:
-    """Whether a graph has self-loops. Csr that are decoded to find out are dropped again."""
-    decoded = "arcs" in graph.caches
-    found = graph.num_self_loops > 0
-    if not decoded and "arcs" in graph.caches:
-        graph.drop_caches("arcs")
-    return found
+    return not adjacency.graph.num_self_loops
 
 
 def _scale(adjacency: Adjacency, loops: str | None, dtype: torch.dtype) -> Tensor:

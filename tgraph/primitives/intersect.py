@@ -17,8 +17,8 @@ def triangles(graph: Graph, *, per_vertex: bool = False, backend: str = "auto") 
     self-loops not at all. `backend` names the kernels. Costs O(m^1.5) at most, and memory for a copy of the arcs
     where these are renumbered by degree.
     """
-    undirected = graph.to_undirected() if graph.directed else graph
-    return choose(backend, Call("count_triangles", graph.neighbors)).run(undirected, per_vertex)
+    undirected = graph.to_undirected() if graph.directed else graph.decoded()
+    return choose(backend, Call("count_triangles", undirected.neighbors)).run(undirected, per_vertex)
 
 
 def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
@@ -29,6 +29,7 @@ def arcs_among_neighbors(graph: Graph, *, backend: str = "auto") -> Tensor:
     """
     if not graph.directed:
         return 2 * triangles(graph, per_vertex=True, backend=backend)
-    offset, neighbors, _ = sorting.merge_parallel(graph.offset, graph.neighbors, None, "first")
+    arcs = graph.decoded()
+    offset, neighbors, _ = sorting.merge_parallel(arcs.offset, arcs.neighbors, None, "first")
     both_ways = Graph(offset, neighbors).to_undirected(multi="keep")  # an edge twice where its arc has a reverse
-    return choose(backend, Call("count_arcs_among", graph.neighbors)).run(both_ways)
+    return choose(backend, Call("count_arcs_among", arcs.neighbors)).run(both_ways)

@@ -15,4 +15,5 @@ def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:
     Parallel arcs count once, self-loops not at all. In a directed graph the degree is that in both directions, so
     that u -> v and v -> u count twice. `backend` names the kernels. O(n + m).
     """
+    graph = graph.decoded()
     return choose(backend, Call("peel", graph.neighbors)).run(graph)

@@ -34,4 +34,4 @@ def propagate(graph: Graph, labels: Tensor, rounds: int, *, backend: str = "auto
         )
     if not isinstance(rounds, int) or rounds < 0:
         raise ArgumentError(f"rounds: expected an int of 0 or more, got {rounds!r}")
-    return choose(backend, Call("vote", labels)).run(graph, labels, rounds)
+    return choose(backend, Call("vote", labels)).run(graph.decoded(), labels, rounds)

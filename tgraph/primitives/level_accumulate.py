@@ -55,10 +55,10 @@ def sweep(
     the neighbours, whatever the number of threads. Raises ArgumentError for shapes, dtypes or devices that do not fit,
     and for items or levels that are out of range or do not ascend.
     """
-    graph.out_degree  # noqa: B018  checks the offsets
+    graph.ensure_valid()
     _check_bias(graph, bias)
     _check_order(order, level_offset, bias)
-    return choose(backend, Call("sweep", bias)).run(graph, order, level_offset, bias, descending, logarithms)
+    return choose(backend, Call("sweep", bias)).run(graph.decoded(), order, level_offset, bias, descending, logarithms)
 
 
 def _check_bias(graph: Graph, bias: Tensor) -> None:

@@ -14,7 +14,7 @@ from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
 from tgraph.core.text import table
 from tgraph.errors import ArgumentError
-from tgraph.formats import LAYOUTS, FormattedGraph, known
+from tgraph.formats import LAYOUTS, known
 from tgraph.model.operators import aggregate
 from tgraph.tuning.backends import Timer, timer_on
 
@@ -117,7 +117,7 @@ def measured_layouts(
 
 def in_csr(graph: Graph) -> Graph:
     """The graph decoded, where it is in another layout."""
-    return graph.to_csr() if isinstance(graph, FormattedGraph) else graph
+    return graph.to_csr()
 
 
 def sampled(graph: Graph, arcs: int) -> Graph:

@@ -7,16 +7,18 @@ from streams import streamed
 
 import tgraph as tg
 from tgraph.cli.graphs import info, size
-from tgraph.formats import LAYOUTS, FormattedGraph, layout
+from tgraph.errors import LayoutError
+from tgraph.formats import LAYOUTS, layout
 
 # What hands out the arcs, or is made of all of them.
-ARCS = {"neighbors", "weights", "transpose_permutation"}
+ARCS = ("offset", "neighbors", "weights", "transpose_permutation")
 
 
 def attributes():
     """The public attributes of a graph in a layout that are no methods."""
-    names = [name for name in dir(FormattedGraph) if not name.startswith("_") and name not in ARCS]
-    return sorted(name for name in names if not callable(getattr(FormattedGraph, name)))
+    held = random_graph(4, 4).to_format("sell")
+    names = [name for name in dir(held) if not name.startswith("_") and name not in ARCS]
+    return sorted(name for name in names if not callable(getattr(held, name)))
 
 
 def in_layout(name, graph):
@@ -58,9 +60,25 @@ def test_attributes_do_not_decode(name, graph, attribute, monkeypatch):
     monkeypatch.setattr(layout, "STRETCH", 64)
     found, expected = getattr(held, attribute), getattr(graph, attribute, None)
     assert_undecoded(held)
-    if attribute not in ("layout", "nbytes", "caches", "order", "arc_counts", "weight_statistics"):
+    if attribute not in ("layout", "nbytes", "caches", "order", "storage", "weight_statistics"):
         same = torch.equal(found, expected) if isinstance(expected, torch.Tensor) else found == expected
         assert same or found == pytest.approx(expected), (found, expected)
+
+
+@pytest.mark.parametrize("attribute", ARCS)
+def test_tensors_of_csr_are_decoded_by_name_only(name, graph, attribute):
+    held = held_by(graph, name)
+    layout = "streamed" if name == "streamed" else held.layout.name
+    with pytest.raises(LayoutError, match=rf"layout '{layout}'.*graph\.to_csr\(\).*graph\.decoded\(\)"):
+        getattr(held, attribute)
+    assert not hasattr(held, attribute)
+    assert_undecoded(held)
+    decoded = held.decoded()
+    assert decoded is held.decoded() and decoded.decoded() is decoded and decoded.to_csr() is decoded
+    assert held.caches["arcs"] == decoded.nbytes
+    assert torch.equal(decoded.neighbors, graph.neighbors) and torch.equal(decoded.offset, graph.offset)
+    held.drop_caches("arcs")
+    assert not held.caches
 
 
 @pytest.mark.parametrize("tell", [repr, str, size, info, lambda graph: graph.top(graph.out_degree, 3)])

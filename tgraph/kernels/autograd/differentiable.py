@@ -38,7 +38,7 @@ def aggregate(
     own = _weights_by_both_ends(graph, mirrored, cast(Tensor, weights)) if per_arc else None
     if not pulls and sub.selection.is_whole and not graph.directed:
         if per_arc and own is None:
-            weights = cast(Tensor, weights).index_select(0, graph.transpose_permutation)
+            weights = cast(Tensor, weights).index_select(0, graph.decoded().transpose_permutation)
         pulls = mirrored = True
     if not pulls and sub.rows is not None:
         data = data.index_select(0, sub.rows)
@@ -60,14 +60,13 @@ def prepare(graph: Graph, permute: bool) -> bool:
 
     permute : whether weights change their order. What is returned means nothing; the compiled code is for this graph.
     """
-    reverse = graph.transpose_detached()
-    for stored in (graph, reverse):
-        stored.out_degree  # noqa: B018  checks the offsets
+    for stored in (graph.decoded(), graph.transpose_detached().decoded()):
+        stored.ensure_valid()
         pull_push.remember(stored)
         for tensor in (stored.offset, stored.neighbors):  # CUDA graphs replay on them, and not on copies of no graph
             torch._dynamo.mark_static_address(tensor)
     if permute:
-        graph.transpose_permutation  # noqa: B018
+        graph.decoded().transpose_permutation  # noqa: B018
     return True
 
 
@@ -77,10 +76,10 @@ prepare._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 def _weights_by_both_ends(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor | None:
     """The same weights in the order of the arcs' other end, where they are the graph's and change nowhere."""
-    if graph.weights is None or weights.requires_grad:
+    if graph.weight_dtype is None or weights.requires_grad:
         return None
-    reverse = graph.transpose_detached().weights
-    here, there = (reverse, graph.weights) if mirrored else (graph.weights, reverse)
+    here, there = graph.decoded().weights, graph.transpose_detached().decoded().weights
+    here, there = (there, here) if mirrored else (here, there)
     return there if weights is here else None
 
 
@@ -94,8 +93,9 @@ def _pull(sub: Subgraph, mirrored: bool, messages: Messages, own: Tensor | None,
         if weights is not None and own is not None:
             back_weights = own.to(weights.dtype).reshape_as(weights)
         elif weights is not None:
-            permutation = graph.transpose_permutation
-        arcs = pull_push.Arcs(*_held(sub), None, graph.offset, graph.neighbors, permutation, True)
+            permutation = graph.decoded().transpose_permutation
+        stored = graph.decoded()
+        arcs = pull_push.Arcs(*_held(sub), None, stored.offset, stored.neighbors, permutation, True)
     if not torch.compiler.is_compiling():
         pull_push.remember(graph)
         if sub.mirrored and graph.directed:

@@ -108,6 +108,7 @@ _graphs: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
 
 def remember(graph: Graph) -> None:
     """Let operators that are given the tensors of the graph know whose they are."""
+    graph = graph.decoded()
     if _remembered(graph.offset, graph.neighbors) is None:
         _graphs[graph.neighbors] = weakref.ref(graph)
 
@@ -120,7 +121,7 @@ def _remembered(offset: Tensor, neighbors: Tensor) -> Graph | None:
 
 def _graph_of(offset: Tensor, neighbors: Tensor) -> Graph:
     graph = _remembered(offset, neighbors) or Graph(offset, neighbors)
-    graph.out_degree  # noqa: B018  checks the offsets
+    graph.ensure_valid()
     return graph
 
 

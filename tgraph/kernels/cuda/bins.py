@@ -59,7 +59,8 @@ class DegreeBins:
 
 def bins_of(graph: Graph, offset: Tensor, dtype: torch.dtype) -> DegreeBins:
     """The bins of all rows of a graph, or of its transpose, whichever the `offset` belongs to and then keeps them."""
-    owner = graph if offset is graph.offset else graph.transpose_detached()
+    owner = graph.decoded()
+    owner = owner if offset is owner.offset else graph.transpose_detached().decoded()
     if offset is not owner.offset:
         return find_bins(offset, dtype)
     return owner.kept("cuda_degree_bins", lambda: find_bins(offset, dtype))

@@ -91,7 +91,7 @@ def split(graph: Graph, ids: Tensor, values: Tensor, threshold: Tensor) -> tuple
     near, parted = torch.empty(grid + 1, dtype=torch.int64, device=ids.device), torch.empty_like(ids)
     sums = new_sums(ids.device)
     count = Kernel(SOURCE, "count_near", types)
-    runtime.launch(count, grid, BLOCK, ids, len(ids), values, threshold, graph.offset, near, sums)
+    runtime.launch(count, grid, BLOCK, ids, len(ids), values, threshold, graph.row_offset(), near, sums)
     near.cumsum_(0)
     runtime.launch(Kernel(SOURCE, "list_near", types), grid, BLOCK, ids, len(ids), values, threshold, near, parted)
     size, arcs = sums.tolist()

@@ -119,9 +119,10 @@ class Fixpoint:
         growth: float | None,
         delta: float | None,
     ):
-        graph.out_degree  # noqa: B018  checks the offsets
+        graph.ensure_valid()
         n, device = graph.num_vertices, values.device
-        self._graph, self._values, self._weights, self._best_weight = graph, values, weights, best_weight
+        self._given, self._graph, self._values = graph, graph.decoded(), values
+        self._weights, self._best_weight = weights, best_weight
         self._reduction, self._edge = reduction, edge
         self._messages: dict[str, list[Argument]] = {}
         buckets = delta is not None and reduction.name == "min" and mode != "pull" and not active.is_everything
@@ -256,8 +257,8 @@ class Fixpoint:
     def _pull(self) -> int:
         """One round into all vertices; how many it changed."""
         graph, values = self._graph, self._values
-        reverse = graph.transpose()
-        reverse.out_degree  # noqa: B018  checks the offsets
+        reverse = self._given.transpose().decoded()
+        reverse.ensure_valid()
         if self._front is None and not self._everything:
             self._front = self._spare
             frontier.insert(self._ids[: self._size], self._front)

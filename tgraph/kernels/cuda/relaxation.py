@@ -110,7 +110,7 @@ def _push(sub: Subgraph, values: Tensor, messages: list[Argument], sums: Tensor)
         lanes,
         sent,
         *messages,
-        sub.graph.offset.contiguous(),
+        sub.graph.row_offset().contiguous(),
         values,
         reached,
         changed,
@@ -145,7 +145,7 @@ def _pull_columns(
     reached = torch.zeros(blocks(n, 32), dtype=torch.int32, device=values.device)
     kernel = Kernel(COLUMNS, "pull_columns", (TYPES[values.dtype], INDEX_TYPES[sub.neighbors.dtype]))
     common = (sub.offset.contiguous(), sub.neighbors.contiguous(), columns, lanes, front, values.clone(), *messages)
-    outcome = (limit, sub.graph.offset.contiguous(), values, reached, sums)
+    outcome = (limit, sub.graph.row_offset().contiguous(), values, reached, sums)
     size = n if bins.rows is None else len(bins.rows)
     runtime.launch(kernel, (blocks(size, BLOCK // 32), side_by_side), BLOCK, bins.rows, size, None, *common, *outcome)
     runtime.launch(kernel, (len(bins.tiles), side_by_side), BLOCK, None, 0, bins.tiles, *common, *outcome)
@@ -160,7 +160,7 @@ def _pull(sub: Subgraph, values: Tensor, messages: list[Argument], limit: Tensor
     front = frontier.pack(sub.active.mask) if sub.sends_partly else None
     reached = torch.empty(blocks(n, 32), dtype=torch.int32, device=values.device)
     limit = None if limit is None else limit.to(values.dtype)
-    pull(sub.offset, sub.neighbors, sub.graph.offset, front, messages, limit, values, reached, sums)
+    pull(sub.offset, sub.neighbors, sub.graph.row_offset(), front, messages, limit, values, reached, sums)
     size, arcs, _ = sums.tolist()
     return Frontier(sub.graph, ids=frontier.members(reached, size), count=(size, arcs))
 

@@ -59,6 +59,6 @@ def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
     words = torch.empty(blocks(n, 32), dtype=torch.int32, device=label.device)
     sums = frontier.new_sums(label.device)
     kernel = Kernel(SOURCE, "mark_outside", (INDEX_TYPES[label.dtype],))
-    runtime.launch(kernel, blocks(n), BLOCK, label, graph.offset.contiguous(), n, root, width, words, sums)
+    runtime.launch(kernel, blocks(n), BLOCK, label, graph.row_offset().contiguous(), n, root, width, words, sums)
     size, arcs = sums.tolist()
     return Frontier(graph, ids=frontier.members(words, size), count=(size, arcs))

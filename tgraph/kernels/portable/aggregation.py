@@ -132,12 +132,12 @@ def as_pull(sub: Subgraph, weights: Tensor | float | None) -> tuple[Subgraph, Te
 
 def _transposed_weights(graph: Graph, mirrored: bool, weights: Tensor) -> Tensor:
     """Weights [m, ...] of all arcs in the order of the transpose if `mirrored`, else out of it; differentiable."""
-    before, after = graph.weights, graph.transpose().weights
+    before, after = graph.decoded().weights, graph.transpose().decoded().weights
     if not mirrored:
         before, after = after, before
     if before is not None and after is not None and not weights.requires_grad and _is_same(weights, before):
         return after.detach().reshape_as(weights)
-    permutation = graph.transpose_permutation
+    permutation = graph.decoded().transpose_permutation
     if mirrored:
         return weights.index_select(0, permutation)
     return torch.empty_like(weights).index_copy(0, permutation, weights)

@@ -23,7 +23,7 @@ class Matrix:
     @property
     def stored(self) -> Graph:
         """The graph whose rows are those of the matrix."""
-        return self.graph.transpose() if self.mirrored else self.graph
+        return (self.graph.transpose() if self.mirrored else self.graph).decoded()
 
     def transposed(self) -> Matrix:
         """The transpose."""
@@ -39,7 +39,7 @@ class Matrix:
         here, there = self.stored.weights, self.transposed().stored.weights
         if here is not None and there is not None and _shares(values, here):
             return there.detach()
-        permutation = self.graph.transpose_permutation
+        permutation = self.graph.decoded().transpose_permutation
         if self.mirrored:
             return torch.empty_like(values).index_copy(0, permutation, values)
         return values.index_select(0, permutation)

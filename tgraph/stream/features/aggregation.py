@@ -21,7 +21,6 @@ from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike
-from tgraph.formats.graph import FormattedGraph
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.stream.features.applying import apply
 from tgraph.stream.features.column_slabs import even_width, pieces, read_columns, slices
@@ -163,8 +162,7 @@ class _Arcs:
             layout.pipeline.release()
             other = "transpose" if layout.section.name == "rows" and layout.source.directed else "rows"
             return cls(layout.source, other, layout.device, _resident(graph, layout.source))
-        plain = graph.to("cpu")
-        plain = plain.to_csr() if isinstance(plain, FormattedGraph) else plain
+        plain = graph.to("cpu").to_csr()
         blocks = HostBlocks(plain, balanced_bounds(plain.offset, _BLOCKS))
         return cls(blocks, blocks.sections[-1], graph.device, _resident(graph, blocks))
 

@@ -63,8 +63,8 @@ def write_partitioned(
         graph = parts.apply(graph)
         bounds = parts.bounds
     else:
-        bounds = balanced_bounds(graph.offset, as_count(parts, "parts"))
-    graph = graph.to("cpu")
+        bounds = balanced_bounds(graph.row_offset(), as_count(parts, "parts"))
+    graph = graph.to("cpu").to_csr()
     if graph.weight_dtype is not None and graph.weight_dtype not in DTYPE_NAMES:
         raise ArgumentError(f"graph.weights: no .tg file holds {graph.weight_dtype}; convert it to torch.float32")
     sections = [(graph, bounds)]

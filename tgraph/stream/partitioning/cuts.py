@@ -39,9 +39,9 @@ def edge_balanced(graph: Graph, parts: int) -> Parts:
     Raises ArgumentError for parts < 1.
     """
     parts = _count(parts)
-    graph.out_degree  # noqa: B018  checks the offsets
+    graph.ensure_valid()
     share = equal_shares(graph.num_arcs, parts, graph.device)
-    return Parts(None, round_to_rows(graph.offset, share, -(-graph.num_arcs // parts)))
+    return Parts(None, round_to_rows(graph.row_offset(), share, -(-graph.num_arcs // parts)))
 
 
 def well_connected(graph: Graph, parts: int, seed: int = 0) -> Parts:

@@ -57,7 +57,8 @@ class Parts:
         """The part of each of the given vertices (None: of all), int64 [k]: that of the first arc of its row, or, for a
         row without arcs, of the position where it would be."""
         self._check_size(graph)
-        first = graph.offset[:-1] if vertices is None else graph.offset.index_select(0, vertices)
+        offset = graph.row_offset()
+        first = offset[:-1] if vertices is None else offset.index_select(0, vertices)
         return torch.searchsorted(self.bounds[1:], first, right=True).clamp_(max=len(self) - 1)
 
     def part_of_arcs(self) -> Tensor:
@@ -67,12 +68,12 @@ class Parts:
 
     def cut(self, graph: Graph) -> tuple[int, float]:
         """(number of arcs that lead from their part to another, their share of all arcs; 0 without arcs)."""
-        cut = int((self.part_of(graph).index_select(0, graph.neighbors) != self.part_of_arcs()).sum())
+        cut = int((self.part_of(graph).index_select(0, graph.decoded().neighbors) != self.part_of_arcs()).sum())
         return cut, cut / max(graph.num_arcs, 1)
 
     def arcs_between(self, graph: Graph) -> Tensor:
         """The number of arcs that lie in part i and lead to a vertex of part j, int64 [p, p]."""
-        pair = self.part_of_arcs() * len(self) + self.part_of(graph).index_select(0, graph.neighbors)
+        pair = self.part_of_arcs() * len(self) + self.part_of(graph).index_select(0, graph.decoded().neighbors)
         return torch.bincount(pair, minlength=len(self) ** 2).view(len(self), len(self))
 
     def _check_size(self, graph: Graph) -> None:
@@ -115,8 +116,9 @@ def unless_identity(order: Tensor) -> Tensor | None:
 
 def structure(graph: Graph) -> Graph:
     """The graph without weights and ids, which partitioning ignores. Raises ArgumentError for damaged offsets."""
-    graph.out_degree  # noqa: B018  checks the offsets
-    return Graph(graph.offset, graph.neighbors, directed=graph.directed)
+    graph.ensure_valid()
+    arcs = graph.decoded()
+    return Graph(arcs.offset, arcs.neighbors, directed=graph.directed)
 
 
 def both_ways(graph: Graph) -> Graph:

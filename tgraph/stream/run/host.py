@@ -32,7 +32,7 @@ class HostBlocks(BlockFile):
         info = GraphInfo(self.num_vertices, self.num_arcs, self.directed, self.neighbor_dtype, self.weight_dtype)
         self.index = []
         for section, (each, ends) in enumerate(zip(self._graphs, (bounds, transpose_bounds), strict=False)):
-            each.out_degree  # noqa: B018  checks the offsets
+            each.ensure_valid()
             blocks = cut(each.offset, ends)
             self.index += [Extent(section, *block, 0, block_size(block, info), 0) for block in blocks]
 

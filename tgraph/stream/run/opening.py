@@ -11,7 +11,6 @@ from tgraph.core import devices
 from tgraph.core.graph import Graph
 from tgraph.engine import run
 from tgraph.files import PathLike
-from tgraph.formats.graph import FormattedGraph
 from tgraph.stream.file.blocks import BlockFile
 from tgraph.stream.file.writing import balanced_bounds
 from tgraph.stream.memory import PAGE, parse_memory
@@ -70,9 +69,7 @@ def within(graph: Graph, memory: str | int | None, device: torch.device | str | 
         return _graph_of(graph.layout.source, budget, target)
     if graph.nbytes <= budget:
         return graph.to(target)
-    on_cpu = graph.to("cpu")
-    plain = on_cpu.to_csr() if isinstance(on_cpu, FormattedGraph) else on_cpu
-    return _graph_of(_blocks_of(plain, budget), budget, target)
+    return _graph_of(_blocks_of(graph.to("cpu").to_csr(), budget), budget, target)
 
 
 def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
@@ -84,7 +81,7 @@ def _blocks_of(graph: Graph, budget: int) -> HostBlocks:
 
 def _graph_of(source: BlockFile, budget: int, device: torch.device) -> Graph:
     order = None if source.order is None else source.order.to(device)
-    return FormattedGraph(Streamed(source, budget, device), source.vertices, source.directed, order)
+    return Graph.of_storage(Streamed(source, budget, device), source.vertices, source.directed, order)
 
 
 run.place = within

@@ -105,6 +105,7 @@ def by_degree(degree: Tensor) -> Tensor:
 def gathered(graph: Graph, data: Tensor) -> tuple[Tensor, Tensor]:
     """The neighbours of all rows of the graph, int32 or int64 [m], and the contiguous data [n, ...] that they number:
     as they are, or both by groups of degree."""
+    graph = graph.decoded()
     if data.nbytes < 2 * _cache() or graph.neighbors.dtype != torch.int32:
         return graph.neighbors, data
     grouped = graph.kept("sources by degree", Grouped)

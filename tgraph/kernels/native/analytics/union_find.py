@@ -34,7 +34,7 @@ def join(sub: Subgraph, label: Tensor) -> bool:
 
 def outside(sub: Subgraph, label: Tensor, root: int, width: int) -> Frontier:
     """See `tgraph.primitives.union_find.outside`."""
-    offset, kernels = sub.graph.offset.contiguous(), cast(ModuleType, native.load())
+    offset, kernels = sub.graph.row_offset().contiguous(), cast(ModuleType, native.load())
     starts = torch.empty(max(1, len(label) // VERTICES_PER_PART) + 1, dtype=torch.int64, device="cpu")
     num_arcs = kernels.count_outside(offset, label, root, width, starts)
     vertices = torch.empty(int(starts[-1]), dtype=torch.int64, device="cpu")

@@ -32,7 +32,7 @@ def refuses(call: Call) -> str | None:
             return "it has no relaxation with several weights for an arc"
         if call.weights.dtype not in DTYPES:
             return f"it has no relaxation with {call.weights.dtype} weights"
-    if call.graph is not None and call.graph.neighbors.dtype != torch.int32:
+    if call.graph is not None and call.graph.decoded().neighbors.dtype != torch.int32:
         return "its relaxations need int32 neighbours"
     return None
 
@@ -65,15 +65,15 @@ class Fixpoint:
         growth: float | None,
         delta: float | None,
     ):
-        graph.out_degree  # noqa: B018  checks the offsets
-        self._graph, self._weights = graph, weights
+        graph.ensure_valid()
+        self._graph, self._weights, stored = graph, weights, graph.decoded()
         kernels = cast(Any, native.load())
         held = weights("push")
         per_arc, one = _split(held)
         self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
         self._relaxation = kernels.Relaxation(
-            graph.offset,
-            graph.neighbors,
+            stored.offset,
+            stored.neighbors,
             per_arc,
             one,
             best_weight,
@@ -103,8 +103,8 @@ class Fixpoint:
         return self._relaxation.rounds()
 
     def _set_transpose(self) -> None:
-        reverse, weights = self._graph.transpose(), _split(self._weights("pull"))[0]
-        reverse.out_degree  # noqa: B018  checks the offsets
+        reverse, weights = self._graph.transpose().decoded(), _split(self._weights("pull"))[0]
+        reverse.ensure_valid()
         self._held += [reverse, weights]
         self._relaxation.set_transpose(reverse.offset, reverse.neighbors, weights)
 
