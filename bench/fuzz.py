@@ -117,7 +117,7 @@ def fault(name: str, content: bytes, folder: Path) -> str | None:
 
 def equal(one: tg.Graph, other: tg.Graph) -> bool:
     """Whether two graphs have the same arcs, weights, ids and direction."""
-    parts = [[graph.offset, graph.neighbors, graph.weights] for graph in (one, other)]
+    parts = [graph.to_csr().storage.to_csr() for graph in (one, other)]
     ids = [None if graph.vertices is None else graph.vertices.tolist() for graph in (one, other)]
     same = all(a is b or (a is not None and b is not None and torch.equal(a, b)) for a, b in zip(*parts, strict=True))
     return same and ids[0] == ids[1] and one.directed == other.directed
