@@ -19,7 +19,7 @@ settings.load_profile("tgraph")
 
 @pytest.fixture(scope="session", autouse=True)
 def empty_cache(tmp_path_factory):
-    """No choice that tgraph.tune made for whoever runs the tests."""
+    """No choice that tgraph.tune has stored for the present user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -33,6 +33,6 @@ def mode(request):
 
 @pytest.fixture(scope="session", params=["auto", "portable"])
 def backend(request):
-    """The ways to choose a backend that serve every call: "auto" takes the native kernels for all that they serve, and
-    asked for by name, they and the others would refuse the rest."""
+    """The choices of a backend that serve every call: "auto" takes the native kernels where these serve; chosen by
+    name, they and the others refuse some calls."""
     return request.param

@@ -47,7 +47,7 @@ def exact_weights(draw, count, dtype, lowest=0, highest=9):
 
 @st.composite
 def graphs(draw, min_vertices=0, directed=None, dtypes=(None,), lowest=0, highest=9):
-    """A Graph whose weights are of one of the dtypes; None stands for no weights."""
+    """A Graph whose weights are of one of the dtypes; None means no weights."""
     n, edges = draw(edge_lists(min_vertices))
     dtype = draw(st.sampled_from(dtypes))
     return Graph.from_edges(

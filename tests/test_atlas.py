@@ -167,7 +167,7 @@ def test_hits(kind, weighted):
         found = tg.algorithms.hits(graph, tol=None, max_iterations=7, **options)
         assert close(found[0].tolist(), hub) and close(found[1].tolist(), authority)
         values = np.linalg.svd(matrix, compute_uv=False)
-        if not weighted and len(values) > 1 and values[1] < 0.8 * values[0]:  # networkx knows no weights here
+        if not weighted and len(values) > 1 and values[1] < 0.8 * values[0]:  # networkx ignores weights here
             unique += 1
             expected = nx.hits(nx.Graph(G.edges) if kind == "undirected" else nx.DiGraph(G.edges))
             limit = tg.algorithms.hits(graph, tol=1e-13, **options)

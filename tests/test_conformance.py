@@ -1,6 +1,6 @@
 """Published and third-party results on real graphs: LDBC Graphalytics, libgrape-lite, LAGraph and igraph.
 
-The files lie in ../shared/data beside the repository; without them these tests are skipped. They are read by the
+The files are in ../shared/data next to the repository; without them these tests are skipped. They are read by the
 loader that lies there, so that a fault in `tgraph.io` cannot hide one here.
 """
 

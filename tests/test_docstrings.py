@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Parameters that need no description.
 PLAIN = {"self", "cls", "graph", "path"}
 
-# Classes that say what their methods do for those that override them.
+# Classes whose docstrings hold for the methods that override theirs.
 BASES = (tg.Program, tg.Graph, formats.Layout)
 
 
@@ -103,7 +103,7 @@ def describes(text: str, parameter: str) -> bool:
 
 
 def gives_cause(text: str, error: str) -> bool:
-    """Whether a docstring says when an error is raised: "ArgumentError for an unknown name"."""
+    """Whether a docstring has the cause of an error: "ArgumentError for an unknown name"."""
     return bool(re.search(rf"\b{error}\b[^.]{{0,60}}?\b(for|where|if|when|unless|that|which|with|as)\b", text))
 
 
@@ -147,7 +147,8 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
 
 
 def code_blocks(page: Path) -> list[str]:
-    """The Python blocks of a page, each below as many empty lines as stand above it, so that errors tell its place."""
+    """The Python blocks of a page, each below as many empty lines as are above it, so that line numbers of errors
+    fit."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(r"(?ms)^```python\n(.*?)^```", text)
     return ["\n" * text.count("\n", 0, block.start(1)) + block[1] for block in found]

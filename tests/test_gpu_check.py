@@ -1,4 +1,4 @@
-"""What `make gpu` runs on a machine with a GPU, and how it goes on after failures."""
+"""The steps of `make gpu`, and that failures do not stop it."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """The algorithms on an XLA device, as TPUs are: equal to those on the CPU, and compiled a bounded number of times.
 
-`make xla` runs them, in an environment of its own with the torch that torch_xla is built for.
+`make xla` runs them, in a separate environment with the torch that torch_xla is built for.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""A clone imports as it stands, whether the package is installed or not."""
+"""A clone can be imported, whether the package is installed or not."""
 
 import os
 import shutil
@@ -49,7 +49,7 @@ def copied(folder, installed):
 
 
 def warned(python, folder, path):
-    """What is said, in a folder, when kernels are first asked for."""
+    """The warnings of the first use of kernels, in a folder."""
     code = "import tgraph; print(tgraph.core.native.load())"
     environment = {**os.environ, "PYTHONPATH": str(path)}
     environment.pop("TGRAPH_NATIVE", None)
@@ -58,7 +58,7 @@ def warned(python, folder, path):
 
 
 @pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
-def test_a_clone_beside_an_installation_says_how_to_get_its_kernels(python, tmp_path):
+def test_a_clone_beside_an_installation_names_how_to_get_its_kernels(python, tmp_path):
     """It is found first in its own folder, and has no kernels."""
     clone, site, elsewhere = (tmp_path / name for name in ("clone", "site", "elsewhere"))
     elsewhere.mkdir()

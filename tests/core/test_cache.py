@@ -27,7 +27,7 @@ def test_it_is_where_the_system_keeps_caches(system, expected, monkeypatch, tmp_
 
 def test_variables_move_it(monkeypatch, tmp_path):
     monkeypatch.setattr(cache.sys, "platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which the standard says to ignore
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored by the XDG standard
     assert cache.folder() == tmp_path / ".cache" / "tgraph"
     monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
     assert cache.folder() == Path("/elsewhere/tgraph")
@@ -40,7 +40,7 @@ def test_variables_move_it(monkeypatch, tmp_path):
     assert cache.folder() == Path("/local/tgraph/Cache")
 
 
-def test_it_is_not_made_by_asking(monkeypatch, tmp_path):
+def test_a_query_does_not_make_it(monkeypatch, tmp_path):
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "new"))
     assert not cache.folder().exists()
 

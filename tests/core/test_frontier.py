@@ -67,7 +67,7 @@ def test_everything_is_never_written_out():
     assert not graph.select([0, 1, 2, 3, 4]).is_everything and not graph.nothing().is_everything
 
 
-def test_repr_says_which_form():
+def test_repr_names_the_form():
     graph = tg.Graph.from_edges([0] * 1200, range(1, 1201))
     assert repr(graph.everything()) == "Frontier(1,201 of 1,201 vertices, 1,200 arcs, everything)"
     assert repr(graph.select(0)) == "Frontier(1 of 1,201 vertices, 1,200 arcs, ids)"

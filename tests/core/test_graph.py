@@ -1,4 +1,4 @@
-"""Graph: built from edges or CSR it says what it was given; what is derived agrees with networkx and plain Python."""
+"""Graph: it holds the edges or CSR that it is built from; derived data agree with networkx and plain Python."""
 
 import gc
 import pickle
@@ -147,7 +147,7 @@ def test_from_csr_sorts_rows_and_copies_nothing_that_fits(graph, random):
         ({"weights": torch.ones(2, device="meta")}, ("weights", "device", "meta")),
     ],
 )
-def test_from_edges_says_what_is_wrong(arguments, words):
+def test_from_edges_names_what_is_wrong(arguments, words):
     with pytest.raises(ArgumentError) as caught:
         tg.Graph.from_edges(**{"src": [0, 1], "dst": [1, 2], **arguments})
     for word in words:
@@ -173,7 +173,7 @@ def test_from_edges_says_what_is_wrong(arguments, words):
         ([0, 1, 2], [1, 0], {"vertices": [7, 7]}, ("7", "twice")),
     ],
 )
-def test_from_csr_says_what_is_wrong(offset, neighbors, options, words):
+def test_from_csr_names_what_is_wrong(offset, neighbors, options, words):
     with pytest.raises(ArgumentError) as caught:
         tg.Graph.from_csr(offset, neighbors, **options)
     for word in words:
@@ -336,7 +336,7 @@ def test_subgraph_keeps_labels_and_rejects_what_stands_twice():
         (1.5, ("vertices",)),
     ],
 )
-def test_select_says_what_is_wrong(vertices, words):
+def test_select_names_what_is_wrong(vertices, words):
     with pytest.raises(ArgumentError) as caught:
         tg.Graph.from_edges([0, 1], [1, 2]).select(vertices)
     for word in words:

@@ -1,4 +1,4 @@
-"""DAGs to test with: random ones of every kind, and what they stand for."""
+"""DAGs to test with: random ones of every kind, and the rows that they represent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tgraph.kernels.dag import Dag
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """A DAG, and the rows that it stands for: for each output the list of (input, weight or None), ascending."""
+    """A DAG, and the rows that it represents: for each output the list of (input, weight or None), ascending."""
 
     dag: Dag
     rows: list[list[tuple[int, float]]]

@@ -243,7 +243,7 @@ def test_every_width(build, kernels, columns):
 
 @pytest.mark.parametrize("columns", [1, 4])
 def test_nan_and_infinity_reach_their_neighbours_only(build, kernels, columns):
-    """Vertex 0 is what padding names; an arc from it is the only way to hear it."""
+    """Padding refers to vertex 0, whose messages must arrive along its arcs only."""
     graph = wide_graph(torch.float32, seed=1)
     for bad, reduce in itertools.product((torch.nan, torch.inf, -torch.inf), REDUCES):
         data = random_data((graph.num_vertices, columns), torch.float32) / 8 + 0.9
@@ -403,7 +403,7 @@ def test_faults_of_one_layout():
 
 
 def test_strided_tensors_are_settled_at_the_entrance(build):
-    """As a caller may have them who makes a layout of tensors."""
+    """Views and other strides of the tensors of a layout."""
     layout = build(random_graph(40, 200, dtype=torch.float32))
     strided = {name: torch.stack((tensor, tensor), 1)[:, 0] for name, tensor in layout.tensors().items()}
     made = type(layout).from_tensors(strided, layout.options())

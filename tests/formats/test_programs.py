@@ -29,7 +29,7 @@ ALGORITHMS = {
     "communities": al.cdlp,
 }
 
-# CSR without options is a plain Graph, a hub in a small graph is more than ELLPACK likes, and WSB is for dense ones.
+# CSR without options is a plain Graph, ELLPACK refuses a hub in a small graph, and WSB is for dense ones.
 OPTIONS = {"ell": {"limit": 1e9}, "csr": {"narrow": True}, "wsb": {"min_density": 0}}
 
 # What is computed in the layout, without decoding it.
@@ -155,7 +155,7 @@ def test_weights_of_the_caller_go_with_the_stored_order(layout):
 
 
 @EVERY
-def test_what_a_graph_in_a_layout_says_of_itself(layout):
+def test_attributes_of_a_graph_in_a_layout(layout):
     graph = tg.Graph.from_edges([0, 0, 1], [1, 2, 2], num_vertices=4, vertices=["a", "b", "c", "d"])
     held = formatted(graph, layout)
     assert held.layout.name == layout

@@ -200,7 +200,7 @@ def test_torch_scatter_counts_with_32_bits_on_cuda():
     assert "32 bits" in torch_scatter._refuses_on_cuda(asked, asked.reduction, torch.float32)
 
 
-def test_auto_leaves_it_to_who_asks_for_it(monkeypatch):
+def test_auto_does_not_choose_it(monkeypatch):
     monkeypatch.setenv("TGRAPH_NATIVE", "0")
     why = tg.explain(random_graph(6, 20), torch.ones(6), "max")
     assert why.startswith("aggregate: portable serves it") and "scatter does not: it is rarely the fastest" in why

@@ -75,7 +75,7 @@ def test_any_graph(graph, reduce, columns):
         agree(sub, random_data((graph.num_vertices, *columns), torch.float32), reduce)
 
 
-def test_nan_and_infinities_stay_with_those_who_hear_them():
+def test_nan_and_infinities_reach_their_neighbours_only():
     graph = random_graph(12, 60)
     for number, columns in itertools.product((torch.nan, torch.inf), ((), (9,))):
         data = random_data((12, *columns), torch.float32)
@@ -219,7 +219,7 @@ def test_auto_takes_it_where_there_are_no_compiled_kernels(monkeypatch):
     assert tg.explain(graph, torch.ones(6), "max").startswith("aggregate: portable serves it")
 
 
-def test_cusparse_is_left_to_who_asks_for_it():
+def test_auto_does_not_choose_cusparse():
     asked = types.SimpleNamespace(data=types.SimpleNamespace(is_cuda=True))
     assert "order" in torch_sparse.yields(asked)
     assert torch_sparse.yields(Call("aggregate", torch.ones(3))) is None

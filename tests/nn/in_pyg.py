@@ -1,10 +1,10 @@
-"""A plugin of pytest, for the tests of PyTorch Geometric: every layer of theirs that has a namesake here is that.
+"""A plugin of pytest for the tests of PyTorch Geometric, which replaces its layers by those of tg.nn.
 
     TGRAPH_LAYERS=plain|accelerated PYTHONPATH=tests/nn pytest -p in_pyg FOLDER
 
-plain : the names of PyTorch Geometric's layers mean ours, in each of its modules, `models.basic_gnn` among them, which
-imports them by name. accelerated : `tgraph.nn.accelerate` is called on each of its layers as soon as it is made.
-The summary says how often layers of ours computed, and in how many tests; a run in which none did fails.
+plain : the names of PyTorch Geometric's layers refer to those of tg.nn in each of its modules, `models.basic_gnn` among
+them, which imports them by name. accelerated : `tgraph.nn.accelerate` is called on each of its layers as soon as it is
+made. The summary counts the calls of layers of tg.nn and the tests with any; a run without any fails.
 """
 
 import functools
@@ -43,7 +43,7 @@ def replace_names():
         for module in pkgutil.walk_packages(sys.modules[package].__path__, f"{package}."):
             try:
                 __import__(module.name)
-            except Exception:  # of what it needs besides, and we have not; its tests do without it, too
+            except Exception:  # an optional dependency is missing; the tests do not need it
                 continue
     theirs = {getattr(torch_geometric.nn, name): getattr(tg.nn, name) for name in NAMES}
     for name, module in list(sys.modules.items()):
@@ -71,7 +71,7 @@ def accelerate_when_made(layer):
 
 
 def count_calls():
-    """Whatever of ours computes asks for its adjacency."""
+    """Every computation of tg.nn derives an adjacency."""
     find = MessagePassing._adjacency
 
     @functools.wraps(find)

@@ -63,7 +63,7 @@ def close(found, expected, tolerance=1e-10):
 
 
 def agree(ours, theirs, x, edge_index, *others, given=None, **options):
-    """Both layers give the same result and gradients; ours may be `given` the edges in another form."""
+    """Both layers give the same result and gradients; the first may be `given` the edges in another form."""
     found = differentiated(ours, x, edge_index if given is None else given, *others, **options)
     expected = differentiated(theirs, x, edge_index, *others, **options)
     close(found[0], expected[0])

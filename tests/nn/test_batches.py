@@ -25,7 +25,7 @@ LAYERS = {
 
 
 class Observed(TorchDispatchMode):
-    """Sees every operator, and the names of ours."""
+    """Records the names of operators of tgraph."""
 
     def __init__(self):
         super().__init__()
@@ -66,7 +66,7 @@ def test_at_once_and_by_operators(name):
 
 @pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_new_batch_calls_no_operator_of_ours(name):
+def test_a_new_batch_calls_no_registered_operator(name):
     """Each call of one goes through torch's dispatcher, twice."""
     layer, (x, edge_index) = LAYERS[name]().double(), batch()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:

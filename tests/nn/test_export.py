@@ -1,4 +1,4 @@
-"""torch.export with sizes that stay open."""
+"""torch.export with dynamic sizes."""
 
 import pytest
 import torch

@@ -105,7 +105,7 @@ def of_each_kind(edge_index, n):
 
 
 def written_unseen(given):
-    """Swap the first source for another, or double the first value, where nobody counts it."""
+    """Swap the first source for another, or double the first value, without a new version."""
     if given.layout == torch.strided:
         given.data[0, 0] = (given[0, 0] + 1) % 5
     else:

@@ -1,4 +1,4 @@
-"""Synthetic graphs: the same on every machine, and of the shape that their models say."""
+"""Synthetic graphs: the same on every machine, and of the shape of their models."""
 
 import zlib
 

@@ -25,7 +25,7 @@ def several_threads():
 
 @pytest.fixture(params=PATHS)
 def path(request, monkeypatch):
-    """Which implementation serves: the results must not tell them apart."""
+    """The implementation: all give identical results."""
     if request.param == "torch":
         monkeypatch.setenv("TGRAPH_NATIVE", "0")
     elif native.load() is None:
@@ -297,7 +297,7 @@ def test_merge_parallel_refuses_sums_out_of_range(path, dtype, weights, message)
 
 @pytest.mark.parametrize("weights", [[2 * BIG - 2, 1], [-2 * BIG + 1, -1], [BIG, BIG, -BIG, -1], [BIG, BIG - 1]])
 def test_merge_parallel_adds_up_to_the_limits_of_int64(path, weights):
-    """On the way the sum may leave the range: it comes back."""
+    """Partial sums may exceed the range if the total is within it."""
     offset, neighbors = torch.tensor([0, len(weights)]), torch.zeros(len(weights), dtype=torch.int32)
     assert sorting.merge_parallel(offset, neighbors, torch.tensor(weights), "sum")[2].tolist() == [sum(weights)]
 

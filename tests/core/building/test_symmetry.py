@@ -66,7 +66,7 @@ def test_large_graphs_in_chunks(monkeypatch):
 
 
 def test_equal_weights():
-    """NaN stands for NaN, and there is but one zero."""
+    """NaN equals NaN, and -0 equals 0."""
     nan = torch.tensor([torch.nan, torch.nan, 0.0, -0.0])
     graph = tg.Graph.from_csr([0, 1, 2, 3, 4], [1, 0, 3, 2], nan, directed=False)
     assert graph.num_edges == 2

@@ -1,4 +1,4 @@
-"""The linear DAG: evaluation, adjoint and rows against the matrix that it stands for."""
+"""The linear DAG: evaluation, adjoint and rows compared with the matrix that it represents."""
 
 import dataclasses
 import itertools

@@ -218,7 +218,8 @@ def test_rules_that_do_not_pay_are_written_where_they_are_used():
 
 
 def test_a_clique_costs_its_vertices_times_the_depth_of_a_binary_tree():
-    """A row of a clique misses one vertex, so it is what a balanced tree has beside the path to that one."""
+    """A row of a clique misses one vertex, so it consists of the subtrees of a balanced tree off the path to that
+    one."""
     size = 256
     layout = Virtual.from_graph(cliques(size, 1), max_depth=16)
     assert same(layout.to_csr(), arcs_of(cliques(size, 1)))

@@ -222,7 +222,7 @@ def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch
 @pytest.mark.parametrize("greatest", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_best_of_what_is_sent(columns, greatest, dtype):
-    arcs = arcs_of(300, 400, 1000)  # some destinations hear nobody
+    arcs = arcs_of(300, 400, 1000)  # some destinations have no in-arcs
     data = torch.randn(300, columns, dtype=dtype)
     data[3, 0], data[4, -1] = torch.nan, -torch.inf
     sent = data[arcs.neighbors.long()]

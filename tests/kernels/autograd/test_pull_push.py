@@ -32,7 +32,8 @@ def random(*shape, dtype=torch.float64, seed=0):
 
 
 def arcs_of(graph, whole=True):
-    """The arcs that the vertices of a graph pull over: all of them, or the first two of some rows, partly heard."""
+    """The arcs that the vertices of a graph pull over: all of them, or the first two of some rows, some from inactive
+    vertices."""
     reverse = graph.transpose()
     if whole:
         back = (graph.offset, graph.neighbors, graph.transpose_permutation, True)
@@ -89,7 +90,7 @@ def test_opcheck_of_dtypes(dtype, kernels):
 
 @pytest.mark.skipif(compiled.load() is None, reason="the native kernels are not installed")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_opcheck_of_who_won(dtype):
+def test_opcheck_of_argreduce(dtype):
     graph = random_graph(6, 14)
     for rows in (None, torch.tensor([3, 0])):
         arcs, data = arcs_of(graph)._replace(rows=rows), random(6, 4, dtype=dtype).requires_grad_()
@@ -172,7 +173,7 @@ def test_backends_agree_on_gradients(reduce, edge, kernels):
             torch.testing.assert_close(one, other)
 
 
-def test_the_first_of_equal_messages_and_of_nans_wins(kernels):
+def test_the_first_of_equal_messages_and_of_nans_is_chosen(kernels):
     """Along a row, on every backend, whichever way the gradient is taken."""
     graph = tg.Graph.from_edges([0, 1, 2, 0, 1], [3, 3, 3, 4, 4])
     data = torch.tensor([1.0, torch.nan, torch.nan, 0, 0], requires_grad=True)

@@ -1,5 +1,5 @@
 """What took long to compile, kept by the digest of all that it was made from: in build/, so that `make clean` forgets
-it. Files that no test has asked for in so many days are removed."""
+it. Files that no test has used for so many days are removed."""
 
 import hashlib
 import os
@@ -14,18 +14,18 @@ DAYS = 14
 
 
 def digest(facts: Iterable[object]) -> str:
-    """Of facts whose text tells them apart."""
+    """A digest of values by their text."""
     return hashlib.sha256(repr(list(facts)).encode()).hexdigest()
 
 
 @cache
 def version_of(command: str) -> str:
-    """What a compiler says of itself."""
+    """The version text of a compiler."""
     return subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
 
 
 def built(name: str, make: Callable[[Path], None]) -> Path:
-    """The file of that name, which `make` writes where it is not there. Several processes may ask for one at once: each
+    """The file of that name, written by `make` if missing. Several processes may request one at once: each
     writes its own, and the last one stays."""
     path = FOLDER / name
     if path.exists():
@@ -42,7 +42,7 @@ def built(name: str, make: Callable[[Path], None]) -> Path:
 
 
 def forget_old() -> None:
-    """Remove what was last asked for too long ago."""
+    """Remove files that were last used too long ago."""
     before = time.time() - DAYS * 24 * 3600
     for path in FOLDER.rglob("*.*"):
         try:

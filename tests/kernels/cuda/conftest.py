@@ -20,7 +20,7 @@ def recent_only():
 
 @pytest.fixture(scope="session")
 def host():
-    """The launcher of the shim, whose kernels stay compiled for all tests."""
+    """The launcher of the shim; its kernels are compiled once for all tests."""
     if shutil.which("g++") is None:
         pytest.skip("the shim is compiled by g++, which is missing")
     return Host()

@@ -1,4 +1,5 @@
-"""What a cubin says of its kernels in the sections of its ELF file: parameters, registers, threads, shared memory."""
+"""The tables of the kernels of a cubin, from the sections of its ELF file: parameters, registers, threads, shared
+memory."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Entry:
 
 
 def entries(code: bytes) -> dict[str, Entry]:
-    """{symbol: what is said of it} for the kernels of a cubin."""
+    """{symbol: its table} for the kernels of a cubin."""
     sections = dict(_sections(code))
     symbols = _symbols(code, sections)
     registers = {

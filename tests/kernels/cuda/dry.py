@@ -23,7 +23,7 @@ AT_ONCE = 16  # kernels that are compiled together
 
 
 class Placed(Tensor):
-    """A tensor of the host that says it is on a GPU."""
+    """A tensor of the host whose device is a GPU."""
 
     is_cuda = True
 
@@ -73,7 +73,7 @@ def entry_of(kernel: Kernel, architecture: str) -> Entry:
 
 
 def launch(architecture: str, kernel: Kernel, grid: Size, block: Size, *arguments: Argument) -> None:
-    """All that `runtime.launch` does but for the call of the driver, on tensors of the host. An AssertionError says
+    """`runtime.launch` on tensors of the host, up to the call of the driver. An AssertionError tells
     what is wrong."""
     from cuda.core._kernel_arg_handler import ParamHolder
 

@@ -1,4 +1,4 @@
-"""What the tests of the frontier kernels share: subgraphs, and graphs of awkward shapes."""
+"""What the tests of the frontier kernels share: subgraphs, and graphs of extreme shapes."""
 
 import torch
 from strategies import grid, random_graph

@@ -118,7 +118,7 @@ def pushes(graph):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("reduce", ["min", "max"])
-def test_winners_are_those_of_the_portable_backend(device, small_bins, dtype, reduce):
+def test_argreduce_is_that_of_the_portable_backend(device, small_bins, dtype, reduce):
     graph, reduction = rows_of_degrees(BORDERS[:14]), REDUCTIONS[reduce]
     for directed in (True, False):
         graph = graph if directed else random_graph(20, 90, directed=False)
@@ -136,7 +136,7 @@ def test_winners_are_those_of_the_portable_backend(device, small_bins, dtype, re
 
 
 def received(sub, data, reduction, edge, weights):
-    """What winners brought, [receivers, columns], by the portable backend."""
+    """The argreduce [receivers, columns] of the portable backend."""
     if sub.mode == "push":
         return portable.push_rows(sub, data, reduction, edge, weights)
     shaped = data if weights is None else data.unflatten(1, (weights.shape[1], -1))

@@ -37,7 +37,7 @@ def test_what_fails_leaves_nothing(folder):
     assert not list(folder.rglob("*.*"))
 
 
-def test_what_was_not_asked_for_in_weeks_goes(folder):
+def test_files_that_are_unused_for_weeks_are_removed(folder):
     for name, days in (("old.txt", built.DAYS + 1), ("new.txt", built.DAYS - 1)):
         path = built.built(name, lambda path: path.write_text("done"))
         os.utime(path, (0, time.time() - days * 24 * 3600))

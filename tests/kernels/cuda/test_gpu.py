@@ -1,4 +1,4 @@
-"""What only a GPU can show: kernels beside torch's own work on streams, devices and in CUDA graphs."""
+"""Tests that need a GPU: kernels with torch's work on streams, on several devices and in CUDA graphs."""
 
 import threading
 

@@ -25,7 +25,7 @@ DTYPES = [torch.int32, torch.int64, torch.float32, torch.float64]
 
 @pytest.fixture
 def registered(monkeypatch):
-    """The kernels as a backend of their own."""
+    """The kernels as a backend."""
     served = {"fixpoint": loop.fixpoint, "relax": relaxation.relax}
     offered = {name: Implementation(run, loop.refuses) for name, run in served.items()}
     monkeypatch.setitem(BACKENDS, "kernels", Backend("kernels", offered))
@@ -83,7 +83,7 @@ def test_buckets_of_any_width(launcher, size, graph, data):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["one", "loops", "isolated", "random", "undirected", "hub", "out-star", "in-star"])
-def test_searches_of_awkward_graphs(launcher, size, name, mode):
+def test_searches_of_extreme_graphs(launcher, size, name, mode):
     graph = awkward_graphs()[name]
     n = graph.num_vertices
     values = torch.full((n,), torch.inf)

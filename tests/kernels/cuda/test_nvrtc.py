@@ -49,7 +49,8 @@ def batches(kernels):
 
 
 def faults(kernels, architecture):
-    """{expression: what ptxas and the cubin say} of the kernels that need local memory, or could not be launched."""
+    """{expression: the messages of ptxas and the cubin} of the kernels that need local memory, or could not be
+    launched."""
     binary, log = compiler.translate(kernels, architecture)
     found = re.findall(
         r"Function properties for (\S+)\s*\n.*?(\d+ bytes stack frame, \d+ bytes spill stores, \d+ bytes spill loads)",
@@ -105,7 +106,7 @@ def test_a_kernel_that_spills_is_found_out(folder):
     assert not faults([cuda_samples.shift(folder)], "sm_90")
 
 
-def test_what_a_cubin_says_is_read(folder):
+def test_the_tables_of_a_cubin_are_read(folder):
     """And found out where it does not fit a launch."""
     binary = compiler.compile([Kernel(str(folder / "large.cu"), "large")], "sm_80")
     entry = cubin.entries(binary.code)[binary.symbols["tgraph::large"]]
@@ -145,7 +146,7 @@ def kept(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """What NVRTC was asked to compile: a list of (expressions, architecture)."""
+    """The compilations by NVRTC: a list of (expressions, architecture)."""
     calls = []
 
     def translate(kernels, architecture, really=compiler.translate):
@@ -193,7 +194,7 @@ def test_a_damaged_entry_is_compiled_again(damage, folder, kept, compiled):
     compiler.compile([cuda_samples.shift(folder)], "sm_90")
     (entry,) = entries(kept)
     entry.write_bytes(damage(entry.read_bytes()))
-    # Not the same bytes as before: NVRTC puts a number of its own into the names of what is internal.
+    # Not the same bytes as before: NVRTC puts a number into the names of internal symbols.
     again = compiler.compile([cuda_samples.shift(folder)], "sm_90")
     assert len(compiled) == 2 and again.code[:4] == b"\x7fELF"
     assert compiler.compile([cuda_samples.shift(folder)], "sm_90") == again
@@ -233,7 +234,7 @@ def test_processes_that_start_together_compile_once(folder, kept):
     assert len(entries(kept)) == 1
 
 
-def test_without_locks_it_compiles_all_the_same(folder, kept, compiled, monkeypatch):
+def test_without_locks_it_compiles_too(folder, kept, compiled, monkeypatch):
     def no_locks(*given, **options):
         raise NotImplementedError("no locks on this file system")
 
@@ -242,14 +243,14 @@ def test_without_locks_it_compiles_all_the_same(folder, kept, compiled, monkeypa
     assert len(compiled) == len(entries(kept)) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(folder, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_not_needed(folder, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.warns(RuntimeWarning, match="TGRAPH_CACHE"):
         assert compiler.compile([cuda_samples.shift(folder)], "sm_90").code
 
 
-def test_an_entry_that_cannot_be_written_is_done_without(folder, kept, monkeypatch):
+def test_an_entry_that_cannot_be_written_is_not_needed(folder, kept, monkeypatch):
     def full(entry):
         raise OSError("no space left on device")
 

@@ -238,13 +238,13 @@ def _aggregate(graph, data, reduce):
     return aggregation.aggregate(sub, data, REDUCTIONS[reduce], "copy", None).values
 
 
-# ---- winners --------------------------------------------------------------------------------------------------------
+# ---- argreduce ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("columns", [(), (3,), (8,)])
 @pytest.mark.parametrize("reduce", ["min", "max"])
-def test_the_first_of_equal_messages_wins(device, host, small_bins, dtype, columns, reduce):
+def test_the_first_of_equal_messages_is_chosen(device, host, small_bins, dtype, columns, reduce):
     prepare(device, host, dtype)
     graph = rows_of_degrees(BORDERS, dtype)
     data = torch.randint(3, (len(BORDERS), *columns), generator=torch.Generator().manual_seed(1)).to(dtype)
@@ -262,7 +262,7 @@ def test_the_first_of_equal_messages_wins(device, host, small_bins, dtype, colum
 
 
 def best_arcs(sub, data, reduce, edge="copy", weights=None):
-    """The min or max, and which message won: (values, arcs), both of the shape of the data."""
+    """The min or max and its argmin or argmax: (values, arcs), both of the shape of the data."""
     rows, worst = aggregation.rows_of(sub, None)[0], REDUCTIONS[reduce].identity(data.dtype)
     weights = None if edge == "copy" else weights[:, None]
     columns = data if data.dim() > 1 else data[:, None]
@@ -281,7 +281,7 @@ def first_winners(offset, messages, best):
     return won
 
 
-def test_who_is_not_heard_does_not_win(device, host, small_bins):
+def test_inactive_sources_are_not_chosen(device, host, small_bins):
     prepare(device, host, torch.float32)
     graph = rows_of_degrees(BORDERS).to(device)
     heard = torch.arange(len(BORDERS), device=device) % 3 == 0
@@ -381,7 +381,7 @@ def sparse(count, dtype):
 
 
 def one_row(row, num_rows, tiles=()):
-    """Bins in which one row is reduced by a warp, or as the tiles say, and the others are left alone."""
+    """Bins of one row, which is reduced by a warp or by tiles; the others are not."""
     rows = torch.tensor([row] if not tiles else [], dtype=torch.int32)
     long = torch.tensor(tiles, dtype=torch.int64).view(-1, 4)
     return DegreeBins(num_rows, rows, (0, 0, len(rows)), long, torch.empty((0, 4), dtype=torch.int64), 0)

@@ -34,7 +34,7 @@ PAIRS = [
 
 
 def round_of(kernels, program, graph, values, active, mode, scratch=None):
-    """The values after one round and who changed, in ascending order."""
+    """The values after one round, and the vertices that changed, ascending."""
     sub = subgraph(graph, active, mode)
     sub.scratch = scratch
     values = values.clone()
@@ -92,7 +92,7 @@ def test_a_round_is_that_of_the_portable_backend(launcher, graph, reduce, edge, 
 
 @pytest.mark.parametrize("index", [torch.int32, torch.int64])
 @pytest.mark.parametrize("name", awkward_graphs())
-def test_rounds_on_graphs_of_awkward_shapes(launcher, name, index):
+def test_rounds_on_graphs_of_extreme_shapes(launcher, name, index):
     graph = with_index(awkward_graphs()[name], index)
     n = graph.num_vertices
     for reduce, dtype in (("min", torch.float32), ("max", torch.int64)):
@@ -190,7 +190,7 @@ def test_whole_searches(launcher, name, mode):
 
 
 class Buckets(NearFar):
-    """Near and far vertices told apart by the kernels."""
+    """The kernels separate near and far vertices."""
 
     def next(self, values, changed):
         border = torch.tensor(self.threshold, dtype=self.dtype, device=values.device)

@@ -19,7 +19,7 @@ KERNEL = Kernel("some.cu", "some", ("float",))
 
 
 class Placed(torch.Tensor):
-    """A tensor that says it is on a GPU."""
+    """A tensor whose device is a GPU."""
 
     is_cuda = True
     number = 0
@@ -39,7 +39,7 @@ def placed(*shape, number=0):
 
 
 class Driver:
-    """Stands for torch's CUDA part, the compiler and cuda.core, and notes what is asked of it in `notes`."""
+    """A fake of torch.cuda, the compiler and cuda.core, which records the calls in `notes`."""
 
     def __init__(self, monkeypatch):
         self.notes = []
@@ -160,7 +160,7 @@ def test_a_failed_launch_names_the_kernel_and_its_arguments(driver):
         assert part in str(caught.value)
 
 
-def test_without_what_it_needs_a_launch_says_so(driver, monkeypatch):
+def test_a_launch_names_what_it_lacks(driver, monkeypatch):
     monkeypatch.setattr(runtime, "unavailable", lambda: "cuda-core is missing; pip install 'tgraph[cuda13]'")
     with pytest.raises(KernelError, match=r"tgraph::some<float>: cannot run: cuda-core is missing; pip install"):
         launch(KERNEL, 1, 32, placed(3))

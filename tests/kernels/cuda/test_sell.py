@@ -80,7 +80,7 @@ def host_launch(host):
         yield
 
 
-def test_padding_is_never_heard(prepared):
+def test_padding_sends_nothing(prepared):
     """Vertex 0 is what padding names."""
     graph = random_graph(70, 400, dtype=torch.float32)
     for bad in (torch.nan, torch.inf):

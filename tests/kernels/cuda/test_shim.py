@@ -31,7 +31,7 @@ SOUND = ("has_no_fault", "adds_between_blocks")
 
 @pytest.fixture(scope="module")
 def run(host):
-    """run(name, threads): how a process ends that launches the kernel, and what it says."""
+    """run(name, threads): exit code and output of a process that launches the kernel."""
     names = (*FAULTS, *UNWRITTEN, *MISALIGNED, *RACES, *SOUND, "takes_numbers")
     host.prepare(Kernel(SOURCE, name) for name in names)
 

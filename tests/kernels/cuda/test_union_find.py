@@ -36,7 +36,7 @@ def test_join_is_that_of_the_portable_backend(launcher, graph, data):
 
 
 @pytest.mark.parametrize("name", awkward_graphs())
-def test_components_of_graphs_of_awkward_shapes(launcher, name):
+def test_components_of_graphs_of_extreme_shapes(launcher, name):
     graph = awkward_graphs()[name]
     expected = torch.tensor(components(graph), dtype=torch.int32)
     for launcher.seed in range(3):

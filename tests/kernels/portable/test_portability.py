@@ -1,4 +1,4 @@
-"""The portable backend on devices that nobody has here: what it uses is recorded and held against what they have.
+"""The portable backend on devices that are not available here: its operators are recorded and compared with theirs.
 
 Runs on the CPU with `tgraph.core.devices` saying otherwise, without the compiled kernels, on data of at most 32 bits.
 """

@@ -71,13 +71,13 @@ def test_a_pull_with_a_bound_equals_one_without(graph, data):
 
 
 def star(leaves):
-    """Leaves that all point at three hubs, and a vertex that nobody points at."""
+    """Leaves that all point at three hubs, and a vertex without in-arcs."""
     src = torch.arange(3, leaves + 3).repeat(3)
     return tg.Graph.from_edges(src, torch.arange(3).repeat_interleave(leaves), num_vertices=leaves + 4)
 
 
 def test_a_pull_ends_where_the_bound_is_met(monkeypatch):
-    """The head of a row meets the bound here, so that its other thousand in-neighbours are never looked at."""
+    """The head of a row meets the bound here, so that its other thousand in-neighbours are not read."""
     read = []
 
     def counted(offset, rows, **options):

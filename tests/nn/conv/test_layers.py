@@ -51,7 +51,7 @@ def test_attention_is_its_formula(kind):
 
 
 @pytest.mark.parametrize("aggr", ["mean", "sum", "min", "max"])
-def test_vertices_without_neighbours_hear_nothing(aggr):
+def test_vertices_without_neighbours_receive_nothing(aggr):
     edge_index = torch.tensor([[1], [0]])
     layer = built(nn, "SAGEConv", (2, 3), {"aggr": aggr, "root_weight": False, "bias": False})
     out = layer(features(3, 2), edge_index)
@@ -184,7 +184,7 @@ def test_checkpointing_leaves_out_the_same_again(name, reentrant):
 
 
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
-def test_dropout_leaves_out_what_it_says(name):
+def test_dropout_leaves_out_the_given_share(name):
     edge_index = torch.stack((torch.arange(400), torch.zeros(400, dtype=torch.int64)))
     layer = built(nn, name, (6, 2), {"dropout": 0.5})
     x = features(400, 6)

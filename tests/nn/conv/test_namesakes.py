@@ -1,4 +1,4 @@
-"""Our layers as layers of PyTorch Geometric: whoever asks for these takes ours, and sees what it would see of them."""
+"""Layers of tg.nn as subclasses of those of PyTorch Geometric: they pass for these, and behave as these do."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ from torch_geometric.utils import get_embeddings, get_num_hops  # noqa: E402
 
 
 def both(name, ways=("plain", "accelerated"), **options):
-    """Our layer and theirs with the same parameters, for each way to get ours."""
+    """The layer of tg.nn and PyTorch Geometric's with the same parameters, for each way to get the former."""
     arguments = (torch.nn.Linear(6, 6, dtype=torch.float64),) if name == "GINConv" else (6, 6)
     for way in ways:
         other = built(theirs, name, arguments, options)

@@ -81,7 +81,7 @@ def test_sage_and_gin(kind, aggr, flow):
 @pytest.mark.parametrize("aggr", ["min", "max"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_wide_extremes(kind, aggr):
-    """Of so many columns that winners are noted on the way; where nobody reaches a vertex there is none."""
+    """With so many columns that the argmax is recorded; a vertex without in-arcs has none."""
     edge_index, n = edges(kind)
     ours, other = both("SAGEConv", (24, 2), {"aggr": aggr})
     x = features(n, 24)

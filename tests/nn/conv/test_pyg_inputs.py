@@ -71,7 +71,7 @@ def test_no_vertices(name):
 @pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_feature_of_edges(name, kind):
-    """Without a dimension of its own; PyTorch Geometric's TransformerConv asks for one."""
+    """One-dimensional edge features; PyTorch Geometric's TransformerConv needs two dimensions."""
     edge_index, n = edges(kind)
     ours, other = both(name, (5, 3), {"heads": 2, "edge_dim": 1})
     one = features(edge_index.shape[1])

@@ -98,7 +98,7 @@ def test_to_hetero_takes_accelerated_layers(name):
 
 
 @pytest.mark.parametrize("make", [theirs.GCN, theirs.GraphSAGE, theirs.GIN, theirs.GAT])
-def test_explanations_look_at_messages(make):
+def test_explanations_use_messages(make):
     edge_index, n = edges("hub")
     model = make(6, 8, 2, 3)
     tg.nn.accelerate(model)
@@ -118,7 +118,7 @@ def test_explanations_look_at_messages(make):
     close(found, model(x, edge_index), 1e-4)
 
 
-def test_models_that_make_layers_of_ours():
+def test_models_that_construct_accelerated_layers():
     class Ours(theirs.models.basic_gnn.BasicGNN):
         supports_edge_weight, supports_edge_attr, supports_norm_batch = False, False, True
 
@@ -145,7 +145,7 @@ def test_sampled_graphs_are_trimmed_layer_by_layer():
     close(model(*given, **sampled, num_sampled_edges_per_hop=[20, 40]), expected)
 
 
-def test_pooling_scores_by_our_layers():
+def test_pooling_scores_by_layers_of_tgraph():
     edge_index, n = edges("random")
     for make in (tg.nn.GCNConv, tg.nn.SAGEConv, tg.nn.GATConv):
         assert theirs.SAGPooling(6, GNN=make)(features(n, 6).float(), edge_index)[0].shape[1] == 6

@@ -36,7 +36,7 @@ def is_compiled(dtype, reduce, edge="copy"):
 
 
 def agree(sub, data, reduce, edge="copy", weights=None, dtype=None):
-    """The native backend gives what the portable one does, or says that it was not compiled for it."""
+    """The native backend gives the results of the portable one, or refuses what it is not compiled for."""
     per_arc = isinstance(weights, torch.Tensor)
     sent = torch.promote_types(dtype or data.dtype, weights.dtype) if per_arc else dtype or data.dtype
     if not is_compiled(sent, reduce, edge if per_arc else "copy"):
@@ -141,7 +141,7 @@ def test_every_narrow_number_goes_through_unchanged(dtype):
 
 
 def test_flushing_denormal_floats_keeps_those_of_float16():
-    """Where it is asked for, which holds for some threads only, float32 has no numbers below the normal ones; all of
+    """If enabled, which some threads may be, float32 flushes denormal numbers to zero; all of
     float16 are normal float32."""
     numbers = torch.arange(0, 2**11, dtype=torch.int16).view(torch.float16)
     ring = tg.Graph.from_edges(torch.arange(2**11), (torch.arange(2**11) + 1) % 2**11)

@@ -67,7 +67,7 @@ def test_gradients_of_narrow_data(dtype, reduce):
             grads.append(torch.autograd.grad(received.sum(), (data, weights)))
         for found, exact in zip(*grads, strict=True):
             assert found.dtype == dtype
-            if reduce != "max" or dtype == torch.float32:  # rounding makes ties, whose first one wins
+            if reduce != "max" or dtype == torch.float32:  # rounding makes ties, of which the first counts
                 torch.testing.assert_close(found.double(), exact, rtol=5e-2, atol=5e-2)
 
 

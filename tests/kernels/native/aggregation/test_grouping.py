@@ -64,7 +64,7 @@ def test_linear_steps_are_the_same(directed, dtype, edge, monkeypatch):
     assert bytes_of(graph) == 4 * graph.num_arcs + 4 * graph.num_vertices
 
 
-def test_blocks_that_hear_each_other_gather_from_where_they_write(monkeypatch):
+def test_blocks_that_use_new_values_gather_from_where_they_write(monkeypatch):
     graph = skewed()
     assert torch.equal(steps(graph, blocks=4), plainly(lambda other: steps(other, blocks=4), graph, monkeypatch))
     assert NAME not in graph.transpose().caches
@@ -173,7 +173,7 @@ def test_few_arcs_are_left():
     assert bytes_after_steps(tg.generators.rmat(14, 3)) == 0
 
 
-def test_memory_that_others_need_is_left(monkeypatch, tmp_path):
+def test_no_groups_where_memory_is_short(monkeypatch, tmp_path):
     meminfo = tmp_path / "meminfo"
     monkeypatch.setattr(grouping, "_MEMORY", meminfo)
     meminfo.write_text("MemTotal: 9999999 kB\nMemAvailable:     1000 kB\n")

@@ -45,7 +45,7 @@ def test_random_graphs(n, m, directed):
 
 @compiled
 def test_graphs_in_which_few_vote_after_a_while():
-    """Cliques agree at once; the path that joins them goes on."""
+    """Cliques agree at once; the path that joins them takes more rounds."""
     for graph in (grid(120, 130), tg.generators.rmat(12, 16, seed=3)):
         assert_equal_to_portable(graph, torch.arange(graph.num_vertices))
     clique = torch.combinations(torch.arange(250))

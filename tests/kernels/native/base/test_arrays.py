@@ -15,7 +15,7 @@ def flatten(labels):
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-def test_a_tensor_and_a_numpy_array_are_taken_as_they_are(dtype):
+def test_a_tensor_and_a_numpy_array_are_not_copied(dtype):
     for labels in (torch.tensor([0, 0, 1, 2], dtype=dtype), torch.tensor([0, 0, 1, 2], dtype=dtype).numpy()):
         assert flatten(labels)
         assert labels.tolist() == [0, 0, 0, 0]

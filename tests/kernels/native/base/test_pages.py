@@ -76,7 +76,7 @@ def test_only_large_data_that_is_read_often_is_moved(monkeypatch):
 
 
 @pytest.mark.parametrize(("setting", "moved"), [("always madvise [never]", 0), ("always [madvise] never", 1)])
-def test_a_system_told_never_to_is_obeyed(setting, moved, monkeypatch, tmp_path, request):
+def test_no_huge_pages_where_the_system_is_set_to_never(setting, moved, monkeypatch, tmp_path, request):
     found = []
     monkeypatch.setattr(pages.native, "load", lambda: type("K", (), {"collapse_pages": found.append}))
     (tmp_path / "enabled").write_text(setting)

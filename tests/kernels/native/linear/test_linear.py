@@ -69,7 +69,7 @@ def sequential(dense, x, scale, bias, alpha, beta, cuts):
 
 
 def in_stripes(graph, x, scale, bias, alpha, beta, blocks):
-    """The native step in several blocks, row by row: those of a stripe hear each other at once."""
+    """The native step in several blocks, row by row: those of a stripe use new values at once."""
     rows = graph.transpose()
     offset, neighbors = rows.offset.numpy(), rows.neighbors.numpy()
     weights = np.ones(len(neighbors)) if rows.weights is None else rows.weights.double().numpy()
@@ -123,7 +123,7 @@ def test_steps_equal_a_dense_matrix(graph, blocks, vectorial):
             values = after
 
 
-def test_what_is_asked_of_other_values_is_computed():
+def test_totals_of_other_values_are_computed():
     graph = random_graph(20, 60)
     x, scale, bias, measure = vectors(20)
     walk = AffineMap(scale=scale, bias=bias, measure=measure)
@@ -132,7 +132,7 @@ def test_what_is_asked_of_other_values_is_computed():
     assert close([float(walk.total(y))], [float((y * measure).sum())])
     assert close([float(walk.dangling_mass(y))], [float(y[scale == 0].sum())])
     assert close([float(walk.change(x, y))], [float((x - y).abs().sum())])
-    doubled = walk.step(graph, 2 * y)  # not what the last step gave: what it sends is not what was kept
+    doubled = walk.step(graph, 2 * y)  # not the result of the last step: the cached next x does not fit
     assert close(doubled.tolist(), AffineMap(scale=scale, bias=bias).step(graph, 2 * y).tolist())
 
 
@@ -145,7 +145,7 @@ def test_rescaling_is_a_step_from_a_multiple(backend):
         assert close(walk.step(sub, x, rescale=3.0).tolist(), other.step(sub, 3 * x).tolist())
 
 
-def test_the_change_is_measured_from_what_the_caller_says(backend):
+def test_the_change_is_measured_from_the_values_of_the_caller(backend):
     graph = random_graph(30, 200)
     x, _, _, before = vectors(30)
     walk = AffineMap()
@@ -251,7 +251,7 @@ def test_values_are_not_written_over_what_is_still_read(blocks):
 
 
 @needs_native
-def test_autograd_hears_of_values_that_are_overwritten():
+def test_autograd_notices_values_that_are_overwritten():
     graph, (x, *_) = random_graph(10, 30), vectors(10)
     weight, walk = torch.ones(10, dtype=torch.float64, requires_grad=True), AffineMap()
     x = walk.step(graph, x)
@@ -325,7 +325,7 @@ def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted, threads):
     for other in runs[1:]:
         for (values, numbers), (same, sums) in zip(runs[0], other, strict=True):
             assert torch.equal(values, same) and torch.equal(numbers, sums)
-    if blocks > 1:  # rows hear each other as they do in no other backend
+    if blocks > 1:  # the order of the rows differs from all other backends
         return
     expected = stepped(graph, "portable", dtype, blocks, weighted)
     for (values, numbers), (reference, sums) in zip(runs[0], expected, strict=True):
@@ -337,7 +337,7 @@ def test_the_number_of_threads_changes_no_bit(dtype, blocks, weighted, threads):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("blocks", [2, 5, 16])
-def test_rows_of_a_stripe_hear_each_other(dtype, weights, blocks, threads):
+def test_rows_of_a_stripe_use_new_values(dtype, weights, blocks, threads):
     for graph in (local_graph(), random_graph(300, 5000, dtype=weights), random_graph(1, 0), random_graph(0, 0)):
         if graph.num_vertices > 300:
             converted = None if weights is None else graph.weights.to(weights)
@@ -355,7 +355,7 @@ def test_rows_of_a_stripe_hear_each_other(dtype, weights, blocks, threads):
             assert close([float(walk.change(x, found))], [float((last - x.double()).abs().sum())])
             assert close([float(walk.total(found))], [float((last * measure).sum())])
             assert close([float(walk.dangling_mass(found))], [float(last[scale == 0].sum())])
-            again = walk.step(subgraph(graph, "native"), found, alpha=0.01)  # from what was sent
+            again = walk.step(subgraph(graph, "native"), found, alpha=0.01)  # from the cached next x
             other = affine(scale=scale, bias=bias, edge=edge, blocks=blocks)
             assert torch.equal(again, other.step(subgraph(graph, "native"), found.clone(), alpha=0.01))
 
@@ -363,7 +363,7 @@ def test_rows_of_a_stripe_hear_each_other(dtype, weights, blocks, threads):
 @needs_native
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_rows_whose_neighbours_are_scattered_hear_blocks_alone(dtype, weighted, threads):
+def test_rows_whose_neighbours_are_scattered_use_new_values_of_other_blocks_only(dtype, weighted, threads):
     graph, runs = tg.generators.rmat(14, 16), []
     graph = tg.Graph(graph.offset, graph.neighbors, 1 / (1 + graph.neighbors % 7))
     for count in (1, 2, 3):
@@ -377,7 +377,7 @@ def test_rows_whose_neighbours_are_scattered_hear_blocks_alone(dtype, weighted, 
 
 
 @needs_native
-def test_wide_neighbors_hear_block_by_block_elsewhere():
+def test_wide_neighbors_use_new_values_block_by_block_elsewhere():
     graph = hub_graph()
     pull = subgraph(graph, "auto")
     selection = Selection(pull.offset, pull.neighbors.long())

@@ -147,7 +147,7 @@ def test_numbers_that_do_not_fit_in_32_bits_are_not_squeezed():
     assert tg.run(Any("max", "copy", values, active=[0]), graph, backend="native").values.tolist() == [5] * 4
 
 
-def test_what_is_refused_goes_another_way_and_the_trace_says_why():
+def test_what_is_refused_is_served_otherwise_and_the_trace_has_the_reason():
     graph = tg.generators.grid2d(4, 4)
     start = torch.full((16,), torch.inf, dtype=torch.bfloat16)
     start[0] = 0

@@ -21,7 +21,7 @@ V2 = "35 24 0:31 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw,nsde
 
 @pytest.fixture
 def system(tmp_path):
-    """Writes files below a folder that stands for the root of a system; {path: text}."""
+    """Writes files below a folder that replaces the root of the file system; {path: text}."""
 
     def write(files):
         for path, text in files.items():
@@ -89,7 +89,7 @@ def test_threads_follow_the_affinity():
     assert (threads, usable) == (1, 1)
 
 
-def test_the_environment_overrides_what_the_system_says():
+def test_the_environment_overrides_the_system():
     threads, usable, _ = count("os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})", TGRAPH_CPUS="7")
     assert (threads, usable) == (2, 7)
 

@@ -37,7 +37,7 @@ def two_threads():
 
 
 def run_script(script, **environment):
-    """What a script prints in a process of its own, which must end well."""
+    """The words that a script prints in a separate process, which must succeed."""
     answer = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
@@ -229,7 +229,7 @@ class Interrupted(Exception):
 
 @pytest.fixture
 def soon_interrupted():
-    """A signal comes shortly after the call, and its handler raises."""
+    """A signal arrives shortly after the call, and its handler raises."""
 
     def handle(*_):
         raise Interrupted
@@ -302,7 +302,7 @@ class TestInterruptions:
 # ---- Bucketed shortest paths
 
 
-def test_buckets_are_emptied_whoever_is_there():
+def test_buckets_are_emptied_by_any_number_of_threads():
     """The number of threads changes between slices of a relaxation; which come in time is chance, hence the tries."""
     graph = tg.generators.grid2d(150, 150, weighted=True)
     offset, neighbors, weights = graph.offset, graph.neighbors, graph.weights
@@ -440,7 +440,7 @@ print("alive")
 @pytest.mark.parametrize(
     ("one_thread", "backend", "expected"), [(True, "auto", 1), (False, "auto", 2), (True, "portable", 2)]
 )
-def test_torch_has_one_thread_while_a_program_runs_that_says_so(one_thread, backend, expected, fails):
+def test_torch_has_one_thread_while_a_program_that_declares_it_runs(one_thread, backend, expected, fails):
     """But not where torch is the backend."""
     graph, program = tg.generators.rmat(10), Threads()
     program.fails, program.one_torch_thread = fails, one_thread
