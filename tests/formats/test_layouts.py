@@ -395,6 +395,10 @@ def test_faults_of_one_layout():
     damaged = {**sell.tensors(), "length": longer}
     refused("length: .* position 3", SELL.from_tensors, damaged, sell.options())
     refused("multiple of its height|one more than", SELL.from_tensors, sell.tensors(), {**sell.options(), "C": 3})
+    uneven = sell.slices.offset.clone()
+    uneven[1] -= 1
+    damaged = {**sell.tensors(), "offset": uneven}
+    refused("offset: slice 0 is no multiple of its height, 4", SELL.from_tensors, damaged, sell.options())
     falls = dcsr.row_ids.flip(0)
     refused("row_ids: does not ascend", DCSR.from_tensors, {**dcsr.tensors(), "row_ids": falls}, dcsr.options())
     flipped = {**coo.tensors(), "row_of_arc": coo.row_of_arc.flip(0)}

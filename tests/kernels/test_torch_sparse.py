@@ -147,7 +147,7 @@ def test_weights_of_a_graph_that_are_learnt():
 # ---- what is kept ---------------------------------------------------------------------------------------------------
 
 
-def test_what_is_derived_is_kept_on_the_graph(monkeypatch):
+def test_what_is_derived_is_kept_on_the_graph():
     graph = random_graph(12, 60, dtype=torch.float32)
     sub = pull(graph, graph.everything())
     sub.backend = "sparse"

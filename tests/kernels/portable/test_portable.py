@@ -102,6 +102,15 @@ def test_a_pull_ends_where_the_bound_is_met(monkeypatch):
     assert values[:3].tolist() == [6, 6, 6] and sum(read) == 3 * relaxation.PROBE + 3 * 1000
 
 
+@pytest.mark.parametrize("beyond", [-1, 0, 1, 2])
+def test_rows_that_end_around_the_head_are_read_to_the_end(beyond):
+    graph = star(relaxation.PROBE + beyond)
+    values = torch.full((graph.num_vertices,), 1000)
+    values[-2] = 5  # the last of the leaves
+    portable.relax(whole(graph, graph.everything(), "pull"), values, MIN, "add", 1, lambda: torch.tensor(6))
+    assert values[:3].tolist() == [6, 6, 6]
+
+
 def test_a_bound_per_column():
     graph = star(10)
     values = torch.full((graph.num_vertices, 2), 100)

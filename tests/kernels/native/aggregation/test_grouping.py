@@ -185,7 +185,7 @@ def test_no_groups_where_memory_is_short(monkeypatch, tmp_path):
     assert bytes_after_steps(skewed()) > 0
 
 
-def test_wide_data_is_left_and_narrow_data_of_the_same_graph_is_not(monkeypatch):
+def test_wide_data_is_left_and_narrow_data_of_the_same_graph_is_not():
     graph = skewed()
     data = random_data((graph.num_vertices, 16), torch.float32)
     received = [tg.aggregate(graph, data, "sum") for _ in range(4)]

@@ -90,6 +90,11 @@ def test_outside_leaves_out_the_largest_tree(backend, graph, width):
     assert outside(sub, label, width).ids.tolist() == expected
 
 
+@pytest.mark.parametrize(("label", "expected"), [([0], 0), ([0, 1, 1], 1), ([0, 1, 1, 0], 0), ([0, 1, 2, 3, 3], 3)])
+def test_the_most_frequent_label_of_every_vertex_and_the_least_of_equals(label, expected):
+    assert frequent(torch.tensor(label)) == expected
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("label", "words"),
