@@ -19,6 +19,7 @@ from tgraph.core.storage import Layout
 from tgraph.core.subgraph import Subgraph
 from tgraph.engine import compiled_loop, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper
+from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.overflow import Watch
 from tgraph.engine.progress import Advance, progress_bar
@@ -40,6 +41,7 @@ def run(
     *,
     mode: str = "auto",
     backend: str = "auto",
+    fuse: bool = True,
     trace: bool = False,
     progress: bool = False,
     max_iterations: int | None = None,
@@ -53,6 +55,10 @@ def run(
         which chooses for each iteration by the work ahead. All three give the same values.
     backend : which kernels serve the operators: "auto", or "native", "scatter", "sparse" or "portable"; those that
         offer no more than `aggregate` serve a `Program` that calls nothing else.
+    fuse : sums over all arcs that a Program's `compute` aggregates become one pass over the arcs with the element-wise
+        operations around them, where the graph is large and compiled kernels serve it (`tgraph.engine.deferral`; the
+        trace then has steps called "affine_step"). The values are those of the program as it is written, to rounding;
+        sums are taken in float64. False executes each operation by itself.
     trace : record what each iteration did.
     progress : show a progress bar on stderr.
     max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
@@ -80,6 +86,7 @@ def run(
     with torch_alone(backend) if program.one_torch_thread else nullcontext():
         keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
+        state.deferral = Deferral.of(program, graph, backend) if fuse else None
         with progress_bar(state, progress) as advance, _recording(state):
             remaining = (_run_loop if state.runs_in_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds
@@ -158,7 +165,11 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
     program, graph, policy = state.program, state.graph, cast(DirectionPolicy, state.policy)
     sub = program.tensorize(graph, state.active, policy.choose(state.active))
     sub.backend, sub.scratch = state.backend, state.scratch
-    state.values, changed = _checked(program, graph, program.compute(sub, state.values, state.active))
+    if state.deferral is not None and state.deferral.serves(sub, state.values):
+        computed = state.deferral.compute(program, sub, state.values, state.active)
+    else:
+        computed = program.compute(sub, state.values, state.active)
+    state.values, changed = _checked(program, graph, computed)
     state.iterations += 1
     return sub, changed
 
@@ -243,7 +254,10 @@ def _settles(program: Program, graph: Graph, values: Any, active: Frontier) -> b
 
 
 def _meets_tolerance(state: State, before: Any) -> bool:
-    residual = state.program.residual(before, state.values)
+    if state.deferral is not None and state.deferral.is_in_use:
+        residual = state.deferral.residual(state.program, before, state.values)
+    else:
+        residual = state.program.residual(before, state.values)
     if residual is None:
         return False
     state.residual = float(residual)

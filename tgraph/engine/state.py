@@ -9,6 +9,7 @@ from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch, computed_once
+from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.plan import Plan
 from tgraph.engine.trace import Trace
@@ -41,6 +42,7 @@ class State:
     iterations, residual : how many iterations are done, and the residual of the last.
     policy, order : the direction, and the order of buckets, of iterations that the engine runs itself; None before the
         first, and where the whole loop `runs_in_backend`.
+    deferral : records what the program computes, to fuse it; None where that would save nothing.
     """
 
     program: Program
@@ -55,6 +57,7 @@ class State:
     residual: float | None = None
     policy: DirectionPolicy | None = None
     order: NearFar | None = None
+    deferral: Deferral | None = None
 
     @computed_once
     def scratch(self) -> Scratch:

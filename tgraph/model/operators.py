@@ -13,7 +13,8 @@ the vertex data it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import overload
+from contextvars import ContextVar
+from typing import Any, overload
 
 import torch
 from torch import Tensor
@@ -29,6 +30,9 @@ from tgraph.kernels import choose, layouts
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
+
+# What records the operators that a program calls, to fuse them; set by `tgraph.engine.deferral`.
+recording: ContextVar[Any] = ContextVar("recording", default=None)
 
 
 def vertex_select(graph: Graph, active: Frontier) -> Tensor | None:
@@ -111,6 +115,8 @@ def aggregate(
     """
     if torch.compiler.is_compiling():
         differentiable.prepare(sub if isinstance(sub, Graph) else sub.graph, edge != "copy")
+    elif (recorder := recording.get()) is not None:
+        return recorder.aggregate(sub, data, reduce, edge, weights, dtype)
     elif isinstance(sub, Graph) and weights is None and dtype is None and reduce in ("sum", "mean"):
         summed = _at_once(sub, data, reduce == "mean", edge)
         if summed is not None:
@@ -212,6 +218,9 @@ def update(
     if not torch.can_cast(new.dtype, values.dtype):
         raise ArgumentError(f"function: gave {new.dtype}, which {values.dtype} vertex data cannot hold; convert one")
     new = new.to(values.dtype)
+    recorder = None if torch.compiler.is_compiling() else recording.get()
+    if recorder is not None and active.is_everything and (moved := recorder.changed(old, new)) is not None:
+        return new, active if moved else active.graph.nothing()
     changed = _differs(new.detach(), old.detach())
     if active.is_everything:
         following = active if bool(changed.any()) else active.graph.nothing()

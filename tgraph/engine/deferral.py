@@ -1,0 +1,506 @@
+"""Fusion of COMPUTE: a sum over all arcs and the element-wise operations around it become one affine step.
+
+While a Program computes, element-wise operations on its vertex data are recorded instead of executed. A tensor is
+computed once something reads its elements, at the latest when COMPUTE returns. An expression such as
+
+    alpha * aggregate(scale * x, "sum") + beta * bias
+
+is then one step of an `AffineMap`: a single pass over the arcs that also gives the sum of the new values and how far
+they moved. Everything else is executed as written and in order. COMPUTE runs in each iteration, so that side effects,
+branches, and numbers that differ between iterations are those of the program; an operation that writes to memory, or
+that is not known to be pure, comes after all that was recorded before it.
+
+What follows from constants alone, such as 1 / out_degree, is computed once for a run: it is found again by the tensors
+that it follows from and their versions, as autograd counts them. As for autograd, writes through `.data` or numpy are
+not seen.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from tgraph.core import native
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Received, Subgraph, whole
+from tgraph.engine.expressions import FUNCTIONS, Node, Operand, Sum, contains_sum, factors, grouped, terms
+from tgraph.model import operators
+from tgraph.model.program import Program, Relaxation
+from tgraph.primitives.linear import AffineMap
+
+LEAST_ARCS = 1 << 15  # of smaller graphs, recording takes longer than it saves
+LARGEST = 64  # operations of one expression
+FLOATS = (torch.float32, torch.float64)
+
+# What is recorded: {name: (function, whether its operands come in reverse)}.
+RECORDED = {name: (name.strip("_"), False) for name in ("add", "sub", "mul", "div", "neg", "abs", "__add__", "__sub__")}
+RECORDED |= {"__mul__": ("mul", False), "__truediv__": ("div", False), "true_divide": ("div", False)}
+RECORDED |= {"__radd__": ("add", False), "__rmul__": ("mul", False), "rsub": ("sub", True), "__rsub__": ("sub", True)}
+RECORDED |= {"__rdiv__": ("div", True), "__rtruediv__": ("div", True)}
+
+# What is computed once where its operands are constants; all of these give new tensors.
+FOLDED = set(RECORDED) | {
+    "clamp",
+    "clamp_min",
+    "reciprocal",
+    "sqrt",
+    "rsqrt",
+    "pow",
+    "to",
+    "float",
+    "double",
+    "logical_not",
+    "eq",
+}
+FOLDED |= {"ne", "lt", "le", "gt", "ge", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+
+# What reads its arguments alone, and gives new tensors or no tensors.
+PURE = FOLDED | {"sum", "mean", "max", "min", "amax", "amin", "norm", "dot", "matmul", "any", "all", "argmax", "argmin"}
+PURE |= {"count_nonzero", "exp", "log", "square", "isnan", "isfinite", "isinf", "logical_and", "logical_or", "where"}
+PURE |= {"maximum", "minimum", "index_select", "gather", "clone", "tensor", "zeros", "ones", "full", "arange"}
+PURE |= {"empty", "zeros_like", "ones_like", "full_like", "empty_like", "__float__", "__int__", "__bool__", "item"}
+PURE |= {"tolist", "can_cast", "result_type", "promote_types"}
+
+# What a Deferred knows before it is computed.
+KNOWN = {"shape", "dtype", "device", "ndim", "requires_grad", "is_cpu", "is_cuda", "layout", "size", "dim", "numel"}
+KNOWN |= {"nelement", "__len__", "is_floating_point", "is_complex", "element_size"}
+
+
+class Deferred(Tensor):
+    """A tensor [n] that is computed when its elements are read."""
+
+    node: Node
+    evaluate: Callable[[Node], Tensor]
+    holds_constant: bool  # in memory that other tensors share
+
+    @staticmethod
+    def __new__(cls, node: Node, like: Tensor, evaluate: Callable[[Node], Tensor]) -> Deferred:
+        made = Tensor._make_wrapper_subclass(cls, like.shape, dtype=node.dtype, device=like.device)
+        made.node, made.evaluate, made.holds_constant = node, evaluate, False
+        return made
+
+    def computed(self, owned: bool = False) -> Tensor:
+        """The tensor, in memory of its own where it is `owned`."""
+        value = self.evaluate(self.node)
+        if owned and self.holds_constant:
+            self.node.value, self.holds_constant = value.clone(), False
+        return self.node.value  # type: ignore[return-value]
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Outside of COMPUTE, or in kernels: as the tensor."""
+        return function(*computed(args, True), **computed(kwargs or {}, True))
+
+    @classmethod
+    def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore
+        return function(*computed(args, True), **computed(kwargs or {}, True))
+
+
+def computed(tree: Any, owned: bool = False) -> Any:
+    """Tensors in place of those that are deferred."""
+    if isinstance(tree, Deferred):
+        return tree.computed(owned)
+    if type(tree) in (tuple, list):
+        return type(tree)(computed(each, owned) for each in tree)
+    return {name: computed(each, owned) for name, each in tree.items()} if type(tree) is dict and tree else tree
+
+
+class FusedStep(AffineMap):
+    """An affine map whose bias may be another in each step, and whose memory is reused only where nobody holds it."""
+
+    _version = 0
+
+    def next(self, sub: Subgraph, x: Tensor, alpha: float, beta: float, bias: Tensor | float, before: Tensor) -> Tensor:
+        """The values after a step."""
+        if self._last is not None and self._last.values._version != self._version:
+            self._last = None  # written to since: what was kept with them no longer holds
+        self._before = None
+        if self._scale is None:
+            self._spare = (self._spare[0], None)
+        if self._spare[0] is not None and _is_held(self._spare[0]):
+            self._spare = (None, self._spare[1])
+        if bias is not self._bias:
+            self._bias, self._graph = bias, None
+            self._vectors = {name: value for name, value in self._vectors.items() if name != "bias"}
+            if isinstance(bias, Tensor):
+                self._vectors["bias"] = bias
+        values = self.step(sub, x, alpha=alpha, beta=beta, before=before)
+        self._version = values._version
+        return values
+
+    def gave(self, values: Tensor) -> bool:
+        """Whether these are the values of the last step, unchanged."""
+        return self._last is not None and values is self._last.values and values._version == self._version
+
+    def moved(self, before: Tensor, after: Tensor) -> float | None:
+        """The L1 distance of the last step, where `before` and `after` are its values."""
+        return float(self.change(before, after)) if before is self._before and self.gave(after) else None
+
+
+def _is_held(tensor: Tensor) -> bool:
+    """Whether anything but the step that wrote it refers to a tensor (a tuple, a local variable, two arguments)."""
+    storage = tensor.untyped_storage()
+    return sys.getrefcount(tensor) > HOLDERS or torch._C._storage_Use_Count(storage._cdata) > STORAGE_HOLDERS
+
+
+HOLDERS, STORAGE_HOLDERS = 3, 2
+
+
+class Deferral(TorchFunctionMode):
+    """Records the COMPUTE of one run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: dict[Any, tuple[FusedStep, Any]] = {}  # of the last iteration, and what their keys refer to
+        self.taken: dict[Any, tuple[FusedStep, Any]] = {}  # of this one
+        self.constants: dict[Any, tuple[Tensor, Any]] = {}
+        self.used: dict[Any, tuple[Tensor, Any]] = {}  # those of this iteration
+        self.variables: dict[int, Tensor] = {}
+        self.pending: list[weakref.ref[Deferred]] = []
+        self.iterations = 0
+
+    # ---- what the engine calls ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def of(cls, program: Program, graph: Graph, backend: str) -> Deferral | None:
+        """What records a program, None where that would save nothing."""
+        names = _names(getattr(type(program).compute, "__code__", None))
+        if isinstance(program, Relaxation) or "aggregate" not in names or "primitives" in names:
+            return None
+        if graph.num_arcs < LEAST_ARCS or graph.device.type != "cpu" or native.load() is None:
+            return None
+        return cls() if backend in ("auto", "native", "layout") else None
+
+    def serves(self, sub: Subgraph, values: Any) -> bool:
+        """Whether an iteration may be recorded: all vertices receive, and autograd does not look on."""
+        if not (sub.is_whole and sub.mode == "pull" and sub.active.is_everything):
+            return False
+        if self.iterations and not self.is_in_use:
+            return False
+        if torch._C._len_torch_function_stack() or torch.compiler.is_compiling():
+            return False
+        tensors = _tensors(values)
+        return any(each.dim() == 1 for each in tensors) and all(
+            type(each) is Tensor and each.dtype in FLOATS and not each.requires_grad and not each.is_inference()
+            for each in tensors
+        )
+
+    def compute(self, program: Program, sub: Subgraph, values: Any, active: Frontier) -> Any:
+        """What `program.compute` returns."""
+        result = self._recorded(values, lambda: program.compute(sub, values, active))
+        self.constants, self.used = self.used, {}
+        self.steps, self.taken = self.taken, {}
+        self.iterations += 1
+        return result
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the last iteration took a fused step."""
+        return len(self.steps) > 0
+
+    def residual(self, program: Program, before: Any, after: Any) -> Any:
+        """What `program.residual` returns."""
+        return self._recorded({"before": before, "after": after}, lambda: program.residual(before, after))
+
+    def _recorded(self, values: Any, function: Callable[[], Any]) -> Any:
+        self.variables = {id(each): each for each in _tensors(values)}
+        self.like, self.pending = next(each for each in self.variables.values() if each.dim() == 1), []
+        token = operators.recording.set(self)
+        try:
+            with self:
+                result = function()
+            if isinstance(result, tuple) and len(result) == 2:
+                result = (computed(result[0], True), result[1])
+            else:
+                result = computed(result, True)
+            self._flush(owned=True)
+            return result
+        finally:
+            operators.recording.reset(token)
+            self.variables = {}
+
+    # ---- what the operators call -------------------------------------------------------------------------------------
+
+    def aggregate(self, sub: Any, data: Tensor, reduce: str, edge: str, weights: Any, dtype: Any) -> Any:
+        """`tg.aggregate`: a sum over all arcs is recorded."""
+        with torch._C.DisableTorchFunction():
+            if (node := self._sum(sub, data, reduce, edge, weights, dtype)) is not None:
+                received = self._deferred(node)
+                return received if isinstance(sub, Graph) else Received(received)
+            token = operators.recording.set(None)
+            try:
+                return operators.aggregate(
+                    sub, computed(data), reduce, edge=edge, weights=computed(weights), dtype=dtype
+                )
+            finally:
+                operators.recording.reset(token)
+
+    def _sum(self, sub: Any, data: Tensor, reduce: str, edge: str, weights: Any, dtype: Any) -> Sum | None:
+        """The node of a sum over all arcs, None for other aggregations."""
+        graph, operand = sub if isinstance(sub, Graph) else sub.graph, self._operand(data)
+        if reduce != "sum" or edge not in ("copy", "mul") or dtype is not None or operand is None:
+            return None
+        if isinstance(operand, (int, float)) or data.dtype not in FLOATS or not self._fits(sub, weights, graph):
+            return None
+        selected = whole(graph, graph.everything(), "pull") if isinstance(sub, Graph) else sub
+        own = weights if edge == "mul" else None
+        return Sum("sum", (operand,), data.dtype, sub=selected, edge=edge, weights=own)
+
+    def _fits(self, sub: Any, weights: Any, graph: Graph) -> bool:
+        if not isinstance(sub, Graph) and not (sub.is_whole and sub.mode == "pull" and sub.active.is_everything):
+            return False
+        if isinstance(weights, Tensor):
+            plain = type(weights) is Tensor and not weights.requires_grad and not weights.is_inference()
+            return plain and weights.shape == (graph.num_arcs,)
+        own = graph.weights if graph.layout is None else None
+        return not isinstance(weights, bool) and not (weights is None and own is not None and own.requires_grad)
+
+    def changed(self, old: Tensor, new: Tensor) -> bool | None:
+        """Whether a step that led from `old` to `new` changed anything; None where no step tells."""
+        with torch._C.DisableTorchFunction():
+            moved = self._moved(old, computed(new))
+        return None if moved is None or moved != moved else moved > 0
+
+    # ---- what the program calls --------------------------------------------------------------------------------------
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        by_program = _called_by_program()
+        with torch._C.DisableTorchFunctionSubclass():
+            return self._call(function, args, kwargs or {}, by_program)
+
+    def _call(self, function: Any, args: Any, kwargs: Any, by_program: bool) -> Any:
+        name = getattr(function, "__name__", "")
+        if name == "__get__":
+            name = getattr(function.__self__, "__name__", name)
+        if args and isinstance(args[0], Deferred) and (name == "detach" or name in KNOWN):
+            return args[0] if name == "detach" else function(*args, **kwargs)
+        if by_program:
+            found = self._record(name, args, kwargs)
+            if found is None and name in FOLDED:
+                found = self._fold(name, function, args, kwargs)
+            if found is not None:
+                return found
+        is_pure = (name in PURE and "out" not in kwargs) or name in KNOWN
+        is_pure = is_pure or (name == "__getitem__" and isinstance(args[1], Tensor))
+        if not is_pure:
+            self._flush()
+        plain = computed(args, not is_pure)
+        result = function(*plain, **computed(kwargs, not is_pure))
+        return args[0] if args and isinstance(args[0], Deferred) and result is plain[0] else result
+
+    def _record(self, name: str, args: Any, kwargs: Any) -> Any:
+        """What the function gives where that is recorded or known, else None."""
+        if kwargs or not args:
+            return None
+        if name in RECORDED:
+            recorded, reverse = RECORDED[name]
+            found = [self._operand(each) for each in args]
+            operands = [each for each in found if each is not None]
+            if len(operands) < len(found) or not any(self._varies(each) for each in operands):
+                return None
+            dtypes = [each.dtype for each in operands if isinstance(each, (Node, Tensor))]
+            dtype = dtypes[0] if len(dtypes) == 1 else torch.promote_types(*dtypes)
+            return self._deferred(Node(recorded, tuple(operands[::-1] if reverse else operands), dtype))
+        if name == "sum" and len(args) == 1 and isinstance(args[0], Deferred):
+            total = self._total(args[0].node)
+            return None if total is None else torch.tensor(total, dtype=args[0].node.dtype)
+        if name == "__getitem__" and isinstance(args[1], Tensor) and args[1].dtype == torch.bool:
+            mask = computed(args[1])
+            if self._operand(mask) is not None and self._operand(args[0]) is not None:
+                where = self._constant(("nonzero", self._key(mask)), lambda: mask.nonzero()[:, 0], (mask,))
+                return computed(args[0]).index_select(0, where)
+        return None
+
+    def _operand(self, each: Any) -> Operand | None:
+        """An argument as an operand; None for one that is not recorded."""
+        if isinstance(each, Deferred):
+            return each.node if each.node.value is None else each.node.value
+        if isinstance(each, (int, float)):
+            return None if isinstance(each, bool) else each
+        if type(each) is not Tensor or each.requires_grad or each.is_inference() or each.device != self.like.device:
+            return None
+        if each.dim() == 0:
+            return float(each) if each.dtype in FLOATS else None
+        return each if each.shape == self.like.shape else None
+
+    def _varies(self, operand: Operand) -> bool:
+        return (isinstance(operand, Node) and not operand.is_constant) or id(operand) in self.variables
+
+    def _deferred(self, node: Node) -> Deferred:
+        node.size += sum(each.size for each in node.operands if isinstance(each, Node))
+        made = Deferred(node, self.like, self.evaluate)
+        self.pending.append(weakref.ref(made))
+        if node.size > LARGEST:
+            made.computed()
+        return made
+
+    def _fold(self, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+        """The value of a function of constants, None where it is not one."""
+        if any(isinstance(each, Deferred) and not each.node.is_constant for each in args):
+            return None
+        if name == "to" and not (len(args) == 2 and isinstance(args[1], torch.dtype)):
+            return None
+        plain = computed(args)
+        tensors = [each for each in plain if isinstance(each, Tensor)]
+        fits = all(self._operand(each) is not None and id(each) not in self.variables for each in tensors)
+        if not fits or not any(each.dim() for each in tensors) or any(isinstance(v, Tensor) for v in kwargs.values()):
+            return None
+        try:
+            key = name, tuple(map(self._key, plain)), tuple(sorted(kwargs.items()))
+            hash(key)
+        except TypeError:
+            return None
+        value = self._constant(key, lambda: function(*plain, **kwargs), tensors)
+        if any(value is each for each in tensors):
+            return value
+        made = Deferred(Node(name, (), value.dtype, is_constant=True, value=value), self.like, self.evaluate)
+        made.holds_constant = True
+        return made
+
+    # ---- evaluation --------------------------------------------------------------------------------------------------
+
+    def evaluate(self, node: Node) -> Tensor:
+        """The value of a node."""
+        if node.value is None:
+            with torch._C.DisableTorchFunction():
+                node.value = self._value(node)
+        return node.value
+
+    def _value(self, operand: Operand) -> Any:
+        if not isinstance(operand, Node):
+            return operand
+        if operand.value is None:
+            if operand.is_constant:
+                function = FUNCTIONS[operand.function]
+                held = [self._value(each) for each in operand.operands]
+                held = [self._cast(each, torch.float64) if isinstance(each, Tensor) else each for each in held]
+                operand.value = self._constant((operand.function, *map(self._key, held)), lambda: function(*held), held)
+            else:
+                operand.value = self._fused(operand)
+        if operand.value is None:
+            operand.value = FUNCTIONS[operand.function](*map(self._value, operand.operands))
+        return operand.value
+
+    def _fused(self, node: Node) -> Tensor | None:
+        """The value of an expression with one sum over arcs, None for any other."""
+        if not contains_sum(node):
+            return None
+        parts = terms(node)
+        sums = [(factor, base) for factor, base in parts if isinstance(base, Sum)]
+        rest = [(factor, base) for factor, base in parts if not isinstance(base, Sum)]
+        if len(sums) != 1 or any(contains_sum(base) for _, base in rest) or sums[0][1].dtype != node.dtype:
+            return self._step(node, 1.0, 0.0, 0.0) if isinstance(node, Sum) else None
+        beta, bias = rest[0] if len(rest) == 1 else (1.0, grouped(rest, self._is_variable, node.dtype) if rest else 0.0)
+        constant = self._value(1.0 if bias is None else bias)
+        if isinstance(constant, Tensor):
+            constant = self._cast(constant, node.dtype)
+        factor, total = sums[0]
+        node.value = self._step(total, factor, beta, constant)
+        node.origin = total.origin
+        return node.value
+
+    def _step(self, node: Sum, alpha: float, beta: float, bias: Tensor | float) -> Tensor:
+        """alpha * node + beta * bias by a step of the map that did so in the last iteration."""
+        x, scale = node.operands[0], None
+        parts = terms(x)
+        if len(parts) == 1 and parts[0][1] is not None:
+            variable, constant = factors(parts[0][1], self._is_variable)
+            if variable is not None and isinstance(variable, (Node, Tensor)) and variable.dtype == node.dtype:
+                x, scale, alpha = variable, constant, alpha * parts[0][0]
+        scale = None if scale is None else self._value(scale)
+        if isinstance(scale, (int, float)):
+            alpha, scale = alpha * scale, None
+        elif scale is not None:
+            scale = self._cast(scale, node.dtype)
+        sub, values, weights = cast(Subgraph, node.sub), self._value(x), node.weights
+        key = id(sub.graph), sub.mirrored, sub.backend, node.edge, self._key(weights), self._key(scale), values.dtype
+        held = self.taken.get(key) or self.steps.get(key)
+        if held is None:
+            held = FusedStep(scale=scale, bias=bias, edge=node.edge, weights=weights), (sub.graph, weights, scale)
+        self.taken[key] = held
+        node.origin = held[0]
+        before = self.like if self.like.dtype == values.dtype else values
+        result = node.origin.next(sub, values, alpha, beta, bias, before)
+        self.variables[id(result)] = result
+        return result
+
+    def _total(self, node: Node) -> float | None:
+        """The sum of the values of a node, where a step tells."""
+        inner = node.operands[0] if node.function == "abs" else None
+        if isinstance(inner, Node) and inner.function == "sub":
+            one, other = inner.operands
+            moved = self._moved(one, other)
+            return self._moved(other, one) if moved is None else moved
+        if node.value is None and contains_sum(node):
+            self.evaluate(node)
+        if isinstance(node.origin, FusedStep) and node.value is not None and node.origin.gave(node.value):
+            with torch._C.DisableTorchFunction():
+                return float(node.origin.total(node.value))
+        return None
+
+    def _moved(self, before: Any, after: Any) -> float | None:
+        """The L1 distance, where a step tells."""
+        for step, _ in (*self.taken.values(), *self.steps.values()):
+            if (moved := step.moved(before, after)) is not None:
+                return moved
+        return None
+
+    def _flush(self, owned: bool = False) -> None:
+        """Compute all that was recorded and may still be read."""
+        for each in [made for reference in self.pending if (made := reference()) is not None]:
+            each.computed(owned)
+        self.pending.clear()
+
+    # ---- constants ---------------------------------------------------------------------------------------------------
+
+    def _is_variable(self, tensor: Tensor) -> bool:
+        return id(tensor) in self.variables
+
+    def _key(self, argument: Any) -> Any:
+        if isinstance(argument, Tensor):
+            return id(argument), argument._version
+        return type(argument), argument
+
+    def _constant(self, key: Any, function: Callable[[], Tensor], held: Any = ()) -> Tensor:
+        """The value with this key, which says what it follows from: that of this iteration or the last, or computed."""
+        known = self.used.get(key) or self.constants.get(key)
+        if known is None or known[0]._version != known[1][0]:
+            value = function()
+            known = value, (value._version, held)
+        self.used[key] = known
+        return known[0]
+
+    def _cast(self, tensor: Tensor, dtype: torch.dtype) -> Tensor:
+        if tensor.dtype == dtype:
+            return tensor
+        return self._constant(("to", self._key(tensor), dtype), lambda: tensor.to(dtype), (tensor,))
+
+
+def _names(code: Any) -> set[str]:
+    """The names that a function uses, and those of functions in it."""
+    inner = [_names(each) for each in getattr(code, "co_consts", ()) if isinstance(each, CodeType)]
+    return set(getattr(code, "co_names", ())).union(*inner)
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    """All tensors of vertex data, which may be nested."""
+    if isinstance(values, dict):
+        return [each for value in values.values() for each in _tensors(value)]
+    return [values]
+
+
+def _called_by_program() -> bool:
+    """Whether the program calls torch, not an operator or primitive of this package."""
+    frame: Any = sys._getframe(2)
+    while frame.f_globals.get("__name__", "").startswith("torch"):
+        frame = frame.f_back
+    name = frame.f_globals.get("__name__", "")
+    return not name.startswith("tgraph.") or name.startswith("tgraph.algorithms.")
