@@ -103,10 +103,8 @@ def check(kind, arcs, given, backend, **options):
     function, weights = FUNCTIONS[kind]
     kept = None
     if options.get("seed") is not None:
-        way = portable.Way(
-            arcs.offset, arcs.neighbors, arcs.permutation, kind, 0.0, options["dropout"], options["seed"]
-        )
-        kept = portable.kept(way, 0, arcs.num_arcs, given[0].shape[1]).double() / (1 - options["dropout"])
+        spec = portable.AttentionSpec(kind, 0.0, options["dropout"], options["seed"])
+        kept = portable.kept(spec, 0, arcs.num_arcs, given[0].shape[1]).double() / (1 - options["dropout"])
     expected, alpha = plain(kind, arcs, given, kept)
     out = function(arcs, *given, backend=backend, **options)
     torch.testing.assert_close(out, expected, rtol=1e-10, atol=1e-10)
@@ -310,17 +308,23 @@ def test_opcheck(kind, backend):
         "gatv2": (given[0], given[1], None, given[2]),
         "dot": (given[1], given[0], given[2], None),
     }[kind]
-    inputs = (source, target, value, given[3], vector)
-    way = (arcs.offset, arcs.neighbors, arcs.permutation, kind, 0.2, 0.5, seed)
-    back = arcs.transposed(numbered=True)
-    torch.library.opcheck(operators.attend, (*inputs, *way, *back, backend))
+    inputs, spec = (
+        portable.Inputs(source, target, value, given[3], vector),
+        portable.AttentionSpec(kind, 0.2, 0.5, seed),
+    )
+    transpose = arcs.transpose(numbered=True)
+    opcheck(operators.attend, inputs, arcs, spec, transpose, backend)
     with torch.no_grad():
-        out, logsumexp = operators.attend(*inputs, *way, *back, backend)
-        plainly = [None if x is None else x.detach() for x in inputs]
-        torch.library.opcheck(operators.attention_weights, (logsumexp, *plainly, *way, backend))
+        out, logsumexp = operators.attend(inputs, arcs, spec, transpose, backend)
+        plainly = portable.Inputs(*(None if x is None else x.detach() for x in inputs))
+        opcheck(operators.attention_weights, logsumexp, plainly, arcs, spec, backend)
         for wanted in ([True] * 5, [False, True, False, False, False]):
-            told = (torch.ones_like(out), out, logsumexp, *plainly, *way, *back, wanted, backend)
-            torch.library.opcheck(operators.attend_backward, told)
+            given = (torch.ones_like(out), out, logsumexp, plainly, arcs, spec, transpose, wanted, backend)
+            opcheck(operators.attend_backward, *given)
+
+
+def opcheck(operator, *arguments):
+    torch.library.opcheck(operator.operator, operator.flat(*arguments))
 
 
 def test_opcheck_of_the_transpose():

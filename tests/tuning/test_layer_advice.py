@@ -20,7 +20,7 @@ OPERATIONS = {"pull": "aggregate", "push": "push_rows"}  # what backends call an
 
 
 SPIED = {
-    *("aggregate", "push_rows", "products", "winners", "pull_won", "give_won"),
+    *("aggregate", "push_rows", "products", "argreduce", "segment_argreduce", "scatter_argreduce"),
     *("attend", "attend_backward", "attention_weights"),
 }
 

@@ -148,10 +148,10 @@ class Csr:
         self.__dict__["_gradients"] = self._gradients + 1
         return self._gradients
 
-    def transpose(self) -> Csr:
-        """The arcs by column, as rows of their own."""
-        offset, neighbors, _ = self.transposed()
-        back = Csr.unchecked(offset, neighbors, None, self.num_rows)
+    def transpose(self, numbered: bool = False) -> Csr:
+        """The arcs by column, as rows of their own; `numbered` with the number of each arc as permutation."""
+        offset, neighbors, number = self.transposed(numbered)
+        back = Csr.unchecked(offset, neighbors, number, self.num_rows)
         back.set_transpose(self.offset, self.neighbors)
         return back
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import torch
 
 from tgraph.core.graph import Graph
-from tgraph.kernels.autograd import pull_push
+from tgraph.core.owner import set_owner
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -33,7 +33,7 @@ def derive(adjacency: Adjacency) -> None:
     """Derive whatever layers read of an adjacency."""
     for stored in (adjacency.rows, adjacency.columns):
         stored.ensure_valid()
-        pull_push.remember(stored)
+        set_owner(stored.neighbors, stored)
         mark_static(stored.offset, stored.neighbors)
     adjacency.degree, adjacency.unreached, adjacency.rows.transpose_permutation  # noqa: B018
     for of_edges in (True, False):

@@ -36,7 +36,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.autograd import eager_attention
 from tgraph.kernels.portable import attention as portable
-from tgraph.kernels.portable.attention import Inputs, Way
+from tgraph.kernels.portable.attention import AttentionSpec, Inputs
 
 __all__ = ["Csr", "dot", "dot_weights", "draw", "gat", "gat_weights", "gatv2", "gatv2_weights"]
 
@@ -66,7 +66,7 @@ def gat(
     Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
     """
     inputs = Inputs(source_score, target_score, value, edge_score, None)
-    return _attend(arcs, inputs, _way(arcs, "gat", negative_slope, dropout, training, seed), backend)
+    return _attend(arcs, inputs, _spec(arcs, "gat", negative_slope, dropout, training, seed), backend)
 
 
 def gat_weights(
@@ -84,7 +84,7 @@ def gat_weights(
     """The alpha of `gat`, [E, heads] in the order of the edges. The parameters are those of `gat`."""
     value = source_score[..., None].detach()
     inputs = Inputs(source_score, target_score, value, edge_score, None)
-    return _weights(arcs, inputs, _way(arcs, "gat", negative_slope, dropout, training, seed), backend)
+    return _weights(arcs, inputs, _spec(arcs, "gat", negative_slope, dropout, training, seed), backend)
 
 
 def gatv2(
@@ -107,7 +107,7 @@ def gatv2(
     Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
     """
     inputs = Inputs(source, target, None, edge, attention)
-    return _attend(arcs, inputs, _way(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
+    return _attend(arcs, inputs, _spec(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
 
 
 def gatv2_weights(
@@ -125,7 +125,7 @@ def gatv2_weights(
 ) -> Tensor:
     """The alpha of `gatv2`, [E, heads] in the order of the edges. The parameters are those of `gatv2`."""
     inputs = Inputs(source, target, None, edge, attention)
-    return _weights(arcs, inputs, _way(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
+    return _weights(arcs, inputs, _spec(arcs, "gatv2", negative_slope, dropout, training, seed), backend)
 
 
 def dot(
@@ -148,7 +148,7 @@ def dot(
     Raises ArgumentError for tensors of other shapes, dtypes or devices than these, and dropout outside 0..1.
     """
     inputs = Inputs(key, query, value, edge, None)
-    return _attend(arcs, inputs, _way(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
+    return _attend(arcs, inputs, _spec(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
 
 
 def dot_weights(
@@ -165,42 +165,39 @@ def dot_weights(
 ) -> Tensor:
     """The alpha of `dot`, [E, heads] in the order of the edges. The parameters are those of `dot`."""
     inputs = Inputs(key, query, key.detach(), edge, None)
-    return _weights(arcs, inputs, _way(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
+    return _weights(arcs, inputs, _spec(arcs, "dot", _scale(key, scale), dropout, training, seed), backend)
 
 
 def _scale(key: Tensor, scale: float | None) -> float:
     return max(key.shape[-1], 1) ** -0.5 if scale is None else scale
 
 
-def _way(arcs: Csr, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None) -> Way:
+def _spec(arcs: Csr, score: str, factor: float, dropout: float, training: bool, seed: Tensor | None) -> AttentionSpec:
     if not 0 <= dropout <= 1:
         raise ArgumentError(f"dropout: expected a probability from 0 to 1, got {dropout}")
     drops = training and dropout > 0
     seed = draw(arcs.device) if drops and seed is None else seed
-    held = (arcs.offset, arcs.neighbors, arcs.permutation)
-    return Way(*held, score, float(factor), float(dropout) if drops else 0.0, seed if drops else None)
+    return AttentionSpec(score, float(factor), float(dropout) if drops else 0.0, seed if drops else None)
 
 
-def _attend(arcs: Csr, inputs: Inputs, way: Way, backend: str) -> Tensor:
-    _check(arcs, inputs, way)
+def _attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Tensor:
+    _check(arcs, inputs, spec)
     if eager_attention.serves(arcs, inputs, backend):
-        return eager_attention.attend(arcs, inputs, way)
-    back: tuple[Tensor | None, ...] = (None, None, None)
-    if records(*inputs):
-        back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)
+        return eager_attention.attend(arcs, inputs, spec)
+    transpose = eager_attention.transpose_of(arcs, inputs, spec) if records(*inputs) else None
     dtype = inputs.sent.dtype
     if transformed():  # torch.func has rules for torch's own operators alone
-        return portable.attend_recorded(operators.widened(inputs, "torch"), way).to(dtype)
-    return operators.attend_at_once(*operators.widened(inputs, backend), *way, *back, backend)[0].to(dtype)
+        return portable.attend_recorded(operators.widened(inputs, "torch"), arcs, spec).to(dtype)
+    return operators.attend_directly(operators.widened(inputs, backend), arcs, spec, transpose, backend)[0].to(dtype)
 
 
-def _weights(arcs: Csr, inputs: Inputs, way: Way, backend: str) -> Tensor:
-    _check(arcs, inputs, way)
+def _weights(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Tensor:
+    _check(arcs, inputs, spec)
     dtype, inputs = inputs.sent.dtype, operators.widened(inputs, backend)
     if records(*inputs) or transformed():
-        return portable.attention_weights(inputs, way).to(dtype)
-    logsumexp = operators.attend(*inputs, *way, None, None, None, backend)[1]
-    return operators.attention_weights(logsumexp, *inputs, *way, backend).to(dtype)
+        return portable.attention_weights(inputs, arcs, spec).to(dtype)
+    logsumexp = operators.attend(inputs, arcs, spec, None, backend)[1]
+    return operators.attention_weights(logsumexp, inputs, arcs, spec, backend).to(dtype)
 
 
 # ---- what must fit --------------------------------------------------------------------------------------------------
@@ -212,14 +209,14 @@ _NAMES = {
 }
 
 
-def _check(arcs: Csr, inputs: Inputs, way: Way) -> None:
-    names = _NAMES[way.score]
+def _check(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> None:
+    names = _NAMES[spec.score]
     first = inputs.sent
     if not isinstance(first, Tensor) or first.dim() != 3 or not first.is_floating_point():
         got = f"{first.dtype} {list(first.shape)}" if isinstance(first, Tensor) else type(first).__name__
         name = names[2] or names[0]
         raise ArgumentError(f"{name}: expected a floating tensor [n_src, heads, columns], got {got}")
-    inner = tuple(first.shape[1:2] if way.score == "gat" else first.shape[1:])
+    inner = tuple(first.shape[1:2] if spec.score == "gat" else first.shape[1:])
     shapes = (
         (arcs.num_columns, *inner),
         (arcs.num_rows, *inner),
@@ -230,8 +227,8 @@ def _check(arcs: Csr, inputs: Inputs, way: Way) -> None:
     for name, tensor, shape in zip(names, inputs, shapes, strict=True):
         if tensor is not None:
             _check_tensor(name, tensor, shape, first, arcs)
-    if way.seed is not None and (way.seed.shape != (1,) or way.seed.dtype != torch.int64):
-        raise ArgumentError(f"seed: expected int64 [1], got {way.seed.dtype} {list(way.seed.shape)}; use draw()")
+    if spec.seed is not None and (spec.seed.shape != (1,) or spec.seed.dtype != torch.int64):
+        raise ArgumentError(f"seed: expected int64 [1], got {spec.seed.dtype} {list(spec.seed.shape)}; use draw()")
 
 
 def _check_tensor(name: str, tensor: Tensor, shape: tuple[int, ...], first: Tensor, arcs: Csr) -> None:

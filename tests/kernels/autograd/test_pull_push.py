@@ -10,9 +10,12 @@ from strategies import random_graph
 
 import tgraph as tg
 from tgraph.core import native as compiled
+from tgraph.core.csr import Csr
+from tgraph.core.rows import Selection
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Backend, Implementation, cuda, native, portable
 from tgraph.kernels.autograd import pull_push, segments
+from tgraph.kernels.autograd.structured import StructuredOperator
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 GENERAL = [name for name, each in BACKENDS.items() if "push_rows" in each.operators and name != cuda.name]
@@ -32,24 +35,21 @@ def random(*shape, dtype=torch.float64, seed=0):
 
 
 def arcs_of(graph, whole=True):
-    """The arcs that the vertices of a graph pull over: all of them, or the first two of some rows, some from inactive
-    vertices."""
+    """(arcs, active_mask, transpose, inverse_permutation) of a pull to the vertices of a graph: over all arcs, or the
+    first two of some rows, from some neighbours."""
     reverse = graph.transpose()
     if whole:
-        back = (graph.offset, graph.neighbors, graph.transpose_permutation, True)
-        return pull_push.Arcs(reverse.offset, reverse.neighbors, None, -1, None, *back)
-    heard = torch.arange(graph.num_vertices) % 3 != 1
-    return pull_push.Arcs(reverse.offset, reverse.neighbors, torch.tensor([4, 0, 3, 3]), 2, heard)
+        transpose = Csr.unchecked(graph.offset, graph.neighbors, None, graph.num_vertices)
+        return Selection(reverse.offset, reverse.neighbors), None, transpose, graph.transpose_permutation
+    active_mask = torch.arange(graph.num_vertices) % 3 != 1
+    return Selection(reverse.offset, reverse.neighbors, torch.tensor([4, 0, 3, 3]), width=2), active_mask, None, None
 
 
-def arcs_held(arcs):
-    degree = arcs.offset.diff()
-    return int(degree.sum() if arcs.rows is None else degree[arcs.rows].clamp(max=arcs.width).sum())
-
-
-def opcheck(*arguments, dynamic=True):
+def opcheck(operator, arguments, dynamic=True):
+    if isinstance(operator, StructuredOperator):
+        operator, arguments = operator.operator, operator.flat(*arguments)
     tests = ["test_schema", "test_autograd_registration", "test_faketensor"]
-    torch.library.opcheck(*arguments, test_utils=[*tests, "test_aot_dispatch_dynamic"] if dynamic else tests)
+    torch.library.opcheck(operator, arguments, test_utils=[*tests, "test_aot_dispatch_dynamic"] if dynamic else tests)
 
 
 # ---- what torch asks of an operator ---------------------------------------------------------------------------------
@@ -61,31 +61,33 @@ def test_opcheck_of_pulls_and_pushes(reduce, edge):
     graph = random_graph(6, 14)
     differentiable = reduce in ("sum", "mean", "min", "max") and edge in ("copy", "add", "mul")
     for whole, columns, heads in ((True, 4, 2), (False, 1, 1)):
-        arcs, how = arcs_of(graph, whole), (reduce, edge, "auto")
-        weights = None if edge == "copy" else random(arcs_held(arcs), heads).requires_grad_(differentiable)
+        structure, how = arcs_of(graph, whole), (reduce, edge, "auto")
+        arcs = structure[0]
+        weights = None if edge == "copy" else random(arcs.num_arcs, heads).requires_grad_(differentiable)
         data = random(6, columns).requires_grad_(differentiable)
-        opcheck(pull_push.pull, (data, weights, None, *arcs, *how), dynamic=differentiable)
+        opcheck(pull_push.pull, (data, weights, None, *structure, *how), dynamic=differentiable)
         data = random(arcs.num_rows, columns).requires_grad_(differentiable)
-        opcheck(pull_push.push, (data, weights, *arcs._replace(heard=None).held, *how), dynamic=differentiable)
+        opcheck(pull_push.push, (data, weights, arcs, *how), dynamic=differentiable)
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, torch.int32, torch.int64, torch.uint8, torch.int8, torch.bool])
 def test_opcheck_of_dtypes(dtype, kernels):
     graph = random_graph(6, 14)
-    arcs = arcs_of(graph)
+    structure = arcs_of(graph)
+    arcs, active_mask, *_ = structure
     data = random(6, 4, dtype=dtype)
     reduces = ["min", "max", "any"] if dtype in (torch.int8, torch.bool) else ["sum", "max", "any"]
     for reduce in reduces:
         choice = "auto" if kernels == native.name else kernels
-        opcheck(pull_push.pull, (data, None, None, *arcs, reduce, "copy", choice), dynamic=False)
+        opcheck(pull_push.pull, (data, None, None, *structure, reduce, "copy", choice), dynamic=False)
     if dtype.is_floating_point:
         data = data.requires_grad_()
         weights = random(graph.num_arcs, 2, dtype=dtype).requires_grad_()
-        opcheck(pull_push.pull, (data, weights, None, *arcs, "sum", "mul", kernels))
-        opcheck(pull_push.push, (data, weights, *arcs.held, "sum", "mul", kernels))
-        opcheck(pull_push.products, (data, data, graph.num_arcs, 2, *arcs, kernels))
-        best = pull_push.pull(data.detach(), None, None, *arcs, "max", "copy", kernels)
-        opcheck(pull_push.winners, (data.detach(), None, best, *arcs.held, "pull", "max", "copy", kernels))
+        opcheck(pull_push.pull, (data, weights, None, *structure, "sum", "mul", kernels))
+        opcheck(pull_push.push, (data, weights, arcs, "sum", "mul", kernels))
+        opcheck(pull_push.products, (data, data, graph.num_arcs, 2, *structure, kernels))
+        best = pull_push.pull(data.detach(), None, None, *structure, "max", "copy", kernels)
+        opcheck(pull_push.argreduce, (data.detach(), None, best, arcs, active_mask, "pull", "max", "copy", kernels))
 
 
 @pytest.mark.skipif(compiled.load() is None, reason="the native kernels are not installed")
@@ -93,11 +95,13 @@ def test_opcheck_of_dtypes(dtype, kernels):
 def test_opcheck_of_argreduce(dtype):
     graph = random_graph(6, 14)
     for rows in (None, torch.tensor([3, 0])):
-        arcs, data = arcs_of(graph)._replace(rows=rows), random(6, 4, dtype=dtype).requires_grad_()
-        best, won = pull_push.pull_won(data.detach(), *arcs.held, "max", "native")
-        assert torch.equal(best, pull_push.pull(data.detach(), None, None, *arcs, "max", "copy", "portable"))
-        opcheck(pull_push.pull_won, (data, *arcs.held, "max", "native"))
-        opcheck(pull_push.give_won, (torch.ones_like(best).requires_grad_(), won, *arcs.held, "native"))
+        data, reverse = random(6, 4, dtype=dtype).requires_grad_(), graph.transpose()
+        arcs = Selection(reverse.offset, reverse.neighbors, rows)
+        best, index = pull_push.segment_argreduce(data.detach(), arcs, None, "max", "native")
+        structure = (arcs, None, None, None)
+        assert torch.equal(best, pull_push.pull(data.detach(), None, None, *structure, "max", "copy", "portable"))
+        opcheck(pull_push.segment_argreduce, (data, arcs, None, "max", "native"))
+        opcheck(pull_push.scatter_argreduce, (torch.ones_like(best).requires_grad_(), index, arcs, "native"))
 
 
 def test_opcheck_of_segments():
@@ -113,12 +117,13 @@ def test_opcheck_of_segments():
 def test_fake_tensors_have_the_shapes_and_dtypes_of_real_ones():
     graph = random_graph(6, 14)
     for whole, reduce, dtype in itertools.product((True, False), ("sum", "max", "any"), (torch.float32, torch.int64)):
-        arcs, data = arcs_of(graph, whole), random(6, 3, dtype=dtype)
-        real = pull_push.pull(data, None, None, *arcs, reduce, "copy", "auto")
-        fake = pull_push.pull(data.to("meta"), None, None, *_on_meta(arcs), reduce, "copy", "auto")
+        structure, data = arcs_of(graph, whole), random(6, 3, dtype=dtype)
+        arcs = structure[0]
+        given = pull_push.pull.flat(data, None, None, *structure, reduce, "copy", "auto")
+        real, fake = pull_push.pull.operator(*given), pull_push.pull.operator(*_on_meta(given))
         assert (fake.shape, fake.dtype, fake.stride()) == (real.shape, real.dtype, real.stride())
-        real = pull_push.push(data[: arcs.num_rows], None, *arcs.held, reduce, "copy", "auto")
-        fake = pull_push.push(data[: arcs.num_rows].to("meta"), None, *_on_meta(arcs.held), reduce, "copy", "auto")
+        given = pull_push.push.flat(data[: arcs.num_rows], None, arcs, reduce, "copy", "auto")
+        real, fake = pull_push.push.operator(*given), pull_push.push.operator(*_on_meta(given))
         assert (fake.shape, fake.dtype, fake.stride()) == (real.shape, real.dtype, real.stride())
 
 
@@ -193,7 +198,7 @@ def test_operators_refuse_gradients_that_they_do_not_have():
         pull_push.pull(data, None, None, *arcs_of(graph), "prod", "copy", "auto").sum().backward()
     weights = random(graph.num_arcs, 1)
     with pytest.raises(NotImplementedError, match="edge='min'"):
-        pull_push.push(data, weights, *arcs_of(graph).held, "sum", "min", "auto").sum().backward()
+        pull_push.push(data, weights, arcs_of(graph)[0], "sum", "min", "auto").sum().backward()
 
 
 def test_a_backend_without_gradients_gets_them(monkeypatch):
@@ -228,15 +233,15 @@ def test_derived_data_stays_with_the_graph(monkeypatch):
         grad.sum().backward()
         torch.compile(function, fullgraph=True, backend="aot_eager")(data).sum().backward()
     assert not made
-    pull_push.pull(data, None, None, *(x.clone() if torch.is_tensor(x) else x for x in arcs_of(graph)), "sum", "copy",
-                  "auto")  # fmt: skip
+    copied = Selection(graph.offset.clone(), graph.neighbors.clone())
+    pull_push.pull(data, None, None, copied, None, None, None, "sum", "copy", "auto")
     assert made
 
 
 def test_operators_check_arcs_that_belong_to_no_graph():
     offset, neighbors = torch.tensor([0, 1, 2]), torch.tensor([1, 7], dtype=torch.int32)
     with pytest.raises(ArgumentError, match="7 at position 1 is no vertex"):
-        pull_push.pull(random(2, 1), None, None, *pull_push.Arcs(offset, neighbors), "sum", "copy", "auto")
+        pull_push.pull(random(2, 1), None, None, Selection(offset, neighbors), None, None, None, "sum", "copy", "auto")
 
 
 # ---- torch.compile --------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def backend(device, monkeypatch):
     """The name under which the kernels serve on the device."""
     if device.type == "cuda":
         return "cuda"
-    served = {name: getattr(adjoints, name) for name in ("push_rows", "products", "winners")}
+    served = {name: getattr(adjoints, name) for name in ("push_rows", "products", "argreduce")}
     shim = Backend("shim", {name: Implementation(run, adjoints.refuses) for name, run in served.items()})
     shim.offer("aggregate", aggregation.aggregate, aggregation.refuses)
     monkeypatch.setitem(BACKENDS, "shim", shim)
@@ -129,9 +129,9 @@ def test_argreduce_is_that_of_the_portable_backend(device, small_bins, dtype, re
                 weights = random_data((sub.num_arcs, heads), torch.int64).to(dtype) if heads else None
                 edge = "add" if heads else "copy"
                 best = received(sub, data, reduction, edge, weights)
-                expected = portable.winners(sub, data, reduction, edge, weights, best)
+                expected = portable.argreduce(sub, data, reduction, edge, weights, best)
                 given = (data.to(device), reduction, edge, None if weights is None else weights.to(device))
-                found = adjoints.winners(here, *given, best.to(device))
+                found = adjoints.argreduce(here, *given, best.to(device))
                 assert all(torch.equal(*pair) for pair in zip([part.cpu() for part in found], expected, strict=True))
 
 
@@ -187,7 +187,7 @@ def test_refusals():
         return adjoints.refuses(Call(operation, torch.ones((3, 2), dtype=dtype)))
 
     assert refusal("products", torch.float16) is None and refusal("push_rows", torch.bool) is None
-    assert "int64" in refusal("products", torch.int64) and "int32" in refusal("winners", torch.int32)
+    assert "int64" in refusal("products", torch.int64) and "int32" in refusal("argreduce", torch.int32)
     assert "float8" in refusal("push_rows", torch.float8_e5m2)
     subclass = type("Subclass", (torch.Tensor,), {})
     assert "subclass" in adjoints.refuses(Call("products", torch.ones((3, 2)).as_subclass(subclass)))

@@ -12,7 +12,7 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import attention, bins, pull, runtime
 from tgraph.kernels.cuda.attention import FLOATS, SCORES
 from tgraph.kernels.portable import attention as portable
-from tgraph.kernels.portable.attention import Inputs, Way
+from tgraph.kernels.portable.attention import AttentionSpec, Inputs
 from tgraph.primitives import attention as primitives
 
 CLOSE = {torch.float32: 2e-4, torch.float64: 1e-10, torch.bfloat16: 3e-2, torch.float16: 5e-3}
@@ -82,9 +82,8 @@ def inputs_of(score, arcs, heads, columns, edges, dtype, seed=0):
     return Inputs(source, target, value, edge, drawn(*inner) if score == "gatv2" else None)
 
 
-def way_of(arcs, score, dropout=0.0, seed=5):
-    held = (arcs.offset, arcs.neighbors, arcs.permutation)
-    return Way(*held, score, 0.3, dropout, torch.tensor([seed]) if dropout else None)
+def spec_of(score, dropout=0.0, seed=5):
+    return AttentionSpec(score, 0.3, dropout, torch.tensor([seed]) if dropout else None)
 
 
 def moved(parts, device):
@@ -96,25 +95,25 @@ def close(found, expected, dtype):
     torch.testing.assert_close(found.cpu().double(), expected, rtol=CLOSE[dtype], atol=CLOSE[dtype], equal_nan=True)
 
 
-def compare(arcs, inputs, way, device, wanted=None):
+def compare(arcs, inputs, spec, device, wanted=None):
     """Result, logsumexp, weights and gradients. What they are computed from is rounded in the same way."""
     dtype = inputs.sent.dtype
     exact = Inputs(*(None if x is None else x.double() for x in inputs))
-    here, along = Inputs(*moved(inputs, device)), Way(*moved(way, device))
-    expected = portable.attend(exact, way)
-    out, logsumexp = attention.attend(here, along)
+    here = (Inputs(*moved(inputs, device)), arcs.to(device), AttentionSpec(*moved(spec, device)))
+    expected = portable.attend(exact, arcs, spec)
+    out, logsumexp = attention.attend(*here)
     assert out.dtype == dtype and logsumexp.dtype == attention.number_of(dtype)
     close(out, expected[0], dtype)
     close(logsumexp, expected[1], torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype)
-    weights = portable.attention_weights(exact, way, expected[1])
-    close(attention.attention_weights(here, along, logsumexp), weights, dtype)
+    weights = portable.attention_weights(exact, arcs, spec, expected[1])
+    close(attention.attention_weights(*here, logsumexp), weights, dtype)
     grad = torch.randn(out.shape, generator=torch.Generator().manual_seed(9)).to(dtype)
     wanted = [x is not None for x in inputs] if wanted is None else wanted
-    back = arcs.transposed(numbered=True)
-    found = attention.attend_backward(grad.to(device), out, logsumexp, here, along, moved(back, device), wanted)
+    back = arcs.transpose(numbered=True)
+    found = attention.attend_backward(grad.to(device), out, logsumexp, *here, back.to(device), wanted)
     # The rounded result is what the kernels are given, and 16-bit gradients inherit its error.
     told = (out.cpu().double(), logsumexp.cpu().double())
-    expected = portable.attend_backward(grad.double(), *told, exact, way, back, wanted)
+    expected = portable.attend_backward(grad.double(), *told, exact, arcs, spec, back, wanted)
     for part, other, x in zip(found, expected, inputs, strict=True):
         assert (part is None) == (other is None)
         if part is not None:
@@ -130,13 +129,13 @@ def compare(arcs, inputs, way, device, wanted=None):
 def test_agrees_with_the_portable_twin(prepared, small_tiles, score, dtype, heads, columns):
     for edges, dropout, index in ((False, 0.0, torch.int32), (True, 0.4, torch.int64)):
         arcs = random_arcs(dtype=index, positions=edges)
-        compare(arcs, inputs_of(score, arcs, heads, columns, edges, dtype), way_of(arcs, score, dropout), prepared)
+        compare(arcs, inputs_of(score, arcs, heads, columns, edges, dtype), spec_of(score, dropout), prepared)
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_rows_that_are_not_cut(prepared, score):
     arcs = random_arcs(40, 30, 900)
-    compare(arcs, inputs_of(score, arcs, 2, 8, True, torch.float32), way_of(arcs, score, 0.2, 2**62 + 5), prepared)
+    compare(arcs, inputs_of(score, arcs, 2, 8, True, torch.float32), spec_of(score, 0.2, 2**62 + 5), prepared)
 
 
 @pytest.fixture(scope="module")
@@ -166,14 +165,14 @@ def rectangular(draw):
 )
 def test_any_graph(on_host, arcs, score, edges, heads, columns, drops):
     inputs = inputs_of(score, arcs, heads, columns, edges, torch.float64)
-    compare(arcs, inputs, way_of(arcs, score, 0.5 if drops else 0.0), torch.device("cpu"))
+    compare(arcs, inputs, spec_of(score, 0.5 if drops else 0.0), torch.device("cpu"))
 
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize(("sources", "targets", "arcs"), [(3, 2, 0), (0, 2, 0), (3, 0, 0), (0, 0, 0), (1, 1, 1)])
 def test_empty_and_tiny(prepared, score, sources, targets, arcs):
     made = arcs_of(torch.zeros(arcs, dtype=torch.int64), torch.zeros(arcs, dtype=torch.int64), sources, targets)
-    compare(made, inputs_of(score, made, 2, 3, True, torch.float32), way_of(made, score), prepared)
+    compare(made, inputs_of(score, made, 2, 3, True, torch.float32), spec_of(score), prepared)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -184,7 +183,7 @@ def test_data_that_is_not_aligned(prepared, score):
     shifted = [None if x is None else torch.empty(x.numel() + 1)[1:].view(x.shape).copy_(x) for x in inputs]
     strided = [None if x is None else x.transpose(0, 1).contiguous().transpose(0, 1) for x in inputs]
     for parts in (shifted, strided):
-        compare(arcs, Inputs(*parts), way_of(arcs, score), prepared)
+        compare(arcs, Inputs(*parts), spec_of(score), prepared)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -193,7 +192,7 @@ def test_the_order_of_threads_changes_no_bit(device, host, small_tiles, monkeypa
     inputs = inputs_of(score, arcs, 2, 12, True, torch.float32)
     for seed in range(3):
         monkeypatch.setattr(host, "seed", seed)
-        found.append(compare(arcs, inputs, way_of(arcs, score, 0.3), device))
+        found.append(compare(arcs, inputs, spec_of(score, 0.3), device))
     for others in found[1:]:
         assert all(x is None or torch.equal(x, y) for x, y in zip(found[0], others, strict=True))
 
@@ -201,10 +200,10 @@ def test_the_order_of_threads_changes_no_bit(device, host, small_tiles, monkeypa
 @pytest.mark.parametrize("score", SCORES)
 def test_only_what_is_wanted_is_computed(prepared, small_tiles, score):
     arcs = random_arcs()
-    inputs, way = inputs_of(score, arcs, 2, 8, True, torch.float64), way_of(arcs, score)
+    inputs, spec = inputs_of(score, arcs, 2, 8, True, torch.float64), spec_of(score)
     for i, x in enumerate(inputs):
         if x is not None:
-            compare(arcs, inputs, way, prepared, [i == k for k in range(5)])
+            compare(arcs, inputs, spec, prepared, [i == k for k in range(5)])
 
 
 def test_teams_that_have_many_rows_give_the_gradient_of_the_vector(prepared, small_tiles, monkeypatch):
@@ -214,10 +213,10 @@ def test_teams_that_have_many_rows_give_the_gradient_of_the_vector(prepared, sma
         inputs = inputs_of("gatv2", arcs, heads, columns, False, torch.float64)
         for threads in (1, 256):
             monkeypatch.setattr(attention, "VECTOR_THREADS", threads)
-            compare(arcs, inputs, way_of(arcs, "gatv2"), prepared)
+            compare(arcs, inputs, spec_of("gatv2"), prepared)
     monkeypatch.setattr(attention, "MAX_GRID", (2, 2))
     for score in SCORES:
-        compare(arcs, inputs_of(score, arcs, 2, 12, True, torch.float64), way_of(arcs, score), prepared)
+        compare(arcs, inputs_of(score, arcs, 2, 12, True, torch.float64), spec_of(score), prepared)
 
 
 def test_large_scores_and_edges_of_no_weight(prepared, small_tiles):
@@ -226,9 +225,10 @@ def test_large_scores_and_edges_of_no_weight(prepared, small_tiles):
     inputs.source.mul_(1e4)
     inputs.edge[::3] = -torch.inf
     inputs.edge[int(arcs.offset[2]) : int(arcs.offset[3])] = -torch.inf  # of a whole row
-    way = way_of(arcs, "gat")
-    expected = portable.attend(inputs, way)
-    found = attention.attend(Inputs(*moved(inputs, prepared)), Way(*moved(way, prepared)))
+    spec = spec_of("gat")
+    expected = portable.attend(inputs, arcs, spec)
+    here = AttentionSpec(*moved(spec, prepared))
+    found = attention.attend(Inputs(*moved(inputs, prepared)), arcs.to(prepared), here)
     for part, other in zip(found, expected, strict=True):
         close(part, other, torch.float64)
     assert found[0][2].isnan().all()

@@ -258,7 +258,7 @@ def test_the_first_of_equal_messages_is_chosen(device, host, small_bins, dtype, 
         expected = portable.aggregate(sub, values, REDUCTIONS[reduce], edge, weights).values
         assert torch.equal(best.cpu().nan_to_num(7.0), expected.nan_to_num(7.0))
         messages = values[sub.neighbors] + (edge == "add")
-        assert torch.equal(arcs.cpu(), first_winners(sub.offset, messages, expected))
+        assert torch.equal(arcs.cpu(), first_argreduce(sub.offset, messages, expected))
 
 
 def best_arcs(sub, data, reduce, edge="copy", weights=None):
@@ -266,11 +266,11 @@ def best_arcs(sub, data, reduce, edge="copy", weights=None):
     rows, worst = aggregation.rows_of(sub, None)[0], REDUCTIONS[reduce].identity(data.dtype)
     weights = None if edge == "copy" else weights[:, None]
     columns = data if data.dim() > 1 else data[:, None]
-    best, arcs = kernels.pull(rows, columns, reduce, edge, weights, identity=worst, winners=True)
+    best, arcs = kernels.pull(rows, columns, reduce, edge, weights, identity=worst, argreduce=True)
     return best.view(data.shape), arcs.view(data.shape)
 
 
-def first_winners(offset, messages, best):
+def first_argreduce(offset, messages, best):
     """For each row the first arc whose message is the best, -1 where there is none."""
     won = torch.full(best.shape, -1)
     for row in range(len(offset) - 1):
@@ -413,7 +413,7 @@ def test_more_than_2_to_31_arcs(shim, heads):
     for tiles in ((), ((1, m - 4, m, -1),)):
         rows = Rows(offset, neighbors, one_row(1, 2, tiles))
         assert bool((kernels.pull(rows, data, "sum", "mul", weights)[0][1] == 39).all())
-        best, arcs = kernels.pull(rows, data, "max", "mul", weights, identity=-math.inf, winners=True)
+        best, arcs = kernels.pull(rows, data, "max", "mul", weights, identity=-math.inf, argreduce=True)
         assert bool((best[1] == 30).all()) and bool((arcs[1] == m - 1).all())
 
 

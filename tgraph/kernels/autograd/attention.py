@@ -1,28 +1,36 @@
 """The registered operators of attention: the result, its gradients, and the weights of the arcs, on any backend.
 
-They know tensors only: `Inputs` and the arcs of `core.csr.Csr` one by one, the transposed arcs with them where a
-gradient is recorded. The backward pass reads the inputs, the result and the logsumexp of the scores, and nothing of
+`transpose` is `arcs.transpose()`, numbered for features of edges and dropout; None where no gradient is recorded. The
+backward pass reads the inputs, the result and the logsumexp of the scores, and nothing of
 the size of the arcs but the arcs themselves and the features of edges. Of 16-bit numbers the logsumexp and the weights
 are in float32.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from tgraph.core.library import directly, register
+from tgraph.core.csr import Csr
 from tgraph.kernels import BACKENDS, choose, cuda, refusal
+from tgraph.kernels.autograd.structured import Structure, pack_csr, register, unpack_csr
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable.attention import Inputs, Way, attend_recorded
+from tgraph.kernels.portable.attention import AttentionSpec, Inputs, attend_recorded
 
 NARROW = (torch.float16, torch.bfloat16)
 
-_INPUTS = "Tensor source, Tensor target, Tensor? value, Tensor? edge, Tensor? vector"
-_WAY = "Tensor offset, Tensor neighbors, Tensor? position, str score, float factor, float dropout, Tensor? seed"
-_BACK = "Tensor? back_offset, Tensor? back_neighbors, Tensor? back_number"
+_STRUCTURES = {
+    "Inputs": Structure(
+        {"source": "Tensor", "target": "Tensor", "value": "Tensor?", "edge": "Tensor?", "vector": "Tensor?"},
+        tuple,
+        Inputs,
+    ),
+    "AttentionSpec": Structure(
+        {"score": "str", "factor": "float", "dropout": "float", "seed": "Tensor?"}, tuple, AttentionSpec
+    ),
+}
 
 
 def widened(inputs: Inputs, backend: str, operation: str = "attend") -> Inputs:
@@ -43,90 +51,111 @@ def _computed_in(dtype: torch.dtype) -> torch.dtype:
     return torch.float32 if dtype in NARROW else dtype
 
 
-def _attend(*arguments: Any) -> tuple[Tensor, Tensor]:
-    inputs, way, backend = Inputs(*arguments[:5]), Way(*arguments[5:12]), arguments[15]
+def _attend(
+    inputs: Inputs, arcs: Csr, spec: AttentionSpec, transpose: Csr | None, backend: str
+) -> tuple[Tensor, Tensor]:
     wide = widened(inputs, backend)
-    out, logsumexp = choose(backend, _call("attend", wide)).run(wide, way)
+    out, logsumexp = choose(backend, _call("attend", wide)).run(wide, arcs, spec)
     return out.to(inputs.sent.dtype), logsumexp
 
 
-def _attend_fake(*arguments: Any) -> tuple[Tensor, Tensor]:
-    inputs, offset = Inputs(*arguments[:5]), arguments[5]
-    shape = (offset.shape[0] - 1, *inputs.sent.shape[1:])
+def _attend_fake(
+    inputs: Inputs, arcs: Csr, spec: AttentionSpec, transpose: Csr | None, backend: str
+) -> tuple[Tensor, Tensor]:
+    shape = (arcs.num_rows, *inputs.sent.shape[1:])
     return inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2], dtype=_computed_in(inputs.sent.dtype))
 
 
 def _save(ctx: Any, arguments: tuple[Any, ...], result: tuple[Tensor, Tensor]) -> None:
-    *_, ctx.score, ctx.factor, ctx.dropout, seed, _, _, _, ctx.backend = arguments
+    inputs, arcs, spec, transpose, ctx.backend = arguments
+    ctx.spec = spec._replace(seed=None)
     ctx.mark_non_differentiable(result[1])
-    ctx.save_for_backward(*arguments[:8], seed, *arguments[12:15], *result)
+    ctx.save_for_backward(*result, *inputs, *pack_csr(arcs), *pack_csr(transpose), spec.seed)
 
 
 def _attend_gradient(ctx: Any, grad: Tensor, _: Tensor | None) -> tuple[Tensor | None, ...]:
-    *tensors, back_offset, back_neighbors, back_number, out, logsumexp = ctx.saved_tensors
-    inputs, held, seed = Inputs(*tensors[:5]), tensors[5:8], tensors[8]
-    way = Way(held[0], held[1], held[2], ctx.score, ctx.factor, ctx.dropout, seed)
+    out, logsumexp, *tensors, seed = ctx.saved_tensors
+    inputs, spec = Inputs(*tensors[:5]), ctx.spec._replace(seed=seed)
+    arcs, transpose = cast(Csr, unpack_csr(*tensors[5:8])), unpack_csr(*tensors[8:])
     wanted = [bool(w) for w in ctx.needs_input_grad[:5]]
     if torch.is_grad_enabled() and not torch.compiler.is_compiling():
-        return *recorded_gradient(inputs, way, grad, wanted), *_NONE
-    back = (back_offset, back_neighbors, back_number)
-    found = _attend_backward(grad.contiguous(), out, logsumexp, *inputs, *way, *back, wanted, ctx.backend)
-    return *(part if w else None for part, w in zip(found, wanted, strict=True)), *_NONE
+        return recorded_gradient(inputs, arcs, spec, grad, wanted)
+    found = _attend_backward(grad.contiguous(), out, logsumexp, inputs, arcs, spec, transpose, wanted, ctx.backend)
+    return tuple(part if w else None for part, w in zip(found, wanted, strict=True))
 
 
-_NONE = (None,) * 11  # the gradients of arguments that have none
-
-
-def recorded_gradient(inputs: Inputs, way: Way, grad: Tensor, wanted: list[bool]) -> tuple[Tensor | None, ...]:
+def recorded_gradient(
+    inputs: Inputs, arcs: Csr, spec: AttentionSpec, grad: Tensor, wanted: list[bool]
+) -> tuple[Tensor | None, ...]:
     """The gradients by operators that torch differentiates again: all arcs at once, in memory of their size."""
     exact = Inputs(*(None if x is None else x.to(_computed_in(x.dtype)) for x in inputs))  # type: ignore[arg-type]
-    out = attend_recorded(exact, way).to(grad.dtype)
+    out = attend_recorded(exact, arcs, spec).to(grad.dtype)
     asked = [x for x, w in zip(inputs, wanted, strict=True) if w and x is not None]
     found = iter(torch.autograd.grad(out, asked, grad, create_graph=True))
     return tuple(next(found) if w else None for w in wanted)
 
 
-def _backward(*arguments: Any) -> tuple[Tensor, ...]:
-    grad, out, logsumexp = arguments[:3]
-    inputs, way, back = Inputs(*arguments[3:8]), Way(*arguments[8:15]), arguments[15:18]
-    wanted, backend = arguments[18:]
+def _backward(
+    grad: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    inputs: Inputs,
+    arcs: Csr,
+    spec: AttentionSpec,
+    transpose: Csr,
+    wanted: list[bool],
+    backend: str,
+) -> tuple[Tensor, ...]:
     wide = widened(inputs, backend, "attend_backward")
     run, dtype = choose(backend, _call("attend_backward", wide)).run, wide.sent.dtype
-    found = run(grad.to(dtype), out.to(dtype), logsumexp, wide, way, back, wanted)
+    found = run(grad.to(dtype), out.to(dtype), logsumexp, wide, arcs, spec, transpose, wanted)
     return tuple(grad.new_empty(0) if part is None else part.to(grad.dtype) for part in found)
 
 
-def _backward_fake(*arguments: Any) -> tuple[Tensor, ...]:
-    grad, inputs, wanted = arguments[0], Inputs(*arguments[3:8]), arguments[18]
+def _backward_fake(
+    grad: Tensor,
+    out: Tensor,
+    logsumexp: Tensor,
+    inputs: Inputs,
+    arcs: Csr,
+    spec: AttentionSpec,
+    transpose: Csr,
+    wanted: list[bool],
+    backend: str,
+) -> tuple[Tensor, ...]:
     return tuple(
         grad.new_empty(0) if x is None or not w else x.new_empty(x.shape) for x, w in zip(inputs, wanted, strict=True)
     )
 
 
-def _weights(*arguments: Any) -> Tensor:
-    logsumexp, inputs, way, backend = arguments[0], Inputs(*arguments[1:6]), Way(*arguments[6:13]), arguments[13]
+def _weights(logsumexp: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionSpec, backend: str) -> Tensor:
     inputs = widened(inputs, backend, "attention_weights")
-    return choose(backend, _call("attention_weights", inputs)).run(inputs, way, logsumexp)
+    return choose(backend, _call("attention_weights", inputs)).run(inputs, arcs, spec, logsumexp)
 
 
-def _weights_fake(logsumexp: Tensor, *arguments: Any) -> Tensor:
-    return logsumexp.new_empty((arguments[6].shape[0], logsumexp.shape[1]))
+def _weights_fake(logsumexp: Tensor, inputs: Inputs, arcs: Csr, spec: AttentionSpec, backend: str) -> Tensor:
+    return logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
 
 
 attend = register(
-    f"attend({_INPUTS}, {_WAY}, {_BACK}, str backend) -> (Tensor, Tensor)",
+    "attend(Inputs inputs, Csr arcs, AttentionSpec spec, Csr? transpose, str backend) -> (Tensor, Tensor)",
     _attend,
     _attend_fake,
     _save,
     _attend_gradient,
+    structures=_STRUCTURES,
 )
 attend_backward = register(
-    f"attend_backward(Tensor grad, Tensor out, Tensor logsumexp, {_INPUTS}, {_WAY}, {_BACK}, bool[] wanted, "
-    "str backend) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "attend_backward(Tensor grad, Tensor out, Tensor logsumexp, Inputs inputs, Csr arcs, AttentionSpec spec, "
+    "Csr transpose, bool[] wanted, str backend) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _backward,
     _backward_fake,
+    structures=_STRUCTURES,
 )
 attention_weights = register(
-    f"attention_weights(Tensor logsumexp, {_INPUTS}, {_WAY}, str backend) -> Tensor", _weights, _weights_fake
+    "attention_weights(Tensor logsumexp, Inputs inputs, Csr arcs, AttentionSpec spec, str backend) -> Tensor",
+    _weights,
+    _weights_fake,
+    structures=_STRUCTURES,
 )
-attend_at_once, _attend_backward = directly(attend), directly(attend_backward)
+attend_directly, _attend_backward = attend.directly(), attend_backward.directly()

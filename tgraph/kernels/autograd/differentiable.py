@@ -1,4 +1,4 @@
-"""`aggregate` where a gradient is recorded or torch.compile looks on: as registered operators, on any backend."""
+"""`aggregate` where a gradient is recorded or torch.compile traces: as registered operators, on any backend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
+from tgraph.core.owner import set_owner
+from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.autograd import pull_push
 from tgraph.kernels.autograd.segments import take
@@ -62,7 +65,7 @@ def prepare(graph: Graph, permute: bool) -> bool:
     """
     for stored in (graph.decoded(), graph.transpose_detached().decoded()):
         stored.ensure_valid()
-        pull_push.remember(stored)
+        set_owner(stored.neighbors, stored)
         for tensor in (stored.offset, stored.neighbors):  # CUDA graphs replay on them, and not on copies of no graph
             torch._dynamo.mark_static_address(tensor)
     if permute:
@@ -84,30 +87,30 @@ def _weights_by_both_ends(graph: Graph, mirrored: bool, weights: Tensor) -> Tens
 
 
 def _pull(sub: Subgraph, mirrored: bool, messages: Messages, own: Tensor | None, reduction: Reduction) -> Tensor:
-    weights, selection, graph = messages.weights, sub.selection, sub.graph
-    back_weights = None
-    if sub.sends_partly or not selection.is_whole or (graph.directed and not mirrored):
-        arcs = pull_push.Arcs(*_held(sub), sub.active.mask if sub.sends_partly else None)
-    else:
-        permutation = None
-        if weights is not None and own is not None:
-            back_weights = own.to(weights.dtype).reshape_as(weights)
-        elif weights is not None:
-            permutation = graph.decoded().transpose_permutation
+    weights, graph = messages.weights, sub.graph
+    arcs, active_mask = _rows(sub), sub.active.mask if sub.sends_partly else None
+    transposed_weights = transpose = inverse_permutation = None
+    if active_mask is None and arcs.is_whole and (mirrored or not graph.directed):
         stored = graph.decoded()
-        arcs = pull_push.Arcs(*_held(sub), None, stored.offset, stored.neighbors, permutation, True)
+        transpose = Csr.unchecked(stored.offset, stored.neighbors, None, stored.num_vertices)
+        if weights is not None and own is not None:
+            transposed_weights = own.to(weights.dtype).reshape_as(weights)
+        elif weights is not None:
+            inverse_permutation = stored.transpose_permutation
     if not torch.compiler.is_compiling():
-        pull_push.remember(graph)
+        _set_owner(graph)
         if sub.mirrored and graph.directed:
-            pull_push.remember(graph.transpose_detached())
-    if sub.graph.layout is None and keeps_winners(messages, reduction, sub.backend):
-        return pull_push.pull_won(messages.data, *arcs.held, reduction.name, sub.backend)[0]
-    return pull_push.pull(messages.data, weights, back_weights, *arcs, reduction.name, messages.edge, sub.backend)
+            _set_owner(graph.transpose_detached())
+    name, backend = reduction.name, sub.backend
+    if sub.graph.layout is None and saves_argreduce(messages, reduction, backend):
+        return pull_push.segment_argreduce(messages.data, arcs, active_mask, name, backend)[0]
+    structure = (arcs, active_mask, transpose, inverse_permutation)
+    return pull_push.pull(messages.data, weights, transposed_weights, *structure, name, messages.edge, backend)
 
 
-def keeps_winners(messages: Messages, reduction: Reduction, backend: str) -> bool:
-    """True where a min or max is to note who won, rather than find it out for the gradient: of data that is wide enough
-    for threads to share its columns then."""
+def saves_argreduce(messages: Messages, reduction: Reduction, backend: str) -> bool:
+    """True where the indices of a min or max are computed with it, and not from it in the backward pass: for data with
+    enough columns for threads to share them."""
     data = messages.data
     selects = reduction.name in ("min", "max") and not reduction.logical and messages.edge == "copy"
     if not selects or not data.requires_grad or backend not in ("auto", "native"):
@@ -124,10 +127,10 @@ _is_compiled._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tensor, Tensor | None]:
-    held = (*_held(sub), None)
     if not torch.compiler.is_compiling():
-        pull_push.remember(sub.graph)
-    values = pull_push.push(messages.data, messages.weights, *held, reduction.name, messages.edge, sub.backend)
+        _set_owner(sub.graph)
+    arcs, backend = _rows(sub), sub.backend
+    values = pull_push.push(messages.data, messages.weights, arcs, reduction.name, messages.edge, backend)
     if sub.is_whole:
         return values, None
     reached = sub.neighbors.to(torch.int64)
@@ -135,8 +138,15 @@ def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tens
     return take(values, vertices), vertices
 
 
-def _held(sub: Subgraph) -> tuple[Tensor, Tensor, Tensor | None, int]:
-    selection, rows = sub.selection, sub.rows
-    width = -1 if selection.width is None else selection.width
-    rows = None if rows is None else rows.to(torch.int64).contiguous()
-    return selection.stored_offset, selection.stored_neighbors, rows, width
+def _rows(sub: Subgraph) -> Selection:
+    """The selection with rows as operators take them."""
+    arcs, rows = sub.selection, sub.rows
+    if rows is None or (rows.dtype == torch.int64 and rows.is_contiguous()):
+        return arcs
+    return Selection(arcs.stored_offset, arcs.stored_neighbors, rows.to(torch.int64).contiguous(), width=arcs.width)
+
+
+def _set_owner(graph: Graph) -> None:
+    """Let operators find the graph by its tensors."""
+    stored = graph.decoded()
+    set_owner(stored.neighbors, stored)

@@ -16,7 +16,7 @@ from tgraph.kernels import native as compiled
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.native.attention.attention import KERNELS
-from tgraph.kernels.portable.attention import Inputs, Way
+from tgraph.kernels.portable.attention import AttentionSpec, Inputs
 
 
 def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
@@ -29,32 +29,38 @@ def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
     return native.load() is not None
 
 
-def attend(arcs: Csr, inputs: Inputs, way: Way) -> Tensor:
+def attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> Tensor:
     """What every destination receives, [n_dst, heads, columns]."""
     if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in inputs):
-        back = arcs.transposed(numbered=inputs.edge is not None or way.seed is not None)
-        return _apply(*inputs, way, back)
-    return compiled.attend(inputs, way)[0]
+        return _apply(*inputs, arcs, spec)
+    return compiled.attend(inputs, arcs, spec)[0]
 
 
 class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *arguments: Any) -> Tensor:
-        *tensors, ctx.way, ctx.back = arguments
-        out, logsumexp = compiled.attend(Inputs(*tensors), ctx.way)
+        *tensors, arcs, spec = arguments
+        out, logsumexp = compiled.attend(Inputs(*tensors), arcs, spec)
+        ctx.arcs, ctx.spec = arcs, spec
         ctx.save_for_backward(*tensors, out, logsumexp)
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         *tensors, out, logsumexp = ctx.saved_tensors
-        inputs, wanted = Inputs(*tensors), list(ctx.needs_input_grad[:5])
+        inputs, arcs, spec, wanted = Inputs(*tensors), ctx.arcs, ctx.spec, list(ctx.needs_input_grad[:5])
         if torch.is_grad_enabled():
-            return *operators.recorded_gradient(inputs, ctx.way, grad, wanted), None, None
+            return *operators.recorded_gradient(inputs, arcs, spec, grad, wanted), None, None
+        given = (grad, out, logsumexp, inputs, arcs, spec, transpose_of(arcs, inputs, spec), wanted)
         if is_plain(grad):
-            return *compiled.attend_backward(grad, out, logsumexp, inputs, ctx.way, ctx.back, wanted), None, None
-        found = operators.attend_backward(grad, out, logsumexp, *inputs, *ctx.way, *ctx.back, wanted, "auto")
+            return *compiled.attend_backward(*given), None, None
+        found = operators.attend_backward(*given, "auto")
         return *(part if w else None for part, w in zip(found, wanted, strict=True)), None, None
+
+
+def transpose_of(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> Csr:
+    """The transpose that a gradient needs: numbered for what belongs to single arcs."""
+    return arcs.transpose(numbered=inputs.edge is not None or spec.seed is not None)
 
 
 _apply = applied(_Attend)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, union_find
-from tgraph.kernels.cuda.adjoints import products, push_rows, winners
+from tgraph.kernels.cuda.adjoints import argreduce, products, push_rows
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.cuda.linear import affine_step
@@ -18,6 +18,7 @@ from tgraph.kernels.cuda.union_find import join, outside
 __all__ = [
     "affine_step",
     "aggregate",
+    "argreduce",
     "attend",
     "attend_backward",
     "attention_weights",
@@ -30,7 +31,6 @@ __all__ = [
     "refuses",
     "relax",
     "unavailable",
-    "winners",
 ]
 
 name = "cuda"
@@ -56,5 +56,5 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "products": adjoints.refuses,
     "push_rows": adjoints.refuses,
     "relax": relaxation.refuses,
-    "winners": adjoints.refuses,
+    "argreduce": adjoints.refuses,
 }

@@ -45,17 +45,17 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return sddmm.products(frontier.Rows.of(sub.selection), heard, row_data.to(data.dtype), data, heads)
 
 
-def winners(
+def argreduce(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """As the portable `winners`. What was received is found once more, with the arc that brought it."""
+    """As the portable `argreduce`. What was received is found once more, with the arc that brought it."""
     if sub.mode == "pull":
         rows, order = cast(Rows, rows_of(sub, None)[0]), None
     else:
         rows, order, weights = _receivers(sub, weights)
     edge, identity = "copy" if weights is None else edge, reduction.identity(data.dtype)
     arc = cast(
-        Tensor, pulling.pull(rows, data, reduction.name, edge, weights, identity=identity, winners=True)[1]
+        Tensor, pulling.pull(rows, data, reduction.name, edge, weights, identity=identity, argreduce=True)[1]
     ).reshape(best.shape)
     if not len(rows.neighbors):
         return arc.clone(), arc

@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from tgraph.core.csr import Csr
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.bins import DegreeBins, find_bins
 from tgraph.kernels.cuda.pull import MAX_GRID, TYPES, least_lanes
 from tgraph.kernels.cuda.pull import SOURCE as PULL
 from tgraph.kernels.cuda.runtime import Argument, Kernel
-from tgraph.kernels.portable.attention import Inputs, Way, gain, threshold
+from tgraph.kernels.portable.attention import AttentionSpec, Inputs, gain, threshold
 
 AHEAD, BACK = "attention/attention.cu", "attention/attention_backward.cu"
 THREADS = 128  # as in attention.cuh
@@ -58,11 +59,11 @@ def instantiations() -> Iterator[Kernel]:
         yield Kernel(AHEAD, "join_attended", (TYPES[dtype],))
 
 
-def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
+def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """As the portable twin, the logsumexp of 16-bit data in float32. The same bits at every call."""
-    shape, number = (len(way.offset) - 1, *inputs.sent.shape[1:]), number_of(inputs.sent.dtype)
+    shape, number = (arcs.num_rows, *inputs.sent.shape[1:]), number_of(inputs.sent.dtype)
     out, logsumexp = inputs.sent.new_empty(shape), inputs.sent.new_empty(shape[:2], dtype=number)
-    work = Work.of(inputs, way, way.offset, way.neighbors, (inputs.target, inputs.source, None, inputs.sent), (out,))
+    work = Work.of(inputs, arcs, arcs.permutation, spec, (inputs.target, inputs.source, None, inputs.sent), (out,))
     slots = work.bins.num_slots
     sums, greatest, totals = (logsumexp.new_empty((slots, *of)) for of in (shape[1:], shape[1:2], shape[1:2]))
     work.launch(Kernel(AHEAD, "attend_rows", work.types), out, logsumexp, sums, greatest, totals)
@@ -74,10 +75,10 @@ def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
     return out, logsumexp
 
 
-def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, logsumexp: Tensor) -> Tensor:
     """As the portable twin, but in the dtype of the logsumexp and without a gradient."""
-    weights = logsumexp.new_empty((len(way.neighbors), logsumexp.shape[1]))
-    work = Work.of(inputs, way, way.offset, way.neighbors, (inputs.target, inputs.source, None, None))
+    weights = logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
+    work = Work.of(inputs, arcs, arcs.permutation, spec, (inputs.target, inputs.source, None, None))
     kernel = Kernel(AHEAD, "weigh_arcs", work.types)
     work.launch(kernel, logsumexp.contiguous(), weights, sliced=False)
     return weights
@@ -88,8 +89,9 @@ def attend_backward(
     out: Tensor,
     logsumexp: Tensor,
     inputs: Inputs,
-    way: Way,
-    back: tuple[Tensor, Tensor, Tensor | None],
+    arcs: Csr,
+    spec: AttentionSpec,
+    transpose: Csr,
     wanted: list[bool],
 ) -> list[Tensor | None]:
     """As the portable twin: a pass over the arcs of each target, and one over those of each source."""
@@ -101,9 +103,9 @@ def attend_backward(
     grad, out, logsumexp = grad.contiguous(), out.contiguous(), logsumexp.contiguous()
     told = (logsumexp, _delta(grad, out, logsumexp))
     if not (to_target is to_edge is to_vector is None):
-        _give_targets(grad, told, inputs, way, to_target, to_edge, to_vector)
+        _give_targets(grad, told, inputs, arcs, spec, to_target, to_edge, to_vector)
     if not (to_source is to_value is None):
-        _give_sources(grad, told, inputs, way, back, to_source, to_value)
+        _give_sources(grad, told, inputs, arcs, spec, transpose, to_source, to_value)
     return found
 
 
@@ -130,15 +132,16 @@ def _give_targets(
     grad: Tensor,
     told: tuple[Tensor, Tensor],
     inputs: Inputs,
-    way: Way,
+    arcs: Csr,
+    spec: AttentionSpec,
     to_target: Tensor | None,
     to_edge: Tensor | None,
     to_vector: Tensor | None,
 ) -> None:
     ends = (inputs.target, inputs.source, grad, inputs.sent)
-    work = Work.of(inputs, way, way.offset, way.neighbors, ends, (to_target, to_edge))
+    work = Work.of(inputs, arcs, arcs.permutation, spec, ends, (to_target, to_edge))
     slots = None if to_target is None else work.new_slots(to_target)
-    kernel, sliced = Kernel(BACK, "give_targets", work.types), way.score != "gat"
+    kernel, sliced = Kernel(BACK, "give_targets", work.types), spec.score != "gat"
     if to_vector is None:
         work.launch(kernel, *told, to_target, to_edge, None, slots, sliced=sliced, strides=True)
     else:
@@ -154,16 +157,16 @@ def _give_sources(
     grad: Tensor,
     told: tuple[Tensor, Tensor],
     inputs: Inputs,
-    way: Way,
-    back: tuple[Tensor, Tensor, Tensor | None],
+    arcs: Csr,
+    spec: AttentionSpec,
+    transpose: Csr,
     to_source: Tensor | None,
     to_value: Tensor | None,
 ) -> None:
-    offset, neighbors, numbers = back
     ends = (inputs.source, inputs.target, inputs.sent, grad)
-    work = Work.of(inputs, way, offset, neighbors, ends, (to_source, to_value), numbers)
+    work = Work.of(inputs, transpose, arcs.permutation, spec, ends, (to_source, to_value), transpose.permutation)
     slots = [None if part is None else work.new_slots(part) for part in (to_source, to_value)]
-    sliced = way.score != "gat" or to_value is not None
+    sliced = spec.score != "gat" or to_value is not None
     work.launch(Kernel(BACK, "give_sources", work.types), *told, to_source, to_value, *slots, sliced=sliced)
     for part, total in zip(slots, (to_source, to_value), strict=True):
         _join(work.bins, part, total)
@@ -223,16 +226,17 @@ class Work(NamedTuple):
     def of(
         cls,
         inputs: Inputs,
-        way: Way,
-        offset: Tensor,
-        neighbors: Tensor,
+        arcs: Csr,
+        permutation: Tensor | None,
+        spec: AttentionSpec,
         ends: tuple[Tensor | None, ...],
         written: tuple[Tensor | None, ...] = (),
         numbers: Tensor | None = None,
     ) -> Work:
-        """ends : near, far, held and sent, as in `attention.cuh`. written : what has the columns of the data."""
+        """permutation : the place of an arc among the edges, by its number. ends : near, far, held and sent, as in
+        `attention.cuh`. written : what has the columns of the data. numbers : of the arcs, None for their order."""
         heads, columns = inputs.sent.shape[1:]
-        drops = way.seed is not None and way.dropout > 0
+        drops = spec.seed is not None and spec.dropout > 0
         numbered = inputs.edge is not None or drops
         # Numbers and positions say which edge an arc has: not of interest to passes that know none.
         numbers = numbers if numbered else None
@@ -240,16 +244,16 @@ class Work(NamedTuple):
         wide = _fits(columns, *(x for x in (*read, *written) if x is not None and x.shape[-1] == columns))
         count = 16 // inputs.sent.element_size()
         lanes = least_lanes(-(-columns // count))
-        types = (TYPES[inputs.sent.dtype], SCORES[way.score], _flag(wide))
-        chance = (gain(way.dropout), threshold(way.dropout), way.seed if drops else None)
-        is_short = int(neighbors.dtype == torch.int32)
-        position = None if way.position is None else way.position.contiguous()
-        structure = (offset.contiguous(), neighbors.contiguous(), is_short, numbers, position)
+        types = (TYPES[inputs.sent.dtype], SCORES[spec.score], _flag(wide))
+        chance = (gain(spec.dropout), threshold(spec.dropout), spec.seed if drops else None)
+        is_short = int(arcs.neighbors.dtype == torch.int32)
+        position = None if permutation is None else permutation.contiguous()
+        structure = (arcs.offset.contiguous(), arcs.neighbors.contiguous(), is_short, numbers, position)
         return cls(
-            _bins_of(offset),
+            _bins_of(arcs.offset),
             types,
             structure,
-            (float(way.factor), *chance, *read),
+            (float(spec.factor), *chance, *read),
             heads,
             columns,
             lanes,

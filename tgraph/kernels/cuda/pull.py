@@ -76,17 +76,17 @@ def pull(
     *,
     identity: float = 0,
     mean: bool = False,
-    winners: bool = False,
+    argreduce: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """What every row receives, [k, columns], and the arc whose message won, int64 [k, columns], where asked for.
+    """What every row receives, [k, columns], and the arc that attains it, int64 [k, columns], if `argreduce`.
 
     rows : who receives from whom.
     data : [n, columns], of a dtype in TYPES. weights : [arcs, heads] of the same dtype, or None for a copy.
     reduce : "sum", "prod", "min" or "max". edge : an edge operation.
     identity : what a row without messages gets; no message loses against it.
     mean : divides a sum of floating numbers by the number of arcs of the row.
-    winners : of a min or max of floating numbers, the first of the arcs that brought it, counted from 0 in the order of
-        the rows; -1 where there is none. NaN wins against any number.
+    argreduce : whether to find, for a min or max of floating numbers, the first arc that attains it, from 0 in the
+        order of the rows; -1 where there is none. NaN wins against any number.
 
     The result does not depend on the order in which the device does things. int32 is added and multiplied in int64,
     which the result has; 16-bit floating numbers are in float32, and rounded at the end.
@@ -95,10 +95,10 @@ def pull(
     n, columns = rows.bins.num_rows, data.shape[1]
     dtype = result_dtype(data.dtype, reduce)
     result = torch.empty((n, columns), dtype=dtype, device=data.device)
-    won = torch.empty((n, columns), dtype=torch.int64, device=data.device) if winners else None
+    won = torch.empty((n, columns), dtype=torch.int64, device=data.device) if argreduce else None
     if result.numel():
         layout = layout_of(data, weights, reduce)
-        types = types_of(data.dtype, rows.neighbors.dtype, reduce, winners, layout.wide)
+        types = types_of(data.dtype, rows.neighbors.dtype, reduce, argreduce, layout.wide)
         heads = 1 if weights is None else weights.shape[1]
         messages = (rows.neighbors.contiguous(), rows.heard, data, columns, weights, heads, EDGES[edge])
         number = float(identity) if dtype.is_floating_point else int(identity)
@@ -126,20 +126,20 @@ def layout_of(data: Tensor, weights: Tensor | None, reduce: str) -> Layout:
 
 def instantiations() -> Iterator[Kernel]:
     """Every kernel that `pull` may launch."""
-    for dtype, reduce, winners in product(TYPES, ("sum", "prod", "min"), (False, True)):
-        if winners and (reduce != "min" or not dtype.is_floating_point):
+    for dtype, reduce, argreduce in product(TYPES, ("sum", "prod", "min"), (False, True)):
+        if argreduce and (reduce != "min" or not dtype.is_floating_point):
             continue
         counts = (1,) if reduce == "prod" else (1, 16 // dtype.itemsize)
         for index, count in product(INDICES, counts):
-            types = types_of(dtype, index, reduce, winners, count)
+            types = types_of(dtype, index, reduce, argreduce, count)
             yield Kernel(SOURCE, "pull_rows", types)
             yield Kernel(SOURCE, "pull_tiles", types)
         yield Kernel(SOURCE, "join_tiles", (types[0], types[2]))
 
 
-def types_of(dtype: torch.dtype, index: torch.dtype, reduce: str, winners: bool, count: int) -> tuple[str, ...]:
+def types_of(dtype: torch.dtype, index: torch.dtype, reduce: str, argreduce: bool, count: int) -> tuple[str, ...]:
     """The arguments of the templates: data, neighbours, reduction and columns at a time."""
-    reduction = "tgraph::" + REDUCTIONS[reduce] + ("Arc" if winners else "")
+    reduction = "tgraph::" + REDUCTIONS[reduce] + ("Arc" if argreduce else "")
     return TYPES[dtype], INDICES[index], reduction, str(count)
 
 
@@ -170,7 +170,7 @@ def _pull_tiles(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tu
     columns = result.shape[1]
     number = torch.float32 if result.dtype in (torch.float16, torch.bfloat16) else result.dtype
     values = torch.empty((rows.bins.num_slots, columns), dtype=number, device=result.device)
-    winners = None if won is None else torch.empty(values.shape, dtype=torch.int64, device=result.device)
+    arcs = None if won is None else torch.empty(values.shape, dtype=torch.int64, device=result.device)
     kernel = Kernel(SOURCE, "pull_tiles", types)
     for first, side_by_side in layout.grids(columns):
         where = (first, layout.lanes)
@@ -184,9 +184,9 @@ def _pull_tiles(rows: Rows, types: tuple[str, ...], layout: Layout, messages: tu
             *where,
             *outcome,
             values,
-            winners,
+            arcs,
         )
     kernel, layout = Kernel(SOURCE, "join_tiles", (types[0], types[2])), Layout(1, least_lanes(columns))
     for first, side_by_side in layout.grids(columns) if len(hubs) else ():
         sizes = (columns, first, layout.lanes)
-        runtime.launch(kernel, (len(hubs), side_by_side), TILE_THREADS, hubs, values, winners, *sizes, *outcome)
+        runtime.launch(kernel, (len(hubs), side_by_side), TILE_THREADS, hubs, values, arcs, *sizes, *outcome)

@@ -9,7 +9,14 @@ import torch
 from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation import aggregation
-from tgraph.kernels.native.aggregation.aggregation import aggregate, give_won, products, pull_won, push_rows, winners
+from tgraph.kernels.native.aggregation.aggregation import (
+    aggregate,
+    argreduce,
+    products,
+    push_rows,
+    scatter_argreduce,
+    segment_argreduce,
+)
 from tgraph.kernels.native.analytics import intersect, k_core, label_propagation, level_accumulate, union_find
 from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.analytics.k_core import peel
@@ -31,6 +38,7 @@ from tgraph.kernels.native.relaxation.relaxation import fixpoint
 __all__ = [
     "affine_step",
     "aggregate",
+    "argreduce",
     "attend",
     "attend_backward",
     "attention_weights",
@@ -40,7 +48,6 @@ __all__ = [
     "fill",
     "fixpoint",
     "gauss_seidel_step",
-    "give_won",
     "join",
     "levels",
     "name",
@@ -48,14 +55,14 @@ __all__ = [
     "outside",
     "peel",
     "products",
-    "pull_won",
     "push_rows",
     "refuses",
     "replace",
+    "scatter_argreduce",
+    "segment_argreduce",
     "sweep",
     "unavailable",
     "vote",
-    "winners",
 ]
 
 name = "native"
@@ -78,9 +85,9 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "attention_weights": attention.refuses,
     "push_rows": aggregation.refuses_push_rows,
     "products": aggregation.refuses_adjoints,
-    "winners": aggregation.refuses_adjoints,
-    "pull_won": aggregation.refuses_adjoints,
-    "give_won": aggregation.refuses_adjoints,
+    "argreduce": aggregation.refuses_adjoints,
+    "segment_argreduce": aggregation.refuses_adjoints,
+    "scatter_argreduce": aggregation.refuses_adjoints,
     "fixpoint": relaxation.refuses,
     "affine_step": linear.refuses,
     "gauss_seidel_step": gauss_seidel.refuses,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tgraph.kernels.call import Call
-from tgraph.kernels.portable.adjoints import products, push_rows, winners
+from tgraph.kernels.portable.adjoints import argreduce, products, push_rows
 from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
@@ -19,6 +19,7 @@ from tgraph.kernels.portable.values import convert, fill, number, replace
 __all__ = [
     "affine_step",
     "aggregate",
+    "argreduce",
     "attend",
     "attend_backward",
     "attention_weights",
@@ -40,7 +41,6 @@ __all__ = [
     "replace",
     "sweep",
     "vote",
-    "winners",
 ]
 
 name = "portable"

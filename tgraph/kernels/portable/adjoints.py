@@ -42,7 +42,7 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return product
 
 
-def winners(
+def argreduce(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Which message each receiver took, by column: (sender, arc), int64 and of the shape of `best`, what was received.

@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from tgraph.core import devices
+from tgraph.core.csr import Csr
 from tgraph.kernels.autograd.segments import add_at, segment_of, take
 
 SCORES = ("gat", "gatv2", "dot")
@@ -46,17 +47,13 @@ class Inputs(NamedTuple):
         return self.source if self.value is None else self.value
 
 
-class Way(NamedTuple):
-    """The arcs, and what becomes of their scores.
+class AttentionSpec(NamedTuple):
+    """The function of the inputs.
 
-    offset, neighbors, position : as in `core.csr.Csr`.
     score, factor : which score, and its negative slope or scale.
-    dropout, seed : the probability that an arc is left out for a head, and int64 [1]; None where none is.
+    dropout, seed : the probability that an arc is left out for a head, and int64 [1]; None without dropout.
     """
 
-    offset: Tensor
-    neighbors: Tensor
-    position: Tensor | None
     score: str
     factor: float
     dropout: float
@@ -68,19 +65,19 @@ class Way(NamedTuple):
 _WORD = (1 << 32) - 1
 
 
-def kept(way: Way, begin: int, end: int, heads: int) -> Tensor | None:
+def kept(spec: AttentionSpec, begin: int, end: int, heads: int) -> Tensor | None:
     """Which of the arcs from `begin` to `end` dropout leaves to each head, bool [arcs, heads].
 
     A hash of the seed and the number of the arc and head, so that it need not be stored (a counter-based generator:
     Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). None where nothing is left out.
     """
-    if way.seed is None or way.dropout <= 0:
+    if spec.seed is None or spec.dropout <= 0:
         return None
-    counter = torch.arange(begin * heads, end * heads, device=way.offset.device)
-    low, high = way.seed & _WORD, (way.seed >> 32) & _WORD
+    counter = torch.arange(begin * heads, end * heads, device=spec.seed.device)
+    low, high = spec.seed & _WORD, (spec.seed >> 32) & _WORD
     bits = _mixed((counter & _WORD) ^ low)
     bits = _mixed((bits + (counter >> 32) * 0x9E3779B9 + high) & _WORD)
-    return bits.view(-1, heads) >= threshold(way.dropout)
+    return bits.view(-1, heads) >= threshold(spec.dropout)
 
 
 def threshold(dropout: float) -> int:
@@ -105,23 +102,23 @@ def _mixed(bits: Tensor) -> Tensor:
 # ---- the formula, for the arcs of some rows -------------------------------------------------------------------------
 
 
-def scores(inputs: Inputs, way: Way) -> Tensor:
+def scores(inputs: Inputs, spec: AttentionSpec) -> Tensor:
     """The score of each arc, [arcs, heads]; all inputs have a row for each arc."""
     source, target, _, edge, vector = inputs
-    if way.score == "dot":
-        return way.factor * (target * (source if edge is None else source + edge)).sum(-1)
+    if spec.score == "dot":
+        return spec.factor * (target * (source if edge is None else source + edge)).sum(-1)
     total = source + target if edge is None else source + target + edge
-    rectified = leaky_relu(total, way.factor)
+    rectified = leaky_relu(total, spec.factor)
     return rectified if vector is None else (vector * rectified).sum(-1)
 
 
-def weights(inputs: Inputs, way: Way, slot: Tensor, rows: int) -> tuple[Tensor, Tensor]:
+def weights(inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int) -> tuple[Tensor, Tensor]:
     """The softmax of the scores of each row, [arcs, heads], and their logsumexp, [rows, heads].
 
     inputs : with a row for each arc, but for the target, which has one for each of the `rows`.
     slot : the row of each arc, int64 [arcs].
     """
-    score = scores(inputs._replace(target=take(inputs.target, slot)), way)
+    score = scores(inputs._replace(target=take(inputs.target, slot)), spec)
     index = slot[:, None].expand_as(score)
     lowest = score.new_full((rows, score.shape[1]), -torch.inf)
     best = lowest.scatter_reduce(0, index, score.detach(), "amax")
@@ -131,35 +128,35 @@ def weights(inputs: Inputs, way: Way, slot: Tensor, rows: int) -> tuple[Tensor, 
     return power / take(total, slot), best + total.log()
 
 
-def gathered(inputs: Inputs, way: Way, slot: Tensor, rows: int, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def gathered(
+    inputs: Inputs, spec: AttentionSpec, slot: Tensor, rows: int, mask: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """What each row receives, [rows, heads, columns], and the logsumexp of its scores, [rows, heads]."""
-    alpha, logsumexp = weights(inputs, way, slot, rows)
-    alpha = _thinned(alpha, way, mask)
-    sent = inputs.sent if way.score != "dot" or inputs.edge is None else inputs.sent + inputs.edge
+    alpha, logsumexp = weights(inputs, spec, slot, rows)
+    alpha = _thinned(alpha, spec, mask)
+    sent = inputs.sent if spec.score != "dot" or inputs.edge is None else inputs.sent + inputs.edge
     return add_at(alpha[..., None] * sent, slot, rows), logsumexp
 
 
-def _thinned(alpha: Tensor, way: Way, mask: Tensor | None) -> Tensor:
+def _thinned(alpha: Tensor, spec: AttentionSpec, mask: Tensor | None) -> Tensor:
     """The weights after dropout."""
-    return alpha if mask is None else alpha * mask * gain(way.dropout)
+    return alpha if mask is None else alpha * mask * gain(spec.dropout)
 
 
-def by_arc(inputs: Inputs, way: Way, arcs: slice = slice(None)) -> Inputs:
+def by_arc(inputs: Inputs, arcs: Csr, some: slice = slice(None)) -> Inputs:
     """The inputs with a row for each of these arcs, but for the target. Differentiable."""
-    neighbors = way.neighbors[arcs]
-    position = None if way.position is None else way.position[arcs]
+    neighbors = arcs.neighbors[some]
     edge = inputs.edge
     if edge is not None:
-        edge = edge[arcs] if position is None else take(edge, position)
+        edge = edge[some] if arcs.permutation is None else take(edge, arcs.permutation[some])
     value = None if inputs.value is None else take(inputs.value, neighbors)
     return Inputs(take(inputs.source, neighbors), inputs.target, value, edge, inputs.vector)
 
 
-def attend_recorded(inputs: Inputs, way: Way) -> Tensor:
+def attend_recorded(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> Tensor:
     """What each row receives, of all arcs at once: torch differentiates it as often as one likes."""
-    rows, arcs = len(way.offset) - 1, len(way.neighbors)
-    slot = segment_of(way.offset, arcs)
-    return gathered(by_arc(inputs, way), way, slot, rows, kept(way, 0, arcs, inputs.sent.shape[1]))[0]
+    slot, mask = arcs.row_of_arc(), kept(spec, 0, arcs.num_arcs, inputs.sent.shape[1])
+    return gathered(by_arc(inputs, arcs), spec, slot, arcs.num_rows, mask)[0]
 
 
 # ---- some rows at a time --------------------------------------------------------------------------------------------
@@ -177,29 +174,29 @@ class Block(NamedTuple):
         return self.rows.stop - self.rows.start
 
 
-def _blocks(way: Way, sent: Tensor) -> Iterator[Block]:
+def _blocks(arcs: Csr, sent: Tensor) -> Iterator[Block]:
     """The rows, in blocks of about as much arc data as is held at once; a row is never cut."""
-    arcs, step = len(way.neighbors), max(_HELD_AT_ONCE // max(sent[:1].numel(), 1), 1)
-    wanted = torch.arange(0, arcs, step, device=way.offset.device)[1:]
-    cuts = torch.searchsorted(way.offset, wanted, right=True).sub_(1)
-    rows = torch.cat((cuts.new_zeros(1), cuts, cuts.new_full((1,), len(way.offset) - 1))).unique()
-    begun = way.offset[rows].tolist()
+    step = max(_HELD_AT_ONCE // max(sent[:1].numel(), 1), 1)
+    wanted = torch.arange(0, arcs.num_arcs, step, device=arcs.offset.device)[1:]
+    cuts = torch.searchsorted(arcs.offset, wanted, right=True).sub_(1)
+    rows = torch.cat((cuts.new_zeros(1), cuts, cuts.new_full((1,), arcs.num_rows))).unique()
+    begun = arcs.offset[rows].tolist()
     rows_list = rows.tolist()
     for k in range(len(rows_list) - 1):
         chosen = slice(rows_list[k], rows_list[k + 1])
-        offset = way.offset[chosen.start : chosen.stop + 1] - begun[k]
+        offset = arcs.offset[chosen.start : chosen.stop + 1] - begun[k]
         yield Block(chosen, slice(begun[k], begun[k + 1]), segment_of(offset, begun[k + 1] - begun[k]))
 
 
-def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
+def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """What each destination receives, [n_dst, heads, columns], and the logsumexp of its scores, [n_dst, heads]."""
-    rows, heads = len(way.offset) - 1, inputs.sent.shape[1]
+    rows, heads = arcs.num_rows, inputs.sent.shape[1]
     out = inputs.sent.new_empty((rows, *inputs.sent.shape[1:]))
     logsumexp = inputs.sent.new_empty((rows, heads))
-    for block in _blocks(way, inputs.sent):
-        local = by_arc(inputs, way, block.arcs)._replace(target=inputs.target[block.rows])
-        mask = kept(way, block.arcs.start, block.arcs.stop, heads)
-        out[block.rows], logsumexp[block.rows] = gathered(local, way, block.slot, block.size, mask)
+    for block in _blocks(arcs, inputs.sent):
+        local = by_arc(inputs, arcs, block.arcs)._replace(target=inputs.target[block.rows])
+        mask = kept(spec, block.arcs.start, block.arcs.stop, heads)
+        out[block.rows], logsumexp[block.rows] = gathered(local, spec, block.slot, block.size, mask)
     return out, logsumexp
 
 
@@ -208,72 +205,75 @@ def attend_backward(
     out: Tensor,
     logsumexp: Tensor,
     inputs: Inputs,
-    way: Way,
-    back: tuple[Tensor, Tensor, Tensor | None],
+    arcs: Csr,
+    spec: AttentionSpec,
+    transpose: Csr,
     wanted: list[bool],
 ) -> list[Tensor | None]:
     """The gradients of `attend`, of those inputs that are `wanted`.
 
-    out, logsumexp : as `attend` gave them; back : the transposed arcs, which this reference does without.
+    out, logsumexp : as `attend` gave them; transpose : `arcs.transpose()`, which this reference does not need.
     """
     totals = [torch.zeros_like(x) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     heads = inputs.sent.shape[1]
-    for block in _blocks(way, inputs.sent):
-        local = by_arc(inputs, way, block.arcs)
+    for block in _blocks(arcs, inputs.sent):
+        local = by_arc(inputs, arcs, block.arcs)
         local = local._replace(target=take(inputs.target[block.rows], block.slot))
-        mask = kept(way, block.arcs.start, block.arcs.stop, heads)
+        mask = kept(spec, block.arcs.start, block.arcs.stop, heads)
         delta = (grad[block.rows] * out[block.rows]).sum(-1)
-        told = (take(x, block.slot) for x in (grad[block.rows], delta, logsumexp[block.rows]))
-        parts = gradients(local, way, mask, *told)
+        per_arc = (take(x, block.slot) for x in (grad[block.rows], delta, logsumexp[block.rows]))
+        parts = gradients(local, spec, mask, *per_arc)
         for name, part, total in zip(Inputs._fields, parts, totals, strict=True):
             if total is not None and part is not None:
-                _add(total, name, part, way, block)
+                _add(total, name, part, arcs, block)
     return totals
 
 
-def gradients(inputs: Inputs, way: Way, mask: Tensor | None, grad: Tensor, delta: Tensor, logsumexp: Tensor) -> Inputs:
+def gradients(
+    inputs: Inputs, spec: AttentionSpec, mask: Tensor | None, grad: Tensor, delta: Tensor, logsumexp: Tensor
+) -> Inputs:
     """Those of all inputs for each arc, that of the vector summed over them; all arguments have a row for each arc.
 
     delta : the products of grad and result, summed over the columns: the sum of alpha times its gradient.
     """
     source, target, _, edge, vector = inputs
-    alpha = (scores(inputs, way) - logsumexp).exp()
-    sent = inputs.sent if way.score != "dot" or edge is None else inputs.sent + edge
-    to_alpha = _thinned((grad * sent).sum(-1), way, mask)
-    to_score, to_sent = alpha * (to_alpha - delta), _thinned(alpha, way, mask)[..., None] * grad
-    if way.score == "dot":
-        to_source, held = way.factor * to_score[..., None] * target, source if edge is None else source + edge
-        to_target = way.factor * to_score[..., None] * held
+    alpha = (scores(inputs, spec) - logsumexp).exp()
+    sent = inputs.sent if spec.score != "dot" or edge is None else inputs.sent + edge
+    to_alpha = _thinned((grad * sent).sum(-1), spec, mask)
+    to_score, to_sent = alpha * (to_alpha - delta), _thinned(alpha, spec, mask)[..., None] * grad
+    if spec.score == "dot":
+        to_source, held = spec.factor * to_score[..., None] * target, source if edge is None else source + edge
+        to_target = spec.factor * to_score[..., None] * held
         return Inputs(to_source, to_target, to_sent, to_source + to_sent, None)
     total = source + target if edge is None else source + target + edge
     if vector is None:
-        to_total = torch.where(total > 0, to_score, way.factor * to_score)
+        to_total = torch.where(total > 0, to_score, spec.factor * to_score)
         return Inputs(to_total, to_total, to_sent, to_total, None)
-    to_vector = (to_score[..., None] * leaky_relu(total, way.factor)).sum(0)
+    to_vector = (to_score[..., None] * leaky_relu(total, spec.factor)).sum(0)
     to_rectified = to_score[..., None] * vector
-    to_total = torch.where(total > 0, to_rectified, way.factor * to_rectified)
+    to_total = torch.where(total > 0, to_rectified, spec.factor * to_rectified)
     return Inputs(to_total + to_sent, to_total, None, to_total, to_vector)
 
 
-def _add(total: Tensor, name: str, part: Tensor, way: Way, block: Block) -> None:
+def _add(total: Tensor, name: str, part: Tensor, arcs: Csr, block: Block) -> None:
     """Add the gradient that a block gives for the input of that name."""
     if name == "target":
         total[block.rows] = add_at(part, block.slot, block.size)
     elif name == "vector":
         total += part
     elif name == "edge":
-        where = block.arcs if way.position is None else way.position[block.arcs]
+        where = block.arcs if arcs.permutation is None else arcs.permutation[block.arcs]
         total[where] = part
     elif devices.is_sequential(total):
-        total.index_add_(0, way.neighbors[block.arcs], part)
+        total.index_add_(0, arcs.neighbors[block.arcs], part)
     else:  # sorts, so that the order is fixed
-        total.index_put_((way.neighbors[block.arcs].long(),), part, accumulate=True)
+        total.index_put_((arcs.neighbors[block.arcs].long(),), part, accumulate=True)
 
 
-def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor | None = None) -> Tensor:
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, logsumexp: Tensor | None = None) -> Tensor:
     """The weight of each arc after dropout, [edges, heads], in the order of the edges. Differentiable."""
-    rows, arcs = len(way.offset) - 1, len(way.neighbors)
-    slot = segment_of(way.offset, arcs)
-    alpha = weights(by_arc(inputs, way), way, slot, rows)[0]
-    alpha = _thinned(alpha, way, kept(way, 0, arcs, alpha.shape[1]))
-    return alpha if way.position is None else torch.zeros_like(alpha).index_copy(0, way.position, alpha)
+    alpha = weights(by_arc(inputs, arcs), spec, arcs.row_of_arc(), arcs.num_rows)[0]
+    alpha = _thinned(alpha, spec, kept(spec, 0, arcs.num_arcs, alpha.shape[1]))
+    if arcs.permutation is None:
+        return alpha
+    return torch.zeros_like(alpha).index_copy(0, arcs.permutation, alpha)

@@ -6,10 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from tgraph.core.csr import Csr
+from tgraph.core.graph import Graph
 from tgraph.core.library import records, transformed
+from tgraph.core.owner import set_owner
+from tgraph.core.rows import Selection
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import eager, pull_push
-from tgraph.kernels.autograd.differentiable import NARROW, keeps_winners
+from tgraph.kernels.autograd.differentiable import NARROW, saves_argreduce
 from tgraph.kernels.messages import column, messages_of
 from tgraph.kernels.reductions import reduction_of
 from tgraph.model import operators
@@ -56,15 +60,20 @@ def aggregate(
     back = weights.transposed(adjacency) if weights is not None and gathers else None
     if back is not None:
         back = back.to(sent.dtype)[:, None]
-    arcs = _arcs(adjacency, gathers, messages.weights is not None and back is None)
-    if records(sent) and keeps_winners(messages, reduction, "auto"):
-        received = pull_push.pull_won(sent, *arcs.held, reduction.name, "auto")[0][: adjacency.num_targets]
+    rows = adjacency.rows
+    _set_owners(rows)
+    arcs, transpose = Selection(rows.offset, rows.neighbors), None
+    if gathers:
+        transpose = _transpose(adjacency, numbered=messages.weights is not None and back is None)
+    if records(sent) and saves_argreduce(messages, reduction, "auto"):
+        received = pull_push.segment_argreduce(sent, arcs, None, reduction.name, "auto")[0][: adjacency.num_targets]
         if adjacency.unreached is not None:
             with torch.no_grad():  # no message attains these, and no gradient passes
                 received.masked_fill_(adjacency.unreached, 0)
     else:
         pull = pull_push.compute_pull if transformed() else pull_push.pull
-        received = pull(sent, messages.weights, back, *arcs, reduction.name, messages.edge, "auto")
+        structure = (arcs, None, transpose, None)
+        received = pull(sent, messages.weights, back, *structure, reduction.name, messages.edge, "auto")
         received = received[: adjacency.num_targets]
         if selects and adjacency.unreached is not None:
             fill = received.masked_fill if received.requires_grad or transformed() else received.masked_fill_
@@ -114,16 +123,15 @@ def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
     return (received + sent if weights.loops else received) * scale
 
 
-def _arcs(adjacency: Adjacency, back: bool, permute: bool) -> pull_push.Arcs:
-    """The rows; with their transpose if `back`, for the gradient; with its permutation if `permute`, for weights."""
-    rows = adjacency.rows
-    compiling = torch.compiler.is_compiling()
-    if not compiling:
-        pull_push.remember(rows)
-    if not back:
-        return pull_push.Arcs(rows.offset, rows.neighbors)
+def _transpose(adjacency: Adjacency, numbered: bool) -> Csr:
+    """The transpose of the rows, for gradients; `numbered` for those of weights."""
     columns = adjacency.columns
-    if not compiling:
-        pull_push.remember(columns)
-    permutation = rows.transpose_permutation if permute else None
-    return pull_push.Arcs(rows.offset, rows.neighbors, None, -1, None, columns.offset, columns.neighbors, permutation)
+    _set_owners(columns)
+    permutation = adjacency.rows.transpose_permutation if numbered else None
+    return Csr.unchecked(columns.offset, columns.neighbors, permutation, 0)
+
+
+def _set_owners(stored: Graph) -> None:
+    """Let operators find the graph by its tensors."""
+    if not torch.compiler.is_compiling():
+        set_owner(stored.neighbors, stored)

@@ -124,7 +124,7 @@ def _push(sub: Subgraph, messages: Messages, reduction: Reduction) -> tuple[Tens
 
 
 def refuses_adjoints(call: Call) -> str | None:
-    """Why the sums, products and winners of a gradient are left to the portable operators, None where they are not."""
+    """Why what a gradient needs is left to the portable operators, None where it is not."""
     if call.data.dtype not in (torch.float32, torch.float64, *NARROW):
         return f"it has no kernel for gradients of {call.data.dtype}"
     return "the data has no columns" if not call.data.shape[1] else None
@@ -151,20 +151,20 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return kernels.products(sub, row_data, data, heads)
 
 
-def winners(
+def argreduce(
     sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None, best: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """As the portable `winners`."""
+    """As the portable `argreduce`."""
     if data.dtype in NARROW:
         data, weights, best = data.float(), None if weights is None else weights.float(), best.float()
-    return kernels.winners(sub, data, edge, weights, best)
+    return kernels.argreduce(sub, data, edge, weights, best)
 
 
-def pull_won(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
-    """A min or max that rows pull, and who won: see `kernels.autograd.pull_push.pull_won`."""
-    return kernels.pull_won(sub, data, reduction)
+def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
+    """A min or max by rows and its indices: see `kernels.autograd.pull_push.segment_argreduce`."""
+    return kernels.segment_argreduce(sub, data, reduction)
 
 
-def give_won(sub: Subgraph, grad: Tensor, won: Tensor) -> Tensor:
-    """Its gradient: see `kernels.autograd.pull_push.give_won`."""
-    return kernels.give_won(sub, grad, won)
+def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
+    """Its gradient: see `kernels.autograd.pull_push.scatter_argreduce`."""
+    return kernels.scatter_argreduce(sub, grad, index)

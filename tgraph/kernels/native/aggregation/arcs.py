@@ -197,7 +197,7 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return result
 
 
-def winners(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, best: Tensor) -> tuple[Tensor, Tensor]:
+def argreduce(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, best: Tensor) -> tuple[Tensor, Tensor]:
     """Which message each receiver took, by column: (sender, arc), int64 and of the shape of `best`, what was received.
 
     The first of equal ones; -1 where there was none. The senders are vertices in a pull and rows in a push.
@@ -220,11 +220,11 @@ def winners(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, best
     return sender, arc
 
 
-def pull_won(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
+def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor, Tensor]:
     """The largest or smallest message to each row by column, [k, columns], and which of its arcs brought it, from 0 on:
     int32, int64 for float64; the first of equal ones, -1 where there is none."""
     shape = (sub.selection.num_rows, data.shape[1])
-    best, won = fresh(shape, data.dtype), fresh(shape, index_of_won(data.dtype))
+    best, index = fresh(shape, data.dtype), fresh(shape, index_dtype_of(data.dtype))
     if sub.selection.is_whole:  # some rows read less than moving all data takes
         settle(data, sub.selection.stored_neighbors.shape[0])
     cast(Any, native.load()).pull_won(
@@ -235,22 +235,22 @@ def pull_won(sub: Subgraph, data: Tensor, reduction: Reduction) -> tuple[Tensor,
         reduction.name == "max",
         reduction.identity(data.dtype),
         flat(best),
-        flat(won),
+        flat(index),
     )
-    return best, won
+    return best, index
 
 
-def index_of_won(dtype: torch.dtype) -> torch.dtype:
-    """What `pull_won` counts the arcs of a row in: as wide as the data, which it is selected together with."""
+def index_dtype_of(dtype: torch.dtype) -> torch.dtype:
+    """What `segment_argreduce` counts the arcs of a row in: as wide as the data, which it is selected together with."""
     return torch.int64 if dtype == torch.float64 else torch.int32
 
 
-def give_won(sub: Subgraph, grad: Tensor, won: Tensor) -> Tensor:
-    """For each neighbour and column the sum of `grad` [k, columns] over the rows whose column it has won, as `pull_won`
-    tells: [n, columns]."""
+def scatter_argreduce(sub: Subgraph, grad: Tensor, index: Tensor) -> Tensor:
+    """For each neighbour and column the sum of `grad` [k, columns] over the rows whose best message was its own, by the
+    `index` of `segment_argreduce`: [n, columns]."""
     columns = grad.shape[1]
     result = fresh((sub.selection.stored_offset.shape[0] - 1, columns), grad.dtype)
-    cast(Any, native.load()).give_won(*structure(sub.selection), flat(grad), columns, flat(won), flat(result))
+    cast(Any, native.load()).give_won(*structure(sub.selection), flat(grad), columns, flat(index), flat(result))
     return result
 
 

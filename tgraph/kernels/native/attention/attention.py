@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.csr import Csr
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.pages import fresh, settle
-from tgraph.kernels.portable.attention import Inputs, Way, gain, threshold
+from tgraph.kernels.portable.attention import AttentionSpec, Inputs, gain, threshold
 
 KERNELS = {torch.float32: "AttentionFloat32", torch.float64: "AttentionFloat64"}
 
@@ -25,11 +26,11 @@ def refuses(call: Call) -> str | None:
     return not_plain(call)
 
 
-def attend(inputs: Inputs, way: Way) -> tuple[Tensor, Tensor]:
+def attend(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> tuple[Tensor, Tensor]:
     """As the portable twin. The same bits for any number of threads."""
-    shape = (way.offset.shape[0] - 1, *inputs.sent.shape[1:])
+    shape = (arcs.num_rows, *inputs.sent.shape[1:])
     out, logsumexp = fresh(shape, inputs.sent.dtype), fresh(shape[:2], inputs.sent.dtype)
-    _arrays(inputs, way).attend(flat(way.offset), flat(way.neighbors), flat(out), flat(logsumexp))
+    _arrays(inputs, arcs, spec).attend(flat(arcs.offset), flat(arcs.neighbors), flat(out), flat(logsumexp))
     return out, logsumexp
 
 
@@ -38,48 +39,50 @@ def attend_backward(
     out: Tensor,
     logsumexp: Tensor,
     inputs: Inputs,
-    way: Way,
-    back: tuple[Tensor, Tensor, Tensor | None],
+    arcs: Csr,
+    spec: AttentionSpec,
+    transpose: Csr,
     wanted: list[bool],
 ) -> list[Tensor | None]:
     """As the portable twin: a pass over the arcs of each target, and one over those of each source."""
     found = [fresh(x.shape, x.dtype) if x is not None and w else None for x, w in zip(inputs, wanted, strict=True)]
     to_source, to_target, to_value, to_edge, to_vector = found
-    arrays, delta = _arrays(inputs, way), torch.empty_like(logsumexp)
+    arrays, delta = _arrays(inputs, arcs, spec), torch.empty_like(logsumexp)
     arrays.delta(flat(grad), flat(out), flat(delta))
-    settle(grad, way.neighbors.shape[0])
+    settle(grad, arcs.num_arcs)
     given = (flat(grad), flat(delta), flat(logsumexp))
     if not (to_target is to_edge is to_vector is None):
         written = (flat(to_target), flat(to_edge), flat(to_vector))
-        arrays.to_target(flat(way.offset), flat(way.neighbors), *given, *written)
+        arrays.to_target(flat(arcs.offset), flat(arcs.neighbors), *given, *written)
     if not (to_source is to_value is None):
-        arrays.to_source(*[flat(tensor) for tensor in back], *given, flat(to_source), flat(to_value))
+        by_source = flat(transpose.offset), flat(transpose.neighbors), flat(transpose.permutation)
+        arrays.to_source(*by_source, *given, flat(to_source), flat(to_value))
     return found
 
 
-def attention_weights(inputs: Inputs, way: Way, logsumexp: Tensor) -> Tensor:
+def attention_weights(inputs: Inputs, arcs: Csr, spec: AttentionSpec, logsumexp: Tensor) -> Tensor:
     """As the portable twin, but without a gradient."""
-    out = logsumexp.new_empty((way.neighbors.shape[0], logsumexp.shape[1]))
-    _arrays(inputs, way).weights(flat(way.offset), flat(way.neighbors), flat(logsumexp), flat(out))
+    out = logsumexp.new_empty((arcs.num_arcs, logsumexp.shape[1]))
+    _arrays(inputs, arcs, spec).weights(flat(arcs.offset), flat(arcs.neighbors), flat(logsumexp), flat(out))
     return out
 
 
-def _arrays(inputs: Inputs, way: Way) -> Any:
+def _arrays(inputs: Inputs, arcs: Csr, spec: AttentionSpec) -> Any:
     """What all passes of a call read, as the kernels take it."""
     heads, columns = inputs.sent.shape[1:]
     for tensor in (inputs.source, inputs.target, inputs.sent):
-        settle(tensor, way.neighbors.shape[0])
-    drops = way.seed is not None and way.dropout > 0
+        settle(tensor, arcs.num_arcs)
+    drops = spec.seed is not None and spec.dropout > 0
     return getattr(native.load(), KERNELS[inputs.sent.dtype])(
-        way.score,
+        spec.score,
         heads,
         columns,
-        way.factor,
-        threshold(way.dropout),
-        gain(way.dropout),
+        spec.factor,
+        threshold(spec.dropout),
+        gain(spec.dropout),
         drops,
-        int(way.seed) % 2**64 if drops else 0,  # type: ignore[arg-type]
-        flat(way.position),
+        int(spec.seed) % 2**64 if drops else 0,  # type: ignore[arg-type]
+        flat(arcs.permutation),
         *[flat(tensor) for tensor in inputs],
         inputs.source.shape[0],
         len(inputs.target),
