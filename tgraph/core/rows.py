@@ -89,7 +89,7 @@ class Selection:
         num_arcs: int | None = None,
     ):
         self.stored_offset, self.stored_neighbors, self.rows, self.width = stored_offset, stored_neighbors, rows, width
-        self._num_arcs = len(stored_neighbors) if self.is_whole else num_arcs
+        self._num_arcs = stored_neighbors.shape[0] if self.is_whole else num_arcs
 
     @property
     def is_whole(self) -> bool:
