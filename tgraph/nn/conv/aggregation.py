@@ -61,7 +61,7 @@ def aggregate(
     if back is not None:
         back = back.to(sent.dtype)[:, None]
     rows = adjacency.rows
-    _set_owners(rows)
+    _set_owner(rows)
     arcs, transpose = Selection(rows.offset, rows.neighbors), None
     if gathers:
         transpose = _transpose(adjacency, numbered=messages.weights is not None and back is None)
@@ -126,12 +126,12 @@ def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:
 def _transpose(adjacency: Adjacency, numbered: bool) -> Csr:
     """The transpose of the rows, for gradients; `numbered` for those of weights."""
     columns = adjacency.columns
-    _set_owners(columns)
+    _set_owner(columns)
     permutation = adjacency.rows.transpose_permutation if numbered else None
     return Csr.unchecked(columns.offset, columns.neighbors, permutation, 0)
 
 
-def _set_owners(stored: Graph) -> None:
+def _set_owner(stored: Graph) -> None:
     """Let operators find the graph by its tensors."""
     if not torch.compiler.is_compiling():
         set_owner(stored.neighbors, stored)
