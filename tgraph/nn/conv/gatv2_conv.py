@@ -85,12 +85,8 @@ class GATv2Conv(AttentionLayer, Namesake):
     ) -> Any:
         """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
-        x : [n, in_channels], or a pair (of sources, of targets).
-        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim] or None.
-        return_attention_weights : True returns (x', (edge_index, alpha [E', heads])), self-loops last; this takes O(E)
-            memory.
-
-        Raises ArgumentError for arguments of inconsistent shapes or types.
+        Arguments are those of `tgraph.nn.GATConv.forward`; both of a pair are given. Raises ArgumentError for arguments
+        of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr, return_attention_weights)

@@ -50,11 +50,8 @@ class GINConv(MessagePassing, Namesake):
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' of every target: `nn` applied to [..., n_targets, in_channels].
 
-        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None.
-        edge_index : integers [2, E], a sparse matrix adj_t, whose values weight the messages, or a tgraph.Graph.
-        size : numbers of (sources, targets), where x does not determine them.
-
-        Raises ArgumentError for arguments of inconsistent shapes or types.
+        Arguments are those of `tgraph.nn.SAGEConv.forward`. Raises ArgumentError for arguments of inconsistent shapes
+        or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, size)

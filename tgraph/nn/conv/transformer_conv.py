@@ -76,13 +76,9 @@ class TransformerConv(AttentionLayer, Namesake):
     ) -> Any:
         """x' [n_targets, heads * out_channels], or [n_targets, out_channels] if heads are averaged.
 
-        x : [n, in_channels], or a pair (of sources, of targets).
-        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim]; required
-            with edge_dim.
-        return_attention_weights : True or False, but not None, returns (x', (edge_index, alpha [E, heads])), before
-            dropout; this takes O(E) memory.
-
-        Raises ArgumentError for arguments of inconsistent shapes or types.
+        Arguments are those of `tgraph.nn.GATConv.forward`; both of a pair are given, and edge_attr with edge_dim.
+        return_attention_weights : False returns them too; they are before dropout. Raises ArgumentError for arguments
+        of inconsistent shapes or types.
         """
         if self._is_observed():
             return Namesake.forward(self, x, edge_index, edge_attr, return_attention_weights)
