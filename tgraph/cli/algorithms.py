@@ -13,18 +13,7 @@ import numpy as np
 import typer
 
 import tgraph as tg
-from tgraph.algorithms import (
-    BFS,
-    HITS,
-    SSSP,
-    WCC,
-    PageRank,
-    betweenness,
-    cdlp,
-    core_number,
-    local_clustering,
-    triangle_count,
-)
+from tgraph import algorithms
 from tgraph.cli import report
 from tgraph.cli.options import TABLES, Backend, Device, Mode, Output, Progress, Source, picture_file
 from tgraph.files.atomic_write import replacing
@@ -41,18 +30,28 @@ class Algorithm(NamedTuple):
 
 # A command for everything in tgraph.algorithms.
 ALGORITHMS = {
-    "bfs": Algorithm(BFS, "Hops from one vertex to every other.", ("source", "max_depth")),
-    "sssp": Algorithm(SSSP, "Shortest distances from one vertex to every other.", ("source", "delta")),
-    "wcc": Algorithm(WCC, "Weakly connected components."),
-    "pagerank": Algorithm(PageRank, "PageRank of every vertex.", ("damping", "tol", "max_iterations", "weighted")),
-    "hits": Algorithm(HITS, "Hub and authority scores of every vertex.", ("tol", "max_iterations", "weighted")),
-    "betweenness": Algorithm(
-        betweenness, "How many shortest paths pass through every vertex.", ("k", "seed", "normalized", "endpoints")
+    "bfs": Algorithm(algorithms.BFS, "Hops from one vertex to every other.", ("source", "max_depth")),
+    "sssp": Algorithm(algorithms.SSSP, "Shortest distances from one vertex to every other.", ("source", "delta")),
+    "wcc": Algorithm(algorithms.WCC, "Weakly connected components."),
+    "pagerank": Algorithm(
+        algorithms.PageRank, "PageRank of every vertex.", ("damping", "tol", "max_iterations", "weighted")
     ),
-    "triangles": Algorithm(partial(triangle_count, per_vertex=True), "The triangles that every vertex is in."),
-    "clustering": Algorithm(local_clustering, "How many pairs of neighbours of every vertex are neighbours."),
-    "cores": Algorithm(core_number, "Core numbers: how deep in the densest part every vertex lies."),
-    "communities": Algorithm(cdlp, "Communities by label propagation.", ("iterations",)),
+    "hits": Algorithm(
+        algorithms.HITS, "Hub and authority scores of every vertex.", ("tol", "max_iterations", "weighted")
+    ),
+    "betweenness": Algorithm(
+        algorithms.betweenness,
+        "How many shortest paths pass through every vertex.",
+        ("k", "seed", "normalized", "endpoints"),
+    ),
+    "triangles": Algorithm(
+        partial(algorithms.triangle_count, per_vertex=True), "The triangles that every vertex is in."
+    ),
+    "clustering": Algorithm(
+        algorithms.local_clustering, "How many pairs of neighbours of every vertex are neighbours."
+    ),
+    "cores": Algorithm(algorithms.core_number, "Core numbers: how deep in the densest part every vertex lies."),
+    "communities": Algorithm(algorithms.cdlp, "Communities by label propagation.", ("iterations",)),
 }
 
 OPTIONS: dict[str, Any] = {

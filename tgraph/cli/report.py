@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms import (
-    BFS,
-    HITS,
-    SSSP,
-    WCC,
-    PageRank,
-    betweenness,
-    cdlp,
-    core_number,
-    local_clustering,
-    triangle_count,
-)
+from tgraph import algorithms
 from tgraph.core.text import duration, scaled, table
 from tgraph.stream.partitioning.parts import Parts
 
@@ -68,7 +58,10 @@ def frame(graph: tg.Graph, algorithm: Callable[..., Any], values: Any) -> pandas
     """One row per vertex: its original id and what the algorithm found for it."""
     name = COLUMNS.get(algorithm, "")
     table = graph.frame(**(values if isinstance(values, dict) else {name: values}))
-    if algorithm in (WCC, cdlp):  # what is named by a vertex; vertices go by their original ids here
+    if algorithm in (
+        algorithms.WCC,
+        algorithms.cdlp,
+    ):  # what is named by a vertex; vertices go by their original ids here
         table[name] = table["vertex"].to_numpy()[values.cpu().numpy()]
     return table
 
@@ -101,14 +94,6 @@ def _distances(graph: tg.Graph, distance: Any) -> str:
     hops = ", counting hops: the graph has no weights" if graph.weight_dtype is None else ""
     farthest = _largest(distance[reached])
     return f"reached {_share(graph, int(reached.sum()))}, the farthest at distance {farthest}{hops}"
-
-
-def _components(graph: tg.Graph, component: Any) -> str:
-    return _groups(graph, component, "component", "components")
-
-
-def _communities(graph: tg.Graph, community: Any) -> str:
-    return _groups(graph, community, "community", "communities")
 
 
 def _groups(graph: tg.Graph, group: Any, one: str, several: str) -> str:
@@ -155,25 +140,25 @@ def _largest(values: Any) -> int | float:
 
 
 COLUMNS: dict[Callable[..., Any], str] = {
-    BFS: "depth",
-    SSSP: "distance",
-    WCC: "component",
-    PageRank: "rank",
-    betweenness: "betweenness",
-    triangle_count: "triangles",
-    local_clustering: "clustering",
-    core_number: "core",
-    cdlp: "community",
+    algorithms.BFS: "depth",
+    algorithms.SSSP: "distance",
+    algorithms.WCC: "component",
+    algorithms.PageRank: "rank",
+    algorithms.betweenness: "betweenness",
+    algorithms.triangle_count: "triangles",
+    algorithms.local_clustering: "clustering",
+    algorithms.core_number: "core",
+    algorithms.cdlp: "community",
 }
 FINDINGS: dict[Callable[..., Any], Callable[[tg.Graph, Any], str]] = {
-    BFS: _depths,
-    SSSP: _distances,
-    WCC: _components,
-    PageRank: _ranks,
-    HITS: _hubs,
-    betweenness: _ranks,
-    triangle_count: _triangles,
-    local_clustering: _clustering,
-    core_number: _cores,
-    cdlp: _communities,
+    algorithms.BFS: _depths,
+    algorithms.SSSP: _distances,
+    algorithms.WCC: partial(_groups, one="component", several="components"),
+    algorithms.PageRank: _ranks,
+    algorithms.HITS: _hubs,
+    algorithms.betweenness: _ranks,
+    algorithms.triangle_count: _triangles,
+    algorithms.local_clustering: _clustering,
+    algorithms.core_number: _cores,
+    algorithms.cdlp: partial(_groups, one="community", several="communities"),
 }

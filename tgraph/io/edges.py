@@ -16,6 +16,7 @@ from tgraph.core.building.inputs import Multi, SelfLoops, as_index, as_weights, 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
+from tgraph.files.byte_stream import create_bytes
 
 if TYPE_CHECKING:
     import pyarrow
@@ -129,6 +130,17 @@ def printable(columns: dict[str, Any]) -> pyarrow.Table:
         if pc.all(pc.match_substring_regex(text, r"^-?\d+$")).as_py():
             return table.set_column(2, "weight", pc.binary_join_element_wise(text, ".0", ""))
     return table
+
+
+def write_rows(path: PathLike, header: str, columns: dict[str, Any]) -> None:
+    """Write a text file: the header, and a line for each row of the columns, separated by blanks."""
+    from pyarrow import csv
+
+    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    with create_bytes(path) as file:
+        file.write(header.encode())
+        if len(next(iter(columns.values()))):
+            csv.write_csv(printable(columns), file, options)
 
 
 def warn_of_isolated(graph: Graph, purpose: str) -> None:

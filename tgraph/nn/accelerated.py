@@ -7,7 +7,6 @@ set to one derived from the TGraph layer, which itself derives from the PyTorch 
 from __future__ import annotations
 
 import functools
-import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,17 +15,13 @@ import torch
 from tgraph.nn.conv import gat_conv, gatv2_conv, gcn_conv, gin_conv, sage_conv, transformer_conv
 from tgraph.nn.conv.attention_base import AttentionLayer
 from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_from_pyg
+from tgraph.nn.conv.namesakes import namesake
 
-# {class name: (its module in PyTorch Geometric, the class that replaces it)}
-LAYERS: dict[str, tuple[str, type[MessagePassing]]] = {
-    "GATConv": ("gat_conv", gat_conv.GATConv),
-    "GATv2Conv": ("gatv2_conv", gatv2_conv.GATv2Conv),
-    "GCNConv": ("gcn_conv", gcn_conv.GCNConv),
-    "GINConv": ("gin_conv", gin_conv.GINConv),
-    "SAGEConv": ("sage_conv", sage_conv.SAGEConv),
-    "TransformerConv": ("transformer_conv", transformer_conv.TransformerConv),
-}
-CONV = "torch_geometric.nn.conv"
+_ALL = (
+    *(gat_conv.GATConv, gatv2_conv.GATv2Conv, gcn_conv.GCNConv),
+    *(gin_conv.GINConv, sage_conv.SAGEConv, transformer_conv.TransformerConv),
+)
+LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _ALL}
 
 
 @dataclass
@@ -73,25 +68,25 @@ def restore(model: torch.nn.Module) -> list[str]:
     for place, module in model.named_modules():
         if type(module).__module__ == __name__:
             _clear_cache(module)
-            module.__class__ = _pyg_class(type(module).__name__)
+            module.__class__ = namesake(type(module).__name__)
             places.append(place)
     return places
 
 
 def _passes_messages(module: torch.nn.Module) -> bool:
-    return any(base.__module__ == f"{CONV}.message_passing" for base in type(module).__mro__)
+    return any(base.__module__ == "torch_geometric.nn.conv.message_passing" for base in type(module).__mro__)
 
 
 def _obstacle(module: torch.nn.Module) -> str | None:
     """The reason not to replace a PyTorch Geometric layer, or None."""
     name = type(module).__name__
-    if name not in LAYERS or type(module).__module__ != f"{CONV}.{LAYERS[name][0]}":
+    if name not in LAYERS or type(module) is not namesake(name):
         derived = [base.__name__ for base in type(module).__mro__[1:] if base.__name__ in LAYERS]
         return f"{name} may change what {derived[0]} does" if derived else f"tgraph.nn has no {name}"
     aggr: Any = module.aggr
     if not isinstance(aggr, str) or aggr not in REDUCE:
         return f"aggr={aggr!r} is not one of {', '.join(map(repr, REDUCE))}"
-    if issubclass(LAYERS[name][1], AttentionLayer) and REDUCE[aggr] != "sum":
+    if issubclass(LAYERS[name], AttentionLayer) and REDUCE[aggr] != "sum":
         return f"aggr={aggr!r}, and the attention layers of tgraph.nn only sum"
     steps = (getattr(type(module), step) for step in (*MESSAGES, "forward"))
     if "forward" in vars(module) or not all(map(is_from_pyg, steps)):
@@ -108,14 +103,10 @@ def _clear_cache(module: torch.nn.Module) -> None:
             setattr(module, name, None)
 
 
-def _pyg_class(name: str) -> type:
-    return getattr(importlib.import_module(f"{CONV}.{LAYERS[name][0]}"), name)
-
-
 @functools.cache
 def _replacement(name: str) -> type:
     """The class of replaced layers: a subclass of the TGraph layer, so that `restore` recognises them."""
-    layer = LAYERS[name][1]
+    layer = LAYERS[name]
     return type(name, (layer,), {"__module__": __name__, "__doc__": layer.__doc__})
 
 

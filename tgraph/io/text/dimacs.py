@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import create_bytes, lines, open_bytes
-from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids
-from tgraph.io.text.columns import last_line_before_data, read_columns
+from tgraph.io.edges import Rules, check_declared, edges_of, integer_weights, numbered_from_one, warn_of_ids, write_rows
+from tgraph.io.text.columns import first_lines, last_line_before_data, read_columns
 from tgraph.io.text.line_layout import LineLayout
 
 
@@ -61,19 +62,17 @@ def read(
 
 
 def _read_problem(path: PathLike) -> tuple[int, Kind, int, int]:
-    with open_bytes(path) as stream:
-        for number, line in lines(stream):
-            words = line.decode("latin-1").split()
-            if not words or words[0].startswith("c"):
-                continue
-            if words[0] != "p":
-                problem = f"expected the problem line 'p sp vertices edges', found {' '.join(words)[:60]!r}"
-                raise FileFormatError(path, problem, "put it before the first edge", line=number)
-            if len(words) != 4 or words[1] not in _KINDS or not (words[2].isdecimal() and words[3].isdecimal()):
-                problem = f"the problem line {' '.join(words)[:60]!r} is not a graph"
-                raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)
-            return number, _KINDS[words[1]], int(words[2]), int(words[3])
-    raise FileFormatError(path, "the file is empty: it has no problem line", "begin it with 'p sp vertices edges'")
+    _, data = first_lines(path, "c", count=1)
+    if not data:
+        raise FileFormatError(path, "the file is empty: it has no problem line", "begin it with 'p sp vertices edges'")
+    number, words = data[0][0], data[0][1].decode("latin-1").split()
+    if words[0] != "p":
+        problem = f"expected the problem line 'p sp vertices edges', found {' '.join(words)[:60]!r}"
+        raise FileFormatError(path, problem, "put it before the first edge", line=number)
+    if len(words) != 4 or words[1] not in _KINDS or not (words[2].isdecimal() and words[3].isdecimal()):
+        problem = f"the problem line {' '.join(words)[:60]!r} is not a graph"
+        raise FileFormatError(path, problem, f"expected 'p {'|'.join(_KINDS)} vertices edges'", line=number)
+    return number, _KINDS[words[1]], int(words[2]), int(words[3])
 
 
 def write(graph: Graph, path: PathLike) -> None:
@@ -82,9 +81,6 @@ def write(graph: Graph, path: PathLike) -> None:
     Original ids are not written (a warning says so). Raises ArgumentError for fractional weights and for a directed
     graph without weights, which no DIMACS format represents.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     warn_of_ids(graph, "DIMACS")
     integer_weights(graph, "DIMACS")
     if graph.weights is None and graph.directed:
@@ -95,10 +91,5 @@ def write(graph: Graph, path: PathLike) -> None:
     src, dst, weights = edges_of(arcs)
     columns = {"source": src + 1, "target": dst + 1}
     if weights is not None:
-        columns = {"mark": pa.array(["a"]).take(pa.array(src * 0))} | columns | {"weight": weights}
-    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
-    with create_bytes(path) as file:
-        kind = "tw" if weights is None else "sp"
-        file.write(f"p {kind} {graph.num_vertices} {len(src)}\n".encode())
-        if len(src):
-            csv.write_csv(pa.table(columns), file, options)
+        columns = {"mark": np.full(len(src), "a")} | columns | {"weight": weights}
+    write_rows(path, f"p {'tw' if weights is None else 'sp'} {graph.num_vertices} {len(src)}\n", columns)

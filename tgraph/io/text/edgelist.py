@@ -12,8 +12,7 @@ from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import create_bytes
-from tgraph.io.edges import Ids, Rules, named_edges, printable
+from tgraph.io.edges import Ids, Rules, named_edges, write_rows
 from tgraph.io.text.columns import first_lines, read_columns
 from tgraph.io.text.line_layout import BLANKS, LineLayout, check_delimiter
 from tgraph.io.text.names import Columns
@@ -172,18 +171,13 @@ def write(graph: Graph, path: PathLike) -> None:
     number). Labels of digits are read back as integers unless `ids="text"` is given. Raises ArgumentError for labels
     that would not be read back: with blanks, commas, semicolons or quotes, empty, or like a comment.
     """
-    from pyarrow import csv
-
     columns = named_edges(graph, "an edge list")
     if isinstance(graph.vertices, np.ndarray):
         _check_labels(graph.vertices)
-    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
-    header = "" if graph.directed else "# Undirected graph"
+    header = "" if graph.directed else "# Undirected graph\n"
     if not graph.num_arcs:
-        header = f"# {'Directed' if graph.directed else 'Undirected'} graph without edges"
-    with create_bytes(path) as file:
-        file.write(f"{header}\n".encode() if header else b"")
-        csv.write_csv(printable(columns), file, options)
+        header = f"# {'Directed' if graph.directed else 'Undirected'} graph without edges\n"
+    write_rows(path, header, columns)
 
 
 def _check_labels(labels: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import CODECS, create_bytes, lines, open_bytes, stem
-from tgraph.io.edges import Rules, edges_of, printable
+from tgraph.io.edges import Rules, edges_of, write_rows
 from tgraph.io.text.columns import first_lines, read_columns
 from tgraph.io.text.line_layout import LineLayout
 
@@ -129,8 +129,6 @@ def write(graph: Graph, path: PathLike) -> None:
 
     Raises ArgumentError for labels, which the format cannot represent.
     """
-    from pyarrow import csv
-
     if isinstance(graph.vertices, np.ndarray) and len(graph.vertices):
         label = graph.vertices[0]
         raise ArgumentError(f"graph.vertices: Graphalytics ids are integers, not {label!r}; write .tg or .parquet")
@@ -138,10 +136,8 @@ def write(graph: Graph, path: PathLike) -> None:
     src, dst, weights = edges_of(graph)
     columns = {"source": names[src], "target": names[dst]} | ({} if weights is None else {"weight": weights})
     prefix, codec = _prefix(path), Path(path).suffix if Path(path).suffix in CODECS else ""
-    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
     for suffix, table in ((".v", {"id": names.astype(np.int64)}), (".e", columns)):
-        with create_bytes(f"{prefix}{suffix}{codec}") as file:
-            csv.write_csv(printable(table), file, options)
+        write_rows(f"{prefix}{suffix}{codec}", "", table)
     weighted = "" if weights is None else f"graph.{prefix.name}.edge-properties.names = weight\n"
     with create_bytes(f"{prefix}.properties") as file:
         directed = str(graph.directed).lower()

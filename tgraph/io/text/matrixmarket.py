@@ -13,8 +13,8 @@ from tgraph.core.building.inputs import Multi, SelfLoops
 from tgraph.core.graph import Graph
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike
-from tgraph.files.byte_stream import create_bytes, lines, open_bytes
-from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids
+from tgraph.files.byte_stream import lines, open_bytes
+from tgraph.io.edges import Rules, check_declared, edges_of, numbered_from_one, warn_of_ids, write_rows
 from tgraph.io.text.columns import first_lines, last_line_before_data, read_columns
 from tgraph.io.text.line_layout import LineLayout
 
@@ -160,9 +160,6 @@ def write(graph: Graph, path: PathLike) -> None:
 
     Original ids are not written (a warning says so).
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     warn_of_ids(graph, "MatrixMarket")
     src, dst, weights = edges_of(graph)
     row, column = (src, dst) if graph.directed else (dst, src)  # src <= dst, and the lower triangle has row >= column
@@ -172,8 +169,4 @@ def write(graph: Graph, path: PathLike) -> None:
     columns = {"row": row + 1, "column": column + 1}
     if weights is not None:
         columns["value"] = weights
-    with create_bytes(path) as file:
-        file.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {len(src)}\n".encode())
-        if len(src):
-            options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
-            csv.write_csv(pa.table(columns), file, options)
+    write_rows(path, f"%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {len(src)}\n", columns)

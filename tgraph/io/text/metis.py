@@ -13,6 +13,7 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.files.byte_stream import blocks, create_bytes, lines, open_bytes
 from tgraph.io.edges import integer_weights, numbered_from_one, warn_of_ids
+from tgraph.io.text.columns import first_lines
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*%[^\n]*\n?")
 _BREAKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
@@ -80,19 +81,16 @@ def _graph(
 
 
 def _read_header(path: PathLike) -> Header:
-    with open_bytes(path) as stream:
-        for number, line in lines(stream):
-            if not line.strip() or line.lstrip().startswith(b"%"):
-                continue
-            words = line.decode("latin-1").split()
-            fmt = words[2].zfill(3) if len(words) > 2 else "000"
-            if len(words) not in (2, 3, 4) or not all(map(str.isdecimal, words)) or not re.fullmatch("[01]{3}", fmt):
-                problem = f"expected the header 'vertices edges [fmt [ncon]]', found {' '.join(words)[:60]!r}"
-                raise FileFormatError(path, problem, "fmt has three digits 0 or 1", line=number)
-            vertex_weights = int(words[3]) if len(words) == 4 else 1
-            lead = int(fmt[0]) + int(fmt[1]) * vertex_weights
-            return Header(int(words[0]), int(words[1]), fmt[2] == "1", lead, number)
-    raise FileFormatError(path, "the file is empty: it has no header", "begin it with 'vertices edges'")
+    _, data = first_lines(path, "%", count=1)
+    if not data:
+        raise FileFormatError(path, "the file is empty: it has no header", "begin it with 'vertices edges'")
+    number, words = data[0][0], data[0][1].decode("latin-1").split()
+    fmt = words[2].zfill(3) if len(words) > 2 else "000"
+    if len(words) not in (2, 3, 4) or not all(map(str.isdecimal, words)) or not re.fullmatch("[01]{3}", fmt):
+        problem = f"expected the header 'vertices edges [fmt [ncon]]', found {' '.join(words)[:60]!r}"
+        raise FileFormatError(path, problem, "fmt has three digits 0 or 1", line=number)
+    vertex_weights = int(words[3]) if len(words) == 4 else 1
+    return Header(int(words[0]), int(words[1]), fmt[2] == "1", int(fmt[0]) + int(fmt[1]) * vertex_weights, number)
 
 
 def _read_numbers(path: PathLike, header: Header, progress: bool) -> tuple[np.ndarray, np.ndarray]:
