@@ -1,4 +1,5 @@
-"""A search that a user writes as a Relaxation, as the README shows, beside the one that comes with tgraph.
+"""Programs of a few lines that a user writes, beside those that come with tgraph: searches as a Relaxation, and power
+iterations as a Program, which the engine fuses.
 
     python -m bench.own SCALE
 
@@ -15,8 +16,11 @@ from typing import Any
 import torch
 
 import tgraph as tg
+from bench.arrays import TOLERANCE
 from bench.measure import Called, Settings, interleave, ratio, seconds
 from bench.peers.tgraph_ import plain
+
+ROUNDS = 20
 
 
 class Hops(tg.Relaxation):
@@ -47,6 +51,61 @@ class Distance(tg.Relaxation):
         return distance, graph.select(self.source)
 
 
+class Iteration(tg.Program):
+    """A power iteration that stops once it moves by less than the tolerance."""
+
+    tolerance: float | None = TOLERANCE
+
+    def init(self, graph: tg.Graph) -> Any:
+        return torch.full((graph.num_vertices,), 1 / graph.num_vertices), graph.everything()
+
+    def residual(self, before: Any, after: Any) -> Any:
+        return (after - before).abs().sum()
+
+
+class Ranks(Iteration):
+    """PageRank."""
+
+    def compute(self, sub: tg.Subgraph, rank: Any, active: tg.Frontier) -> Any:
+        n, out_degree = sub.graph.num_vertices, sub.graph.out_degree
+        received = tg.aggregate(sub, rank / out_degree.clamp(min=1)).values
+        lost = rank[out_degree == 0].sum()
+        return 0.15 / n + 0.85 * (received + lost / n), active
+
+
+class Hubs(Iteration):
+    """HITS."""
+
+    def compute(self, sub: tg.Subgraph, hub: Any, active: tg.Frontier) -> Any:
+        authority = tg.aggregate(sub, hub).values
+        hub = tg.aggregate(sub.reverse(), authority / authority.sum()).values
+        return hub / hub.sum(), active
+
+
+class Heat(Iteration):
+    """Heat that flows along the arcs of an undirected graph, by Euler's method."""
+
+    tolerance, rounds = None, ROUNDS
+
+    def init(self, graph: tg.Graph) -> Any:
+        self.step = 1 / float(graph.out_degree.max())
+        return (torch.arange(graph.num_vertices) % 2).float(), graph.everything()
+
+    def compute(self, sub: tg.Subgraph, heat: Any, active: tg.Frontier) -> Any:
+        received = tg.aggregate(sub, heat).values
+        return heat + self.step * (received - sub.graph.out_degree * heat), active
+
+
+def diffusion(graph: tg.Graph) -> torch.Tensor:
+    """Heat by a primitive, an affine step from the present heat."""
+    program = Heat()
+    heat, _ = program.init(graph)
+    kept, flow = 1 - program.step * graph.out_degree, tg.primitives.linear.AffineMap()
+    for _ in range(ROUNDS):
+        heat = flow.step(graph, heat, alpha=program.step).add_(kept * heat)
+    return heat
+
+
 def compare(one: Callable[[int], Any], other: Callable[[int], Any], sources: list[int]) -> dict[str, Any]:
     """Times of two functions on the same sources, in turn, and the ratio of the second to the first."""
 
@@ -62,6 +121,31 @@ def compare(one: Callable[[int], Any], other: Callable[[int], Any], sources: lis
     found = ratio(second, first)
     assert found is not None
     return {"first": seconds(first).median, "second": seconds(second).median, "ratio": vars(found)}
+
+
+def iterations(graph: tg.Graph) -> dict[str, tuple[Callable[[int], Any], Callable[[int], Any]]]:
+    """The shipped and the own power iterations, which must agree."""
+    pairs: dict[str, tuple[Callable[[int], Any], Callable[[int], Any]]] = {
+        "pagerank": (
+            lambda _: tg.algorithms.pagerank(graph, tol=TOLERANCE),
+            lambda _: tg.run(Ranks(), graph).values,
+        ),
+        "hits": (
+            lambda _: tg.algorithms.hits(graph, tol=None, max_iterations=ROUNDS)[0],
+            lambda _: tg.run(rounds(Hubs()), graph).values,
+        ),
+        "heat": (lambda _: diffusion(graph), lambda _: tg.run(Heat(), graph).values),
+    }
+    for shipped, own in pairs.values():
+        expected, found = shipped(0), own(0)
+        assert float((found - expected).abs().sum() / expected.abs().sum()) < 1e-4
+    return pairs
+
+
+def rounds(program: Iteration) -> Iteration:
+    """The program for ROUNDS rounds: on a grid, HITS takes ten thousand to converge."""
+    program.tolerance, program.rounds = None, ROUNDS
+    return program
 
 
 def user(scale: int) -> list[dict[str, Any]]:
@@ -84,7 +168,7 @@ def user(scale: int) -> list[dict[str, Any]]:
                 lambda s, g=weighted: tg.algorithms.sssp(g, s),
                 lambda s, g=weighted: tg.run(Distance(s), g).values,
             ),
-        }
+        } | iterations(graph)
         for algorithm, (shipped, own) in pairs.items():
             rows.append({"graph": name, "algorithm": algorithm} | compare(shipped, own, sources))
     return rows
