@@ -6,10 +6,10 @@ from tgraph.algorithms.cdlp import cdlp
 from tgraph.algorithms.clustering import local_clustering
 from tgraph.algorithms.cores import core_number
 from tgraph.algorithms.hits import HITS, hits
-from tgraph.algorithms.pagerank import PageRank, pagerank
+from tgraph.algorithms.pagerank import PageRank, PlainPageRank, pagerank
 from tgraph.algorithms.sssp import SSSP, sssp
 from tgraph.algorithms.triangles import triangle_count
-from tgraph.algorithms.wcc import WCC, wcc
+from tgraph.algorithms.wcc import WCC, PlainWCC, wcc
 
 __all__ = [
     "BFS",
@@ -17,6 +17,8 @@ __all__ = [
     "SSSP",
     "WCC",
     "PageRank",
+    "PlainPageRank",
+    "PlainWCC",
     "betweenness",
     "bfs",
     "cdlp",

@@ -1,10 +1,15 @@
 """Betweenness centrality: how many shortest paths pass through each vertex (Brandes, "A faster algorithm for
 betweenness centrality", 2001).
 
-From a source s, paths[v] counts the shortest paths to v, level by level outwards: the sum of paths[u] over the
-in-neighbours u of v one level nearer. The dependency of s on v, the part of those paths that pass through v on their
-way to any other vertex, is gathered level by level inwards: with g[w] = (1 + dependency[w]) / paths[w] it is paths[v]
-times the sum of g[w] over the out-neighbours w of v one level farther. Both are one primitive, `sweep`.
+From a source s, paths[v] counts the shortest paths to v, level by level outwards. The dependency of s on v, the part of
+those paths that pass through v on their way to any other vertex, is summed level by level inwards:
+
+    paths[v]      = sum of paths[u]                                    over the in-neighbours u one level nearer
+    dependency[v] = paths[v] * sum of (1 + dependency[w]) / paths[w]   over the out-neighbours w one level farther
+
+Both are one primitive, `sweep`: x[v] = bias[v] + the sum of x over the neighbours one level before, in ascending order
+of levels for the paths, with bias 1 at the source, and in descending order for g = (1 + dependency) / paths, with bias
+1 / paths. So dependency = paths * (g - 1 / paths). O(n + m) for each source.
 """
 
 from __future__ import annotations
@@ -19,8 +24,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.algorithms.bfs import BFS
 
-# So many sources are swept at once that they make at most about this many vertices: few small searches, or many large
-# ones, leave most of the time to the steps between them.
+# Vertices of all sources that are swept at once: fewer would leave much of the time to the steps between sweeps.
 SWEPT_AT_ONCE = 1 << 22
 
 # Beyond so many paths, the inverse of their number loses digits.
@@ -119,7 +123,7 @@ def _scaled(total: Tensor, directed: bool, normalized: bool, endpoints: bool, sa
     """The sums over the sources scaled as networkx does.
 
     Of n vertices N can be an end of a path through a vertex: all but itself, unless `endpoints` count. A sample of k
-    sources stands for N; where endpoints do not count, a vertex of the sample has heard of the k - 1 others only.
+    sources stands for N; where endpoints do not count, a vertex of the sample is on paths from the k - 1 others only.
     """
     N = len(total) if endpoints else len(total) - 1
     if N < 2:

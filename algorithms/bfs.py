@@ -2,7 +2,7 @@
 
 A relaxation with weight 1: depth[v] = min over arcs u -> v of depth[u] + 1. The engine expands the frontier by push
 while it is small and by pull while it is large (Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first
-search", SC 2012).
+search", SC 2012). O(n + m).
 """
 
 from __future__ import annotations

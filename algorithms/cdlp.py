@@ -1,5 +1,9 @@
 """Community detection by label propagation (Raghavan, Albert, Kumara, Physical Review E 2007), the synchronous and
-deterministic variant of LDBC Graphalytics."""
+deterministic variant of LDBC Graphalytics.
+
+label[v] = the most frequent label of the neighbours of v, the smallest of equally frequent ones. O(n + m) for each
+iteration. Labels are ranks by original id here, so that the smallest label is that of the smallest id.
+"""
 
 from __future__ import annotations
 

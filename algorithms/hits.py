@@ -1,8 +1,10 @@
 """HITS: hubs point at good authorities, authorities are pointed at by good hubs (Kleinberg, J. ACM 1999).
 
-Power iteration on hub = A authority, authority = A^T hub; both are scaled to sum to 1, as networkx does. What a vector
-will sum to is known before it is computed: A authority sums to authority weighed by what enters each vertex, A^T hub
-to hub weighed by what leaves it.
+    authority = A^T hub / |A^T hub|        hub = A authority / |A authority|
+
+with the L1 norm, as networkx does; O(n + m) for each iteration. The norms are known before the products: A^T hub sums
+to the sum of hub weighed by the out-degrees, and A authority to that of authority weighed by the in-degrees. So each
+line is one affine step.
 """
 
 from __future__ import annotations

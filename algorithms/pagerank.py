@@ -1,7 +1,10 @@
 """PageRank (Page, Brin, Motwani, Winograd 1999) by power iteration, or by block Gauss-Seidel (Arasu et al. 2002).
 
 rank = (1 - damping) * jump + damping * (received + dangling mass * jump), where `jump` is uniform or the
-personalization: a probability vector in, a probability vector out.
+personalization: a probability vector in, a probability vector out. An iteration takes O(n + m).
+
+`PlainPageRank` is the program as the paper states it; the engine fuses it into one pass over the arcs. `PageRank` has
+the options.
 """
 
 from __future__ import annotations
@@ -17,17 +20,36 @@ import tgraph as tg
 from tgraph.algorithms._power import check_dtype, fitted, inverse, strength, wide
 
 
+class PlainPageRank(tg.Program):
+    """The probability that a surfer who follows arcs at random, and jumps now and then, is at each vertex: [n]."""
+
+    damping, tolerance, max_iterations = 0.85, 1e-6, 100
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        n = graph.num_vertices
+        return torch.full((n,), 1 / max(n, 1), device=graph.device), graph.everything()
+
+    def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
+        degree, n = sub.graph.out_degree, sub.graph.num_vertices
+        received = tg.aggregate(sub, rank / degree.clamp(min=1), "sum").values
+        dangling = rank[degree == 0].sum()
+        return (1 - self.damping) / n + self.damping * (received + dangling / n), active
+
+    def residual(self, before: Tensor, after: Tensor) -> Tensor:
+        return (after - before).abs().sum()
+
+
 class PageRank(tg.Program):
-    """The probability that a surfer who follows arcs at random, and jumps now and then, is at each vertex: [n].
+    """PageRank with options, as steps of an affine map: [n].
 
     damping : the probability of following an arc rather than jumping.
     tol : stop once an iteration changes the ranks by at most this in all (L1); None does `max_iterations` rounds.
     personalization : where the surfer jumps to: a tensor [n], or {original id: weight}; None is anywhere alike.
     dangling : "redistribute" lets a surfer at a vertex without out-arcs jump; "ignore" drops that mass, as GAP does.
     weighted : follow arcs in proportion to their weights, through which gradients flow.
-    method : "power" has all vertices hear the ranks of the last iteration; "gauss-seidel" cuts the vertices into 16
-        blocks, each of which, from the last on, hears what those after it have just computed, and where kernels are
-        compiled lets its vertices hear those just before them: often half as many iterations.
+    method : "power" computes all ranks from those of the last iteration; "gauss-seidel" cuts the vertices into 16
+        blocks, the last of which comes first, and each uses the new ranks of those before it (compiled kernels also
+        within a block): often half as many iterations.
     """
 
     METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
@@ -61,7 +83,7 @@ class PageRank(tg.Program):
         edge = "mul" if self.weighted else "copy"
         if self.weighted:
             share = self.shares(graph)
-        else:  # kept, for a step takes no longer than to compute it where vertices have few arcs
+        else:  # kept: on a graph of few arcs per vertex, it takes as long as a step
             share = graph.kept(f"inverse out-degree, {self.dtype}", lambda: self.shares(graph))
         coefficients: dict[str, Any] = {"scale": share, "bias": self.destination(graph), "edge": edge}
         self.walk: tg.primitives.linear.AffineMap = (
@@ -83,10 +105,9 @@ class PageRank(tg.Program):
         return self.walk.change(before, after)
 
     def shares(self, graph: tg.Graph) -> Tensor:
-        """What each vertex sends of its rank along an arc of weight 1, [n]; 0 where no arcs leave."""
+        """The share of its rank that each vertex sends along an arc of weight 1, [n]; 0 where no arcs leave."""
         leaving = fitted(strength(self, graph, "mul" if self.weighted else "copy"), self.dtype)
-        least = torch.finfo(leaving.dtype).tiny  # for vertices without arcs, which share 0 / least
-        return leaving.sign().div_(leaving.clamp(min=least))
+        return leaving.sign().div_(leaving.clamp(min=torch.finfo(leaving.dtype).tiny))
 
     def to_final_sum(self, rank: Tensor) -> Tensor | float:
         """What to multiply `rank` by so that it sums to what the final ranks do, as in a power iteration it soon does.

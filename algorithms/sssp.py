@@ -2,7 +2,7 @@
 
 A relaxation: dist[v] = min over arcs u -> v of dist[u] + weight. Vertices are relaxed in the order of buckets of
 width delta, near ones first (delta-stepping: Meyer and Sanders, J. Algorithms 2003; near-far: Davidson, Baxter,
-Garland, Owens, IPDPS 2014).
+Garland, Owens, IPDPS 2014). About O(n + m) where weights are random, as the paper on delta-stepping shows.
 """
 
 from __future__ import annotations

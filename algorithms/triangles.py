@@ -1,4 +1,9 @@
-"""Triangles: three vertices each of which is a neighbour of the other two."""
+"""Triangles: three vertices each of which is a neighbour of the other two.
+
+Each edge is directed to the end of larger degree, and the rows of the two ends of each edge are intersected: every
+triangle is found once, at its edge of smallest degrees. O(m^1.5) (Chiba and Nishizeki, SIAM J. Computing 1985; Latapy,
+Theoretical Computer Science 2008).
+"""
 
 from __future__ import annotations
 
@@ -13,9 +18,6 @@ def triangle_count(graph: tg.Graph, *, per_vertex: bool = False, backend: str = 
     The direction of arcs is ignored, parallel edges count once and self-loops not at all, as if networkx.triangles
     were given the undirected simple graph. Every triangle is in the counts of its three vertices. `backend` names the
     kernels, "auto" takes the best.
-
-    Method: arcs lead to the end of larger degree, and the rows of the two ends of each are intersected (Chiba and
-    Nishizeki, SIAM J. Computing 1985; Latapy, Theoretical Computer Science 2008).
     """
     found = tg.primitives.intersect.triangles(graph, per_vertex=per_vertex, backend=backend)
     return found if per_vertex else int(found)

@@ -1,9 +1,12 @@
-"""Weakly connected components by union-find on a sample of the arcs first (Afforest: Sutton, Ben-Nun, Barak, IPDPS
-2018).
+"""Weakly connected components.
 
-Every vertex points at a root, the smallest vertex known of its component. The first round joins along two arcs of each
-vertex only. That makes up most of a large component, whose vertices then need no second look: their arcs to others
-are seen from the other end.
+`PlainWCC` is the fixpoint that defines them: every vertex takes the smallest label of its neighbours until none
+changes, in O(m) for each of at most diameter + 1 rounds. `WCC` computes the same by union-find on a sample of the arcs
+first (Afforest: Sutton, Ben-Nun, Barak, IPDPS 2018), in nearly O(n + m).
+
+In Afforest every vertex points at a root, the smallest vertex known of its component. The first round joins along two
+arcs of each vertex only. That makes up most of a large component, whose vertices then need no second look: their arcs
+to others are seen from the other end.
 """
 
 from __future__ import annotations
@@ -14,6 +17,15 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+
+
+class PlainWCC(tg.Relaxation):
+    """The smallest vertex index of each component, int64 [n], of an undirected graph (see `Graph.to_undirected`)."""
+
+    reduce, edge = "min", "copy"
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        return torch.arange(graph.num_vertices, device=graph.device), graph.everything()
 
 
 class WCC(tg.Program):

@@ -30,13 +30,15 @@ def test_algorithms():
     assert all(len(function(simple)) == n for function in found) and run.triangle_count(simple) > 0
 
 
-@pytest.mark.parametrize("program", [tg.algorithms.BFS(0), tg.algorithms.SSSP(0), tg.algorithms.WCC()])
+@pytest.mark.parametrize(
+    "program", [tg.algorithms.BFS(0), tg.algorithms.SSSP(0), tg.algorithms.WCC(), tg.algorithms.PlainWCC()]
+)
 def test_run(program):
     assert tg.run(program, GRAPH, trace=True).converged
 
 
 def test_several_runs():
-    programs = [tg.algorithms.PageRank(), tg.algorithms.HITS()]
+    programs = [tg.algorithms.PageRank(), tg.algorithms.HITS(), tg.algorithms.PlainPageRank()]
     assert all(run.converged for run in tg.run_each(programs, GRAPH))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_graph, twin
 
 import tgraph as tg
-from tgraph.algorithms import PageRank, pagerank
+from tgraph.algorithms import PageRank, PlainPageRank, pagerank
 from tgraph.core import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
@@ -31,6 +31,21 @@ def solved(graph, damping=0.85, jump=None, redistribute=True, weighted=False):
     if redistribute:
         follow[leaving == 0] = jump
     return np.linalg.solve(np.eye(n) - damping * follow.T, (1 - damping) * jump)
+
+
+@given(graphs())
+def test_the_program_of_the_paper(graph):
+    for backend in BACKENDS:
+        found = tg.run(PlainPageRank(), graph, backend=backend).values
+        assert torch.allclose(found, pagerank(graph), atol=1e-5)
+
+
+@pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
+def test_the_program_of_the_paper_is_one_pass_over_the_arcs():
+    graph = tg.generators.grid2d(300, 300)
+    run = tg.run(PlainPageRank(), graph, trace=True)
+    assert [choice.split(":")[0] for choice in run.trace.choices] == ["affine_step"]
+    assert torch.allclose(run.values, pagerank(graph), rtol=1e-4)
 
 
 @given(graphs(min_vertices=1), st.sampled_from([0.0, 0.5, 0.85, 0.99]))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import BACKENDS, components, graphs, grid, random_graph
 
 import tgraph as tg
-from tgraph.algorithms import WCC, wcc
+from tgraph.algorithms import WCC, PlainWCC, wcc
 
 
 @pytest.fixture(autouse=True, scope="module", params=[0, WCC.WORTH_SAMPLING])
@@ -24,6 +24,13 @@ def test_labels_equal_networkx(graph):
     for backend in BACKENDS:
         found = wcc(graph, backend=backend)
         assert found.dtype == torch.int64 and found.tolist() == expected
+
+
+@given(graphs())
+def test_the_fixpoint_that_defines_components(graph):
+    undirected = graph.to_undirected() if graph.directed else graph
+    for backend in BACKENDS:
+        assert tg.run(PlainWCC(), undirected, backend=backend).values.tolist() == components(graph)
 
 
 @given(graphs(min_vertices=2), st.randoms(use_true_random=False))

@@ -292,7 +292,7 @@ def test_what_is_asked_for_is_not_fused(options):
 
 
 def test_small_graphs_are_not_fused(monkeypatch):
-    monkeypatch.setattr(deferral, "LEAST_ARCS", 1 << 15)
+    monkeypatch.setattr(deferral, "LEAST_ARCS", 1 << 18)
     assert not is_fused(tg.run(Walk(), graph_of(), trace=True))
 
 

@@ -36,7 +36,7 @@ from tgraph.model import operators
 from tgraph.model.program import Program, Relaxation
 from tgraph.primitives.linear import AffineMap
 
-LEAST_ARCS = 1 << 15  # of smaller graphs, recording takes longer than it saves
+LEAST_ARCS = 1 << 18  # of smaller graphs, recording takes longer than it saves
 LARGEST = 64  # operations of one expression
 FLOATS = (torch.float32, torch.float64)
 
@@ -157,11 +157,12 @@ HOLDERS, STORAGE_HOLDERS = 3, 2
 class Deferral(TorchFunctionMode):
     """Records the COMPUTE of one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
         super().__init__()
+        self.graph = graph
         self.steps: dict[Any, tuple[FusedStep, Any]] = {}  # of the last iteration, and what their keys refer to
         self.taken: dict[Any, tuple[FusedStep, Any]] = {}  # of this one
-        self.constants: dict[Any, tuple[Tensor, Any]] = {}
+        self.constants: dict[Any, tuple[Tensor, Any]] = dict(graph.kept("constants", dict))
         self.used: dict[Any, tuple[Tensor, Any]] = {}  # those of this iteration
         self.variables: dict[int, Tensor] = {}
         self.pending: list[weakref.ref[Deferred]] = []
@@ -177,7 +178,7 @@ class Deferral(TorchFunctionMode):
             return None
         if graph.num_arcs < LEAST_ARCS or graph.device.type != "cpu" or native.load() is None:
             return None
-        return cls() if backend in ("auto", "native", "layout") else None
+        return cls(graph) if backend in ("auto", "native", "layout") else None
 
     def serves(self, sub: Subgraph, values: Any) -> bool:
         """Whether an iteration may be recorded: all vertices receive, and autograd does not look on."""
@@ -196,10 +197,22 @@ class Deferral(TorchFunctionMode):
     def compute(self, program: Program, sub: Subgraph, values: Any, active: Frontier) -> Any:
         """What `program.compute` returns."""
         result = self._recorded(values, lambda: program.compute(sub, values, active))
+        if not self.iterations:
+            self._keep_constants()
         self.constants, self.used = self.used, {}
         self.steps, self.taken = self.taken, {}
         self.iterations += 1
         return result
+
+    def _keep_constants(self) -> None:
+        """Keep what follows from the degrees alone with the graph, for the next run."""
+        kept: dict[Any, Any] = self.graph.kept("constants", dict)
+        roots = {id(self.graph.out_degree)}
+        kept.clear()
+        for key, (value, (version, held)) in self.used.items():
+            if held and all(id(each) in roots for each in held if isinstance(each, Tensor)):
+                kept[key] = value, (version, held)
+                roots.add(id(value))
 
     @property
     def is_in_use(self) -> bool:
