@@ -251,7 +251,7 @@ def test_the_transpose_carries_gradients():
         weights.grad = None
         (graph.transpose().weights * torch.tensor([1.0, 10, 100])).sum().backward()
         assert weights.grad.tolist() == [1, 10, 100]
-    assert not graph._cache["transpose"].weights.requires_grad
+    assert not graph._cache.values["transpose"].weights.requires_grad
 
 
 def test_caches_can_be_listed_and_dropped():

@@ -157,9 +157,9 @@ def test_what_is_derived_is_kept_on_the_graph():
     kept = (graph, graph.transpose())
     for stored in kept:
         assert {"_sparse_offset", "_sparse_ones_float32"} <= set(stored.caches)
-    tensors = [stored._cache["_sparse_offset"] for stored in kept]
+    tensors = [stored._cache.values["_sparse_offset"] for stored in kept]
     tg.aggregate(sub, data, "sum").values.sum().backward()
-    assert all(stored._cache["_sparse_offset"] is before for stored, before in zip(kept, tensors, strict=True))
+    assert all(stored._cache.values["_sparse_offset"] is before for stored, before in zip(kept, tensors, strict=True))
 
 
 def test_stored_weights_are_shared():

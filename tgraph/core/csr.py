@@ -12,6 +12,7 @@ from tgraph.core import devices
 from tgraph.core.building import sorting, validate
 from tgraph.core.building.arc_counts import ArcCounts
 from tgraph.core.building.symmetry import Mirror
+from tgraph.core.derived import Cache
 from tgraph.core.dispatch import setup_operator
 from tgraph.core.library import is_plain, register
 from tgraph.core.rows import gather_rows
@@ -44,7 +45,7 @@ class Csr:
     permutation: Tensor | None
     num_columns: int
     weights: Tensor | None = None
-    _derived: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _cache: Cache = field(default_factory=Cache, init=False, repr=False)
     _gradients: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -88,11 +89,11 @@ class Csr:
         """The same without checks."""
         arcs = object.__new__(cls)
         fields = {"offset": offset, "neighbors": neighbors, "permutation": permutation, "num_columns": num_columns}
-        arcs.__dict__.update(fields, weights=weights, _derived={})
+        arcs.__dict__.update(fields, weights=weights, _cache=Cache())
         return arcs
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_derived": {}}
+        return {**self.__dict__, "_cache": Cache()}
 
     @property
     def num_arcs(self) -> int:
@@ -128,7 +129,7 @@ class Csr:
         Computed once. Where the transpose equals the rows, as for an undirected graph, the stored offset and neighbors
         are returned, and no memory is taken.
         """
-        derived = self._derived
+        derived = self._cache.values
         if "offset" not in derived or (numbered and "number" not in derived):
             plain = is_plain(self.offset, self.neighbors)
             transpose = _transpose_arcs if plain else transpose_arcs
@@ -141,7 +142,7 @@ class Csr:
     @property
     def has_transpose(self) -> bool:
         """True where `transposed` has been computed."""
-        return "offset" in self._derived
+        return "offset" in self._cache.values
 
     def count_gradient(self) -> int:
         """How often this was called before: once for each gradient that passes along the arcs."""
@@ -157,14 +158,14 @@ class Csr:
 
     def set_transpose(self, offset: Tensor, neighbors: Tensor) -> None:
         """Keep the arcs by column, which the caller knows."""
-        self._derived.update(offset=offset, neighbors=neighbors)
+        self._cache.values.update(offset=offset, neighbors=neighbors)
 
     def inverse_degree(self, dtype: torch.dtype) -> Tensor:
         """1 / the arcs of each row, 1 where there are none, of that dtype [num_rows, 1]; computed once."""
         name = f"inverse degree {dtype}"
-        if name not in self._derived:
-            self._derived[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
-        return self._derived[name]
+        if name not in self._cache.values:
+            self._cache.values[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
+        return self._cache.values[name]
 
     # ---- what a graph asks of its storage, see `Storage` -------------------------------------------------------------
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 
 import numpy as np
@@ -15,9 +13,10 @@ from torch import Tensor
 from tgraph.core import devices
 from tgraph.core.building import inputs, sorting, symmetry, validate
 from tgraph.core.csr import Csr
+from tgraph.core.derived import Cache, derived, detached_cache_scope
 from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
-from tgraph.core.rows import Selection, computed_once, gather_rows
+from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
 from tgraph.errors import ArgumentError
 
@@ -28,34 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Vertices = Tensor | np.ndarray | Sequence[Hashable]
-
-
-_deriving = threading.RLock()  # threads that search the same graph at once derive what they need once
-
-
-def kept_for_later() -> AbstractContextManager[Any]:
-    """Tensors made here serve a later training too, and outlive a transform of torch.func that they are made in. One
-    thread at a time makes any."""
-    if torch.is_inference_mode_enabled() or torch._C._are_functorch_transforms_active():
-        return _outliving()
-    return _deriving
-
-
-@contextmanager
-def _outliving() -> Iterator[None]:
-    with _deriving, torch.inference_mode(False), torch._C._DisableFuncTorch():
-        yield
-
-
-def derived(function: Callable[[Any], T]) -> property:
-    """A property computed at first use and kept in the graph's caches under its own name."""
-    name = function.__name__
-
-    def get(graph: Graph) -> T:
-        return graph._cache[name] if name in graph._cache else graph.kept(name, lambda: function(graph))
-
-    get.__doc__ = function.__doc__
-    return property(get)
 
 
 class _OfCsr:
@@ -106,7 +77,7 @@ class Graph:
     layout: Layout | None  # the storage, None where that is CSR
     order: Tensor | None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
     _ids: VertexIds | None
-    _cache: dict[str, Any]
+    _cache: Cache
 
     def __init__(
         self,
@@ -145,13 +116,13 @@ class Graph:
     def _hold(self, storage: Storage, ids: VertexIds | None, directed: bool, order: Tensor | None = None) -> None:
         sizes = {"num_vertices": storage.num_vertices, "num_arcs": storage.num_arcs}
         fields = {"storage": storage, "layout": storage.layout, "directed": directed, "order": order, "_ids": ids}
-        self.__dict__.update(sizes | fields, _cache={}, **storage.csr_tensors)
+        self.__dict__.update(sizes | fields, _cache=Cache(), **storage.csr_tensors)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": {}}
+        return {**self.__dict__, "_cache": Cache()}
 
     # ---- builders ----------------------------------------------------------------------------------------------
 
@@ -292,7 +263,7 @@ class Graph:
     def ensure_valid(self) -> None:
         """Check, once, that offsets ascend and neighbours are vertices, so that kernels can follow them. Raises
         ArgumentError where they are not."""
-        if "out_degree" not in self._cache:
+        if "out_degree" not in self._cache.values:
             self.kept("out_degree", self.storage.out_degree)
 
     @derived
@@ -364,24 +335,24 @@ class Graph:
         if not self.directed:
             return self
         if (reverse := self._kept_transpose()) is None:
-            with kept_for_later():
+            with detached_cache_scope():
                 if (reverse := self._kept_transpose()) is None:
                     reverse = self._reversed()
-                    self._cache["transpose"] = weakref.ref(self) if reverse is self else reverse
+                    self._cache.values["transpose"] = weakref.ref(self) if reverse is self else reverse
         return reverse
 
     def _kept_transpose(self) -> Graph | None:
-        kept = self._cache.get("transpose")
+        kept = self._cache.values.get("transpose")
         return kept() if isinstance(kept, weakref.ref) else kept
 
     def _reversed(self) -> Graph:
         storage, permutation = self.storage.transpose_with_permutation()
         if permutation is not None:
-            self._cache["transpose_permutation"] = permutation
+            self._cache.values["transpose_permutation"] = permutation
         if storage is self.storage:
             return self
         reverse = Graph.of_storage(storage, self._ids)
-        reverse._cache["transpose"] = weakref.ref(self)
+        reverse._cache.values["transpose"] = weakref.ref(self)
         return reverse
 
     def decoded(self) -> Graph:
@@ -402,28 +373,21 @@ class Graph:
         return self.offset if self.layout is None else self.kept("offset", self.storage.row_offset)
 
     def kept(self, name: str, compute: Callable[[], T]) -> T:
-        """What `compute` derives from this graph, at first use; it is listed by `caches` under the `name` from then on.
-        Its `nbytes` is counted, where it has that."""
-        if name not in self._cache:
-            with kept_for_later():
-                if name not in self._cache:
-                    self._cache[name] = compute()
-        return self._cache[name]
+        """The result of `compute`, which derives something from this graph, cached under `name` at first use."""
+        return self._cache.get(name, compute)
 
     @property
     def caches(self) -> dict[str, int]:
-        """The derived tensors held now: {name: bytes}."""
-        return {name: getattr(value, "nbytes", 0) for name, value in self._cache.items()}
+        """The derived data cached now: {name: bytes}."""
+        shared = {name: 0 for name, value in self._cache.values.items() if isinstance(value, Csr)}  # with the transpose
+        return self._cache.sizes() | shared
 
     def drop_caches(self, *names: str) -> None:
-        """Free the derived tensors of these `names`, or all of them; they are computed again when needed.
+        """Free the derived data of these `names`, or all of it; it is computed again when needed.
 
         Raises ArgumentError for a name that is not among the `caches`.
         """
-        for name in names or tuple(self._cache):
-            if name not in self._cache:
-                raise ArgumentError(f"names: {name!r} is not cached; cached now: {', '.join(self._cache) or 'nothing'}")
-            del self._cache[name]
+        self._cache.drop(*names)
 
     # ---- vertices by original id -------------------------------------------------------------------------------
 
@@ -494,7 +458,7 @@ class Graph:
         `num_arcs`, how many they are, spares a host read where it is known. See `tgraph.core.rows.Selection`.
         """
         if self.layout is not None:
-            return DecodedSelection(self, rows, width, num_arcs)
+            return LayoutSelection(self, rows, width, num_arcs)
         return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
     def select(self, vertices: Any, name: str = "vertices") -> Frontier:
@@ -659,7 +623,7 @@ class Graph:
         return self.ids(source), self.ids(int(arcs.neighbors[position]))
 
     def __repr__(self) -> str:
-        counted = self.directed or "num_self_loops" in self._cache
+        counted = self.directed or "num_self_loops" in self._cache.values
         edges = f"{self.num_edges:,} edges" if counted else f"{self.num_arcs:,} arcs"
         parts = [f"{self.num_vertices:,} vertices", edges, "directed" if self.directed else "undirected"]
         if self.weight_dtype is not None:
@@ -676,55 +640,6 @@ class Graph:
             raise ArgumentError(f"{name}: expected a tensor with one row per vertex, [{self.num_vertices}], got {got}")
         if dimensions is not None and values.dim() != dimensions:
             raise ArgumentError(f"{name}: expected {dimensions} dimension, got shape {list(values.shape)}")
-
-
-class DecodedSelection(Selection):
-    """A selection of rows of a graph in a layout. `neighbors` and `weights` of some rows decode these rows only; the
-    stored structure is that of `graph.decoded()`."""
-
-    def __init__(self, graph: Graph, rows: Tensor | None, width: int | None, num_arcs: int | None):
-        self.graph, self.rows, self.width = graph, rows, width
-        self._num_arcs = graph.num_arcs if self.is_whole else num_arcs
-
-    @property
-    def stored_offset(self) -> Tensor:  # type: ignore[override]
-        return self.graph.decoded().offset
-
-    @property
-    def stored_neighbors(self) -> Tensor:  # type: ignore[override]
-        return self.graph.decoded().neighbors
-
-    @computed_once
-    def _decoded(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """(offset, neighbors, weights) of the rows selected."""
-        if self.rows is None:
-            offset, neighbors, weights = self.graph.decoded().storage.to_csr()
-        else:
-            offset, neighbors, weights = self.graph.storage.rows(self.rows.to(torch.int64))
-        if self.width is None:
-            return offset, neighbors, weights
-        kept, arcs = gather_rows(offset, None, width=self.width)
-        return kept, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
-
-    @property
-    def offset(self) -> Tensor:
-        return self._decoded[0]
-
-    @property
-    def neighbors(self) -> Tensor:
-        return self._decoded[1]
-
-    @property
-    def weights(self) -> Tensor | None:  # type: ignore[override]
-        return self._decoded[2]
-
-    @computed_once
-    def positions(self) -> Tensor | None:
-        """Position of each selected arc in CSR, int64 [e], or None where the selection is the whole graph."""
-        if self.is_whole:
-            return None
-        offset = self.graph.row_offset()
-        return gather_rows(offset, self.rows, num_arcs=self.num_arcs, width=self.width)[1]
 
 
 def _unless_identity(ids: Tensor) -> Tensor | None:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-T = TypeVar("T")
-
-
-def computed_once(function: Callable[[Any], T]) -> property:
-    """A property computed at first use and kept in the object. `functools.cached_property` takes a lock in Python 3.11,
-    which torch.compile cannot trace."""
-    name = f"_{function.__name__}_kept"
-
-    def get(owner: Any) -> T:
-        if name not in owner.__dict__:
-            owner.__dict__[name] = function(owner)
-        return owner.__dict__[name]
-
-    get.__doc__ = function.__doc__
-    return property(get)
+from tgraph.core.derived import computed_once
+from tgraph.core.storage import CsrTensors, Rows, Storage
 
 
 def gather_rows(
@@ -138,6 +125,74 @@ class Selection:
 
     def __iter__(self) -> Iterator[Tensor | None]:
         return iter((self.offset, self.neighbors, self.positions))
+
+
+class InLayout(Protocol):
+    """What a selection asks of a graph in a layout: a `tgraph.Graph`, which stands above."""
+
+    @property
+    def storage(self) -> Storage: ...
+
+    @property
+    def num_arcs(self) -> int: ...
+
+    def decoded(self) -> CsrTensors: ...
+
+    def row_offset(self) -> Tensor: ...
+
+
+class LayoutSelection(Selection):
+    """A selection of rows of a graph in a layout. `offset`, `neighbors` and `weights` of some rows decode these rows
+    only; the stored structure is that of `graph.decoded()`."""
+
+    def __init__(self, graph: InLayout, rows: Tensor | None, width: int | None, num_arcs: int | None):
+        self.graph, self.rows, self.width = graph, rows, width
+        self._num_arcs = graph.num_arcs if self.is_whole else num_arcs
+
+    @property
+    def stored_offset(self) -> Tensor:  # type: ignore[override]
+        """See `Selection`; decodes the graph."""
+        return self.graph.decoded().offset
+
+    @property
+    def stored_neighbors(self) -> Tensor:  # type: ignore[override]
+        """See `Selection`; decodes the graph."""
+        return self.graph.decoded().neighbors
+
+    @computed_once
+    def _decoded(self) -> Rows:
+        """(offset, neighbors, weights) of the rows selected."""
+        if self.rows is None:
+            stored = self.graph.decoded()
+            offset, neighbors, weights = stored.offset, stored.neighbors, stored.weights
+        else:
+            offset, neighbors, weights = self.graph.storage.rows(self.rows.to(torch.int64))
+        if self.width is None:
+            return offset, neighbors, weights
+        kept, arcs = gather_rows(offset, None, width=self.width)
+        return kept, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
+
+    @property
+    def offset(self) -> Tensor:
+        """See `Selection`."""
+        return self._decoded[0]
+
+    @property
+    def neighbors(self) -> Tensor:
+        """See `Selection`."""
+        return self._decoded[1]
+
+    @property
+    def weights(self) -> Tensor | None:  # type: ignore[override]
+        """The weight of each selected arc, [e], or None."""
+        return self._decoded[2]
+
+    @computed_once
+    def positions(self) -> Tensor | None:
+        """Position of each selected arc in CSR, int64 [e], or None where the selection is the whole graph."""
+        if self.is_whole:
+            return None
+        return gather_rows(self.graph.row_offset(), self.rows, num_arcs=self.num_arcs, width=self.width)[1]
 
 
 def partition(items: Tensor, keep: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -8,9 +8,10 @@ from typing import Literal, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Scratch, Selection, computed_once
+from tgraph.core.rows import Scratch, Selection
 from tgraph.errors import ArgumentError
 
 Mode = Literal["push", "pull"]

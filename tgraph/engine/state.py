@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tgraph.core.derived import computed_once
 from tgraph.core.direction import DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Scratch, computed_once
+from tgraph.core.rows import Scratch
 from tgraph.engine.deferral import Deferral
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.engine.plan import Plan

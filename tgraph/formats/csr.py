@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting, validate
+from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Selection, computed_once, gather_rows
+from tgraph.core.rows import Selection, gather_rows
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout

@@ -15,8 +15,9 @@ from tgraph.core.building import sorting
 from tgraph.core.building.arc_counts import ArcCounts
 from tgraph.core.building.symmetry import Mirror
 from tgraph.core.csr import Csr, statistics_of
+from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import computed_once, gather_rows
+from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.portable.linear import finished, widened

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, validate
+from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import computed_once, gather_rows, gather_stretches
+from tgraph.core.rows import gather_rows, gather_stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
+from tgraph.core.derived import Cache
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
 from tgraph.files.checksummed import Contents, as_bytes
@@ -65,7 +66,7 @@ class MappedCsr(Csr):
     def __init__(self, tensors: dict[str, Tensor], contents: Contents):
         num_columns = len(tensors["offset"]) - 1
         self.__dict__.update(
-            permutation=None, num_columns=num_columns, _derived={}, _mapped=tensors, _contents=contents
+            permutation=None, num_columns=num_columns, _cache=Cache(), _mapped=tensors, _contents=contents
         )
 
     def _verify(self, name: str) -> Tensor | None:

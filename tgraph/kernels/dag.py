@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.rows import computed_once
+from tgraph.core.derived import computed_once
 from tgraph.errors import ArgumentError
 
 T = TypeVar("T")

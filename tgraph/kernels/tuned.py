@@ -17,7 +17,8 @@ from pathlib import Path
 import torch
 
 from tgraph.core import cache
-from tgraph.core.graph import Graph, derived
+from tgraph.core.derived import Derived
+from tgraph.core.graph import Graph
 from tgraph.kernels.call import Call
 
 FILE = "tuned.json"
@@ -49,7 +50,7 @@ class Degrees:
         return ", ".join(f"{name} 2^{number.bit_length()}" for name, number in vars(self).items())
 
 
-@derived
+@Derived
 def _degrees(graph: Graph) -> Degrees:
     largest = int(graph.in_degree.max()) if graph.num_vertices else 0
     return Degrees(graph.num_vertices, graph.num_arcs, largest)
@@ -58,7 +59,7 @@ def _degrees(graph: Graph) -> Degrees:
 def key(graph: Graph, reduce: str, columns: int, dtype: torch.dtype) -> str:
     """What a choice depends on, as one line that a reader of the file understands."""
     width = 1 << max(columns - 1, 0).bit_length()
-    parts = (machine(graph.device), _degrees.__get__(graph), f"{MEASURED[reduce]} of {dtype}", f"columns {width}")
+    parts = (machine(graph.device), _degrees(graph), f"{MEASURED[reduce]} of {dtype}", f"columns {width}")
     return "; ".join(map(str, parts))
 
 

@@ -16,8 +16,8 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.building.edge_index import check_ends, sort_by_target
 from tgraph.core.csr import Csr
-from tgraph.core.graph import Graph, kept_for_later
-from tgraph.core.rows import computed_once
+from tgraph.core.derived import computed_once, detached_cache_scope
+from tgraph.core.graph import Graph
 from tgraph.kernels.autograd.degree_weights import multiply_ends
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Adjacency:
     def _sorted(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """(offset [num_targets + 1], the source of each arc, and the position of each arc in the user's order; None for
         the identity)"""
-        with kept_for_later():
+        with detached_cache_scope():
             return self._sort()
 
     def _sort(self) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -61,7 +61,7 @@ class Adjacency:
         """The CSR by target, as a graph of max(num_sources, num_targets) vertices whose arcs lead from targets to
         sources."""
         offset, neighbors, _ = self._sorted
-        with kept_for_later():
+        with detached_cache_scope():
             if (missing := self.num_sources - self.num_targets) > 0:
                 offset = torch.cat((offset, offset[-1:].expand(missing)))
             return Graph(offset, neighbors)
@@ -143,7 +143,7 @@ class Adjacency:
     def kept(self, name: Hashable, compute: Callable[[], T]) -> T:
         """The result of `compute`, cached under this name."""
         if name not in self._kept:
-            with kept_for_later():
+            with detached_cache_scope():
                 self._kept[name] = compute()
         return self._kept[name]
 
@@ -173,7 +173,7 @@ class ArcWeights:
     def find_transposed(self, adjacency: Adjacency) -> Tensor:
         """As `transposed`, outside of torch.compile tracing."""
         if self._transposed is None:
-            with kept_for_later():
+            with detached_cache_scope():
                 self._transposed = self._transpose(adjacency)
         return self._transposed
 

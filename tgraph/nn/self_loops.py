@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building.edge_index import sort_by_target
-from tgraph.core.graph import Graph, kept_for_later
-from tgraph.core.rows import computed_once
+from tgraph.core.derived import computed_once, detached_cache_scope
+from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.compiled import at_trace_time, derive
@@ -65,7 +65,7 @@ class LoopedAdjacency(Adjacency):
     def _split(self) -> tuple[Tensor | None, Tensor | None]:
         if not self._replaced:
             return None, None
-        with kept_for_later():
+        with detached_cache_scope():
             source, target = self._ends
             return _split_loops(source, target, max(self.num_sources, self._num_loops), self._num_loops)
 

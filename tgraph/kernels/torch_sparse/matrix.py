@@ -8,7 +8,8 @@ import warnings
 import torch
 from torch import Tensor
 
-from tgraph.core.graph import Graph, derived
+from tgraph.core.derived import Derived
+from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode
 
 
@@ -49,10 +50,10 @@ class Matrix:
         stored = self.stored
         if values is None:
             ones = _sparse_ones_float64 if dtype == torch.float64 else _sparse_ones_float32
-            values = ones.__get__(stored)
+            values = ones(stored)
         n = stored.num_vertices
         _warned_of_beta()
-        offset = _sparse_offset.__get__(stored)
+        offset = _sparse_offset(stored)
         return torch.sparse_csr_tensor(offset, stored.neighbors, values.detach(), (n, n), check_invariants=False)
 
 
@@ -89,17 +90,17 @@ def _warned_of_beta() -> None:
 # ---- what is kept on the graph --------------------------------------------------------------------------------------
 
 
-@derived
+@Derived
 def _sparse_offset(graph: Graph) -> Tensor:
     """The offsets in the dtype of the neighbours, as the sparse libraries want them; int64 [n + 1] is shared."""
     return graph.offset.to(graph.neighbors.dtype)
 
 
-@derived
+@Derived
 def _sparse_ones_float32(graph: Graph) -> Tensor:
     return torch.ones(graph.num_arcs, device=graph.device)
 
 
-@derived
+@Derived
 def _sparse_ones_float64(graph: Graph) -> Tensor:
     return torch.ones(graph.num_arcs, dtype=torch.float64, device=graph.device)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from tgraph.core.rows import computed_once
+from tgraph.core.derived import computed_once
 from tgraph.errors import FileFormatError
 from tgraph.stream.file.container import REMEDY, SECTIONS, Extent
 from tgraph.stream.file.folding import Folded, stages, unfold

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import computed_once
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.files import PathLike
 from tgraph.io import labels, tg

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices, native
-from tgraph.core.graph import Graph, kept_for_later
+from tgraph.core.derived import detached_cache_scope
+from tgraph.core.graph import Graph
 from tgraph.kernels.native.base.pages import fresh
 
 PATIENCE = 3  # so many passes over the arcs are made before one numbers them
@@ -57,7 +58,7 @@ class Grouped:
         if self.passes <= PATIENCE or (self.most is not None and row_bytes > self.most):
             return False
         if self.neighbors is None:
-            with kept_for_later():
+            with detached_cache_scope():
                 if self.neighbors is None:
                     self._number(row_bytes, neighbors, degree())
         return self.neighbors is not None and row_bytes <= cast(int, self.most)

@@ -1,0 +1,94 @@
+"""Derived data: computed at first use and kept with the object that it derives from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from tgraph.errors import ArgumentError
+
+T = TypeVar("T")
+
+_lock = threading.RLock()  # threads that search the same graph at once derive its data once
+
+
+def detached_cache_scope() -> AbstractContextManager[Any]:
+    """A scope for making tensors that are cached: they are no inference tensors, and belong to no transform of
+    torch.func. One thread at a time is in such a scope."""
+    if torch.is_inference_mode_enabled() or torch._C._are_functorch_transforms_active():
+        return _outside_of_transforms()
+    return _lock
+
+
+@contextmanager
+def _outside_of_transforms() -> Iterator[None]:
+    with _lock, torch.inference_mode(False), torch._C._DisableFuncTorch():
+        yield
+
+
+class Cache:
+    """Derived data by key. `values` holds what is cached now."""
+
+    def __init__(self) -> None:
+        self.values: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value cached under `key`, the result of `compute` at first use."""
+        if key not in self.values:
+            with detached_cache_scope():
+                if key not in self.values:
+                    self.values[key] = compute()
+        return self.values[key]
+
+    def sizes(self) -> dict[Any, int]:
+        """{key: bytes}, 0 for values without `nbytes`."""
+        return {key: getattr(value, "nbytes", 0) for key, value in self.values.items()}
+
+    def drop(self, *keys: Hashable) -> None:
+        """Remove these `keys`, or all. Raises ArgumentError for one that is not cached."""
+        for key in keys or tuple(self.values):
+            if key not in self.values:
+                cached = ", ".join(map(str, self.values)) or "nothing"
+                raise ArgumentError(f"names: {key!r} is not cached; cached now: {cached}")
+            del self.values[key]
+
+
+class Derived(Generic[T]):
+    """A function of an object with a `_cache`, computed once for each object; its name is the key."""
+
+    def __init__(self, function: Callable[[Any], T]):
+        self.function, self.name = function, function.__name__
+
+    def __call__(self, owner: Any) -> T:
+        values = owner._cache.values
+        return values[self.name] if self.name in values else owner._cache.get(self.name, lambda: self.function(owner))
+
+
+def derived(function: Callable[[Any], T]) -> property:
+    """A property of an object with a `_cache`, computed once for each object; its name is the key."""
+    name = function.__name__
+
+    def get(owner: Any) -> T:
+        values = owner._cache.values
+        return values[name] if name in values else owner._cache.get(name, lambda: function(owner))
+
+    get.__doc__ = function.__doc__
+    return property(get)
+
+
+def computed_once(function: Callable[[Any], T]) -> property:
+    """A property computed at first use and kept as an attribute, where nothing lists or drops it.
+    `functools.cached_property` takes a lock in Python 3.11, which torch.compile cannot trace."""
+    name = f"_{function.__name__}_kept"
+
+    def get(owner: Any) -> T:
+        if name not in owner.__dict__:
+            owner.__dict__[name] = function(owner)
+        return owner.__dict__[name]
+
+    get.__doc__ = function.__doc__
+    return property(get)
