@@ -207,8 +207,9 @@ def test_refusals_of_arcs():
 
 
 def test_more_arcs_than_int32_counts():
-    graph = types.SimpleNamespace(num_arcs=2**31, neighbors=torch.empty(0, dtype=torch.int32))
-    sub = types.SimpleNamespace(graph=graph, selection=types.SimpleNamespace(is_whole=True), sends_partly=False)
+    graph = types.SimpleNamespace(num_arcs=2**31)
+    held = types.SimpleNamespace(is_whole=True, stored_neighbors=torch.empty(0, dtype=torch.int32))
+    sub = types.SimpleNamespace(graph=graph, selection=held, sends_partly=False)
     assert "number of arcs" in torch_sparse._refuses_arcs(sub)
 
 
