@@ -108,7 +108,9 @@ def records(*tensors: Tensor | float | None) -> bool:
 def is_plain(*tensors: Tensor | None) -> bool:
     """True where functions may be given the memory of these tensors of the CPU in place of an operator: none is a
     subclass, and nobody traces, transforms or observes the operators that are called."""
-    if torch.compiler.is_compiling() or _num_modes() or transformed() or _is_included(_SEVERAL):
+    if torch.compiler.is_compiling() or _num_modes() or _are_transforms_active() or _is_included(_SEVERAL):
+        return False
+    if _forward_ad._current_level >= 0:
         return False
     for tensor in tensors:  # noqa: SIM110  a generator takes three times as long
         if tensor is not None and (type(tensor) not in _PLAIN or not tensor.is_cpu):

@@ -35,9 +35,6 @@ class Measured:
     milliseconds: dict[str, float]
 
 
-_known: dict[str, Measured] | None = None
-
-
 @dataclass(frozen=True)
 class Degrees:
     """Statistics of a graph on which the speed of a pull depends: n, m and the largest in-degree."""
@@ -96,19 +93,16 @@ def choice(call: Call) -> str | None:
     return None if measured is None else measured.choice
 
 
+@functools.cache
 def stored() -> dict[str, Measured]:
     """All that was measured, by `key`."""
-    global _known
-    if _known is None:
-        _known = _read()
-    return _known
+    return _read()
 
 
 def store(measured: dict[str, Measured]) -> None:
     """Add to what is known, here and in the file. Raises OSError where that cannot be written, and RuntimeError where
     there is no folder for it; this process knows it nevertheless."""
-    global _known
-    _known = {**stored(), **measured}
+    stored().update(measured)
     path = cache.folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(f".{os.getpid()}")
@@ -119,8 +113,7 @@ def store(measured: dict[str, Measured]) -> None:
 
 def forget() -> None:
     """Read the file again when it is needed next."""
-    global _known
-    _known = None
+    stored.cache_clear()
 
 
 def _read() -> dict[str, Measured]:

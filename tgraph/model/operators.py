@@ -148,7 +148,7 @@ def _at_once(graph: Graph, data: Tensor, mean: bool, edge: str) -> Tensor | None
             return None
         own = graph.transpose_detached().weights
     columns = data if data.dim() == 2 else data[:, None]
-    if not eager.serves(arcs, columns, own):
+    if not eager.serves(arcs.neighbors, arcs.num_columns, columns, own):
         return None
     received = eager.aggregate(arcs, columns, mean, own, None if own is None else lambda: graph.weights)
     return received if data.dim() == 2 else received[:, 0]

@@ -30,6 +30,8 @@ class Adjacency:
     values : [E, ...] in that order, the values of a sparse matrix, or None.
     """
 
+    csr: Csr | None = None  # `arcs(of_edges=False)`, once that was called
+
     def __init__(
         self, source: Tensor, target: Tensor, num_sources: int, num_targets: int, values: Tensor | None = None
     ):
@@ -90,7 +92,10 @@ class Adjacency:
 
     def arcs(self, of_edges: bool = True) -> Csr:
         """The rows as the sum and attention operators take them, cached; `of_edges` if edge data is an input."""
-        return self.kept("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
+        found = self.kept("arcs of edges" if of_edges else "arcs", lambda: self._cut(of_edges))
+        if not of_edges and not torch.compiler.is_compiling():
+            self.csr = found
+        return found
 
     def _cut(self, of_edges: bool) -> Csr:
         offset, neighbors, position = self._sorted

@@ -35,8 +35,18 @@ class Memory:
         return OrderedDict, ()
 
 
+def is_cacheable(edge_index: Any) -> bool:
+    """Whether `remembered` caches on an edge_index: on a plain tensor whose changes are counted."""
+    strided = type(edge_index) is Tensor and edge_index.layout == torch.strided
+    return strided and not edge_index.is_inference() and not edge_index.requires_grad
+
+
 def remembered(
-    tensor: Tensor, key: Hashable, build: Callable[[], T], values: Tensor | None, parts: tuple[Tensor | None, ...]
+    tensor: Tensor,
+    key: Hashable,
+    build: Callable[[], T],
+    values: Tensor | None = None,
+    parts: tuple[Tensor | None, ...] = (),
 ) -> T:
     """The value cached under a key, or built and cached; valid while the version counter and address of the tensor are
     the same. `values` : of a sparse matrix, whose version counts too. `parts` : other tensors of a matrix, compared by

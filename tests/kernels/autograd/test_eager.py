@@ -90,7 +90,7 @@ def test_sums_and_their_gradients(sizes, mean, weighted, often, many, monkeypatc
     arcs = arcs_of(*sizes)
     data = torch.randn(sizes[0], 3, dtype=torch.float64, requires_grad=True)
     weights = torch.rand(arcs.num_arcs, dtype=torch.float64) if weighted else None
-    assert eager.serves(arcs, data, weights)
+    assert eager.serves(arcs.neighbors, arcs.num_columns, data, weights)
     found = eager.aggregate(arcs, data, mean, weights)
     expected = by_message(arcs, data, mean, weights)
     torch.testing.assert_close(found, expected)
@@ -122,26 +122,26 @@ def test_gradients_of_several_at_once():
 
 def test_what_is_left_to_the_operators():
     arcs, data = arcs_of(6, 6), torch.randn(6, 2)
-    assert eager.serves(arcs, data)
-    assert not eager.serves(arcs, data.half())
-    assert not eager.serves(arcs, data[:, 0])
-    assert not eager.serves(arcs, data[:5])
-    assert not eager.serves(arcs, data.to("meta"))
-    assert not eager.serves(arcs, data, torch.ones(arcs.num_arcs, requires_grad=True))
+    assert eager.serves(arcs.neighbors, arcs.num_columns, data)
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data.half())
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data[:, 0])
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data[:5])
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data.to("meta"))
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data, torch.ones(arcs.num_arcs, requires_grad=True))
     with watched():
-        assert not eager.serves(arcs, data)
+        assert not eager.serves(arcs.neighbors, arcs.num_columns, data)
     seen = []
-    vmap(lambda x: seen.append(eager.serves(arcs, x)) or x)(data[None])
-    grad(lambda x: seen.append(eager.serves(arcs, x)) or x.sum())(data)
+    vmap(lambda x: seen.append(eager.serves(arcs.neighbors, arcs.num_columns, x)) or x)(data[None])
+    grad(lambda x: seen.append(eager.serves(arcs.neighbors, arcs.num_columns, x)) or x.sum())(data)
     with torch._subclasses.FakeTensorMode() as fake:
-        seen.append(eager.serves(arcs, fake.from_tensor(data)))
+        seen.append(eager.serves(arcs.neighbors, arcs.num_columns, fake.from_tensor(data)))
     assert seen == [False] * 3
 
 
 def test_without_the_kernels(monkeypatch):
     arcs, data = arcs_of(6, 6), torch.randn(6, 2)
     monkeypatch.setenv("TGRAPH_NATIVE", "0")
-    assert not eager.serves(arcs, data)
+    assert not eager.serves(arcs.neighbors, arcs.num_columns, data)
 
 
 @pytest.mark.parametrize("mean", [True, False])

@@ -13,14 +13,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph import kernels as registry
 from tgraph.core import native
 from tgraph.core.csr import Csr
+from tgraph.core.dispatch import watchers
 from tgraph.core.library import applied, is_plain
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd.degree_weights import mean_weights
 from tgraph.kernels.native.aggregation.arcs import PULL, flat
-from tgraph.kernels.native.base.pages import fresh, settle
+from tgraph.kernels.native.base.pages import LARGE, fresh, settle
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -36,21 +36,16 @@ NARROW = 8
 OFTEN = 4
 
 
-def serves(arcs: Csr, data: Tensor, weights: Tensor | None = None) -> bool:
-    """True where the functions of this module take these: plain tensors of the CPU, data [num_sources, columns] of
-    float32 or float64 and weights [num_arcs] of the same dtype that record no gradient; and nobody asks which backend
-    computes, or has chosen one."""
+def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = None) -> bool:
+    """Whether the functions of this module support these: plain tensors of the CPU, data [rows, columns] of float32 or
+    float64 and weights [num_arcs] of the same dtype without a gradient; no backend is chosen or recorded."""
     if weights is not None and (weights.requires_grad or weights.dtype != data.dtype):
         return False
-    return _serves(arcs.neighbors, arcs.num_columns, data, weights)
-
-
-def _serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) -> bool:
     if not is_plain(data, weights, neighbors) or data.dtype not in DTYPES or neighbors.dtype != torch.int32:
         return False
     if data.dim() != 2 or data.shape[0] != rows or not data.numel() or tuned.stored():
         return False
-    return not registry.is_watched() and native.load() is not None
+    return not watchers() and native.load() is not None
 
 
 def aggregate(
@@ -82,18 +77,22 @@ def best(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
 
 
 def _pull(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
-    rows, columns = arcs.num_rows, data.shape[1]
-    out = fresh((rows, columns), data.dtype)
-    if (columns >= NARROW or own) and arcs.num_arcs * columns <= MANY:
-        cast(Any, native.load()).take_sums(arcs.neighbors, arcs.offset, flat(data), columns, weights, mean, own, out)
+    offset, neighbors = arcs.offset, arcs.neighbors
+    rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], cast(Any, native.load())
+    large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
+    out = fresh((rows, columns), data.dtype) if large else torch.empty((rows, columns), dtype=data.dtype, device="cpu")
+    sent = (data.detach() if data.requires_grad else data).contiguous()
+    if (columns >= NARROW or own) and num_arcs * columns <= MANY:
+        kernels.take_sums(neighbors, offset, sent, columns, weights, mean, own, out)
         return out
-    if data.shape[0] < rows:  # a kernel expects data of as many vertices as there are rows
-        data = torch.nn.functional.pad(data, (0, 0, 0, rows - data.shape[0]))
-    settle(data, arcs.num_arcs)
+    if sent.shape[0] < rows:  # a kernel expects data of as many vertices as there are rows
+        sent = torch.nn.functional.pad(sent, (0, 0, 0, rows - sent.shape[0]))
+    if large:
+        settle(sent, num_arcs)
     edge = "copy" if weights is None else "mul"
-    whole = arcs.neighbors, arcs.offset, None, -1, None
-    getattr(native.load(), PULL[data.dtype])(*whole, flat(data), columns, weights, 1, "sum", edge, 0.0, mean, out)
-    return out.add_(flat(data), alpha=own) if own else out
+    pull = getattr(kernels, PULL[data.dtype])
+    pull(neighbors, offset, None, -1, None, sent, columns, weights, 1, "sum", edge, 0.0, mean, out)
+    return out.add_(sent, alpha=own) if own else out
 
 
 class _Sum(torch.autograd.Function):
@@ -113,7 +112,7 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         arcs, weights = ctx.arcs, ctx.weights
-        at_once = _serves(arcs.neighbors, arcs.num_rows, grad, weights)
+        at_once = serves(arcs.neighbors, arcs.offset.shape[0] - 1, grad, weights)
         recorded = torch.is_grad_enabled()
         if at_once and not recorded and not _is_worth_turning(arcs, grad.shape[1]):
             return _give(arcs, grad, ctx.mean, weights, ctx.own), *_NONE

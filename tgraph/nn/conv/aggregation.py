@@ -95,8 +95,8 @@ def _at_once(
     """The sum or mean by `kernels.autograd.eager`, or None where it does not support the call."""
     if torch.compiler.is_compiling() or (isinstance(adjacency, GraphAdjacency) and adjacency.in_layout):
         return None
-    arcs, values = adjacency.arcs(of_edges=False), None if weights is None else weights.values
-    if not eager.serves(arcs, data, values):
+    arcs, values = adjacency.csr or adjacency.arcs(of_edges=False), None if weights is None else weights.values
+    if not eager.serves(arcs.neighbors, arcs.num_columns, data, values):
         return None
     if weights is None or values is None:
         return eager.aggregate(arcs, data, mean, own=own)
@@ -109,8 +109,8 @@ def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | N
         return None
     if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
         return None
-    arcs = adjacency.arcs(of_edges=False)
-    if not eager.serves(arcs, data) or arcs.num_arcs * data.shape[1] > eager.MANY:
+    arcs = adjacency.csr or adjacency.arcs(of_edges=False)
+    if not eager.serves(arcs.neighbors, arcs.num_columns, data) or arcs.num_arcs * data.shape[1] > eager.MANY:
         return None
     return eager.best(arcs, data, reduce == "max")
 

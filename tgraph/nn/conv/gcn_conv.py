@@ -10,12 +10,14 @@ from torch.nn.parameter import Parameter
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
+from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
 from tgraph.nn.conv.aggregation import aggregate
 from tgraph.nn.conv.layer import (
     REDUCE,
     MessagePassing,
     linear,
+    linear_map,
     plain_weight,
     transform_first,
     vertices_back,
@@ -23,7 +25,7 @@ from tgraph.nn.conv.layer import (
 )
 from tgraph.nn.conv.linear import Linear, zeros
 from tgraph.nn.conv.namesakes import namesake
-from tgraph.nn.hugepage_ops import linear_map, plus
+from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.normalisation import gcn_norm
 
 Namesake: Any = namesake("GCNConv")
@@ -104,7 +106,10 @@ class GCNConv(MessagePassing, Namesake):
         first = transform_first(weight, x, reduce)
         if first is not False:
             x = linear(lin, weight, x)
-        x = vertices_back(aggregate(adjacency, vertices_first(x, self.node_dim), reduce, weights), self.node_dim)
+        if x.dim() + self.node_dim == 0:
+            x = aggregate(adjacency, x, reduce, weights)
+        else:
+            x = vertices_back(aggregate(adjacency, vertices_first(x, self.node_dim), reduce, weights), self.node_dim)
         if first is False and weight is not None and lin.bias is None and not torch.is_autocast_enabled(x.device.type):
             return linear_map(x, weight, self.bias)
         if first is False:
@@ -117,6 +122,16 @@ class GCNConv(MessagePassing, Namesake):
         """The adjacency to aggregate over, and its weights in the order of the rows."""
         if self.cached and self.normalize and isinstance(self._cached_edge_index, tuple):
             return self._cached_edge_index
+        plain = edge_weight is None and self.normalize and tensor_cache.is_cacheable(edge_index)
+        if not plain or torch.compiler.is_compiling() or torch.jit.is_tracing():
+            return self._find_normalised(x, edge_index, edge_weight)
+        key = ("gcn", x.shape[self.node_dim], x.dtype, self.flow, self.add_self_loops)
+        find = lambda: self._find_normalised(x, edge_index, None)  # noqa: E731
+        return tensor_cache.remembered(edge_index, key, find)
+
+    def _find_normalised(
+        self, x: Tensor, edge_index: Any, edge_weight: Tensor | None
+    ) -> tuple[Adjacency, ArcWeights | Scale | None]:
         adjacency = self._adjacency(edge_index, (x, x))
         if edge_weight is None:
             edge_weight = adjacency.values

@@ -13,11 +13,13 @@ from torch.nn.parameter import UninitializedParameter
 from tgraph.core.graph import Graph
 from tgraph.core.library import transformed
 from tgraph.errors import ArgumentError
+from tgraph.kernels.native.base.pages import LARGE
+from tgraph.nn import hugepage_ops
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
-from tgraph.nn.hugepage_ops import linear_map, plus
+from tgraph.nn.hugepage_ops import plus
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
@@ -163,8 +165,8 @@ def changed_step(layer: Any) -> str | None:
     reduction = state["_modules"].get("aggr_module")
     aggr = state["aggr"]
     expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
-    kind = type(reduction)
-    if kind.__name__ != expected or not is_from_pyg(kind) or _is_hooked(reduction):
+    kind: Any = type(reduction)
+    if kind.__name__ != expected or not _is_class_from_pyg(kind) or _is_hooked(reduction):
         return "aggr_module"
     return None
 
@@ -172,6 +174,9 @@ def changed_step(layer: Any) -> str | None:
 def is_from_pyg(definition: Any) -> bool:
     """Whether a function or class is PyTorch Geometric's: its explainers assign its own `propagate` to layers."""
     return str(getattr(definition, "__module__", None)).startswith("torch_geometric.")
+
+
+_is_class_from_pyg = cache(is_from_pyg)
 
 
 def _is_hooked(module: Any) -> bool:
@@ -201,6 +206,13 @@ def plain_weight(lin: Any) -> Tensor | None:
 @cache
 def _is_linear(kind: Any) -> bool:
     return kind.__name__ == "Linear" and kind.__module__ in LINEAR
+
+
+def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """As `hugepage_ops.linear_map`, which small inputs do not need."""
+    if x.shape[0] * max(weight.shape) * x.element_size() < LARGE:
+        return torch.nn.functional.linear(x, weight, bias)
+    return hugepage_ops.linear_map(x, weight, bias)
 
 
 def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
