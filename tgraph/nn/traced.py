@@ -4,7 +4,7 @@ time the compiled code runs. The arcs of a `tgraph.Graph` are sorted once (`comp
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -16,20 +16,6 @@ from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 
 T = TypeVar("T")
-
-
-class Rows(NamedTuple):
-    """The fields of a Graph that layers read."""
-
-    offset: Tensor
-    neighbors: Tensor
-    num_vertices: int
-    transpose_permutation: Tensor | None = None
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the tensors."""
-        return self.offset.device
 
 
 class TracedAdjacency(Adjacency):
@@ -44,16 +30,17 @@ class TracedAdjacency(Adjacency):
     def num_edges(self) -> int:
         return self.source.shape[0]
 
-    def _sort_traced(self) -> tuple[Rows, Tensor, Rows]:
+    def _sort_traced(self) -> tuple[Csr, Tensor, Csr]:
         sizes = self.num_sources, self._num_rows
         # torch.export does not simplify max(n, n + 1), of n vertices and a sink
         square = self._num_rows if self.num_sources == self.num_targets else torch.sym_max(*sizes)
         offset, neighbors, position = sort_arcs(self.source, self.target, *sizes, square)
-        columns = transpose_arcs(offset, neighbors, square, True)
-        return Rows(offset, neighbors, square, columns[2]), position, Rows(columns[0], columns[1], square)
+        by_column, rows, number = transpose_arcs(offset, neighbors, square, True)
+        transpose = Csr.unchecked(by_column, rows, number, square)
+        return Csr.unchecked(offset, neighbors, None, square), position, transpose
 
     @property
-    def _both(self) -> tuple[Rows, Tensor, Rows]:
+    def _both(self) -> tuple[Csr, Tensor, Csr]:
         if "both" not in self._kept:
             self._kept["both"] = self._sort_traced()
         return self._kept["both"]
@@ -72,9 +59,7 @@ class TracedAdjacency(Adjacency):
 
     @property
     def transpose_permutation(self) -> Tensor:
-        permutation = self.rows.transpose_permutation
-        assert permutation is not None
-        return permutation
+        return cast(Tensor, self._both[2].permutation)
 
     def _cut(self, of_edges: bool) -> Csr:
         position = self.position if of_edges else None

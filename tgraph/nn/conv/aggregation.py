@@ -127,7 +127,7 @@ def _transpose(adjacency: Adjacency, numbered: bool) -> Csr:
     """The transpose of the rows, for gradients; `numbered` for those of weights."""
     columns = adjacency.columns
     _set_owner(columns)
-    permutation = adjacency.rows.transpose_permutation if numbered else None
+    permutation = adjacency.transpose_permutation if numbered else None
     return Csr.unchecked(columns.offset, columns.neighbors, permutation, 0)
 
 

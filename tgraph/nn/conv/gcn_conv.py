@@ -19,13 +19,13 @@ from tgraph.nn.conv.layer import (
     linear,
     linear_map,
     plain_weight,
+    plus,
     transform_first,
     vertices_back,
     vertices_first,
 )
 from tgraph.nn.conv.linear import Linear, zeros
 from tgraph.nn.conv.namesakes import namesake
-from tgraph.nn.hugepage_ops import plus
 from tgraph.nn.normalisation import gcn_norm
 
 Namesake: Any = namesake("GCNConv")

@@ -19,7 +19,6 @@ from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.compiled import prepare
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import FLOWS, Sizes, adjacency_of
-from tgraph.nn.hugepage_ops import plus
 
 REDUCE = {"add": "sum", "sum": "sum", "mean": "mean", "min": "min", "max": "max"}
 
@@ -213,6 +212,11 @@ def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if x.shape[0] * max(weight.shape) * x.element_size() < LARGE:
         return torch.nn.functional.linear(x, weight, bias)
     return hugepage_ops.linear_map(x, weight, bias)
+
+
+def plus(x: Tensor, y: Tensor) -> Tensor:
+    """As `hugepage_ops.plus`, which small inputs do not need."""
+    return x + y if x.numel() * x.element_size() < LARGE else hugepage_ops.plus(x, y)
 
 
 def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
