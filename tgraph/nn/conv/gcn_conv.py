@@ -122,8 +122,8 @@ class GCNConv(MessagePassing, Namesake):
         """The adjacency to aggregate over, and its weights in the order of the rows."""
         if self.cached and self.normalize and isinstance(self._cached_edge_index, tuple):
             return self._cached_edge_index
-        plain = edge_weight is None and self.normalize and tensor_cache.is_cacheable(edge_index)
-        if not plain or torch.compiler.is_compiling() or torch.jit.is_tracing():
+        traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
+        if traced or edge_weight is not None or not self.normalize or not tensor_cache.is_cacheable(edge_index):
             return self._find_normalised(x, edge_index, edge_weight)
         key = ("gcn", x.shape[self.node_dim], x.dtype, self.flow, self.add_self_loops)
         find = lambda: self._find_normalised(x, edge_index, None)  # noqa: E731

@@ -209,14 +209,16 @@ def _is_linear(kind: Any) -> bool:
 
 def linear_map(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """As `hugepage_ops.linear_map`, which small inputs do not need."""
-    if x.shape[0] * max(weight.shape) * x.element_size() < LARGE:
+    if torch.compiler.is_compiling() or x.shape[0] * max(weight.shape) * x.element_size() < LARGE:
         return torch.nn.functional.linear(x, weight, bias)
     return hugepage_ops.linear_map(x, weight, bias)
 
 
 def plus(x: Tensor, y: Tensor) -> Tensor:
     """As `hugepage_ops.plus`, which small inputs do not need."""
-    return x + y if x.numel() * x.element_size() < LARGE else hugepage_ops.plus(x, y)
+    if torch.compiler.is_compiling() or x.numel() * x.element_size() < LARGE:
+        return x + y
+    return hugepage_ops.plus(x, y)
 
 
 def linear(lin: Any, weight: Tensor | None, x: Tensor) -> Tensor:
