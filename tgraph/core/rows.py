@@ -12,6 +12,13 @@ from tgraph.core.derived import computed_once
 from tgraph.core.storage import CsrTensors, Rows, Storage
 
 
+def offset_of(degree: Tensor) -> Tensor:
+    """Where the arcs of each row begin, int64 [n + 1], from their numbers [n]."""
+    offset = torch.zeros(len(degree) + 1, dtype=torch.int64, device=degree.device)
+    torch.cumsum(degree, 0, out=offset[1:])
+    return offset
+
+
 def gather_rows(
     offset: Tensor, rows: Tensor | None, *, num_arcs: int | None = None, width: int | None = None
 ) -> tuple[Tensor, Tensor]:

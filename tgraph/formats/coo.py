@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_stretches
+from tgraph.core.rows import gather_stretches, offset_of
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, count_option
 from tgraph.formats.layout import Layout
@@ -108,7 +108,7 @@ class COO(Uncompressed):
         if not self.sorted:
             return reduce_arcs(self.row_of_arc, self.neighbors, weights, data, reduction, edge)
         rows, degree = self.row_of_arc.unique_consecutive(return_counts=True)
-        offset = torch.cat((degree.new_zeros(1), degree.cumsum(0)))
+        offset = offset_of(degree)
         received = reduce_rows(offset, self.neighbors, weights, data, reduction, edge)
         return placed(received, rows, self.num_vertices, reduction)
 

@@ -52,7 +52,7 @@ class DCSR(ByRow):
         return cls(num_vertices, row_ids.to(index), offset.to(counts), neighbors.to(index), weights)
 
     def to_csr(self) -> Csr:
-        return torch.cat((self.offset.new_zeros(1).long(), self.out_degree().cumsum(0))), self.neighbors, self.weights
+        return self.row_offset(), self.neighbors, self.weights
 
     def _rows(self, vertices: Tensor) -> Csr:
         sought = vertices.to(self.row_ids.dtype)

@@ -17,7 +17,7 @@ from tgraph.core.building.symmetry import Mirror
 from tgraph.core.csr import Csr, statistics_of
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows
+from tgraph.core.rows import gather_rows, offset_of
 from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.portable.linear import finished, widened
@@ -99,9 +99,7 @@ class Layout(ABC):
 
     def row_offset(self) -> Tensor:
         """Offsets of the rows in CSR, int64 [n + 1]."""
-        offset = torch.zeros(self.num_vertices + 1, dtype=torch.int64, device=self.device)
-        torch.cumsum(self.out_degree(), 0, out=offset[1:])
-        return offset
+        return offset_of(self.out_degree())
 
     def scan(self, see: Callable[[int, int, Tensor, Tensor, Tensor | None], None]) -> None:
         """Call `see(first arc, first row, offset, neighbors, weights)` for chunks of consecutive rows, in any order,

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.building import inputs, sorting, validate
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows, gather_stretches
+from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
@@ -134,7 +134,7 @@ def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None)
     length = degree if order is None else degree[order]
     padded = torch.nn.functional.pad(length, (0, -n % height)).view(-1, height)
     entries = padded.amax(1) * height
-    offset = torch.cat((entries.new_zeros(1), entries.cumsum(0)))
+    offset = offset_of(entries)
     stored = int(offset[-1])
     if limit is not None and stored > limit * graph.num_arcs:
         raise ArgumentError(

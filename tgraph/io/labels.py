@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from tgraph.io.edges import text_labels
 
@@ -16,6 +18,18 @@ def pack(vertices: Any) -> tuple[np.ndarray, np.ndarray]:
     offset = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(label) for label in encoded], out=offset[1:])
     return np.frombuffer(bytearray().join(encoded), dtype=np.uint8), offset
+
+
+def tensors_of(order: Tensor | None, vertices: Any) -> dict[str, Tensor]:
+    """The tensors of a .tg file that hold the order and the original ids of a graph, the widest dtype first. Raises
+    ArgumentError for labels that are not text."""
+    tensors = {} if order is None else {"order": order}
+    if isinstance(vertices, Tensor):
+        tensors["vertices"] = vertices
+    elif vertices is not None:
+        text, offset = map(torch.from_numpy, pack(vertices))
+        tensors |= {"vertex_text_offset": offset, "vertex_text": text}
+    return tensors
 
 
 def unpack(text: np.ndarray, offset: np.ndarray) -> np.ndarray:

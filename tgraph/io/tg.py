@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-import torch
 from torch import Tensor
 
 from tgraph import formats
@@ -177,13 +176,7 @@ def write(graph: Graph, path: PathLike) -> None:
     Raises ArgumentError for labels that are not text; OSError, with the bytes needed, where the disk is full.
     """
     tensors, notes = _arcs(graph)
-    if graph.order is not None:
-        tensors["order"] = graph.order
-    if isinstance(graph.vertices, Tensor):
-        tensors["vertices"] = graph.vertices
-    elif graph.vertices is not None:
-        text, offset = map(torch.from_numpy, labels.pack(graph.vertices))
-        tensors |= {"vertex_text_offset": offset, "vertex_text": text}
+    tensors |= labels.tensors_of(graph.order, graph.vertices)
     notes |= {
         "format": "tgraph",
         "version": str(VERSION if graph.layout is not None else 1),

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building.sorting import index_dtype
+from tgraph.core.rows import offset_of
 
 # Passes over the choice of rules: each uses the expansion lengths that follow from the choice before.
 SWEEPS = 3
@@ -101,8 +102,7 @@ class Grammar:
         kept = kept[torch.argsort(depth[kept], stable=True)]
         levels = torch.bincount(depth[kept], minlength=1).cumsum(0)
         symbols = torch.cat((self.pairs[kept - self.num_tokens].flatten(), self.symbols))
-        begin = torch.zeros(len(symbols) + 1, dtype=torch.int64, device=symbols.device)
-        torch.cumsum(width[symbols], 0, out=begin[1:])
+        begin = offset_of(width[symbols])
         rows = torch.cat((2 * torch.arange(len(kept), device=symbols.device), 2 * len(kept) + self.offset))
         written = symbols.new_empty(int(begin[-1]), dtype=index_dtype(self.num_symbols))
         place = begin[:-1]

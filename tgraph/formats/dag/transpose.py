@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.rows import offset_of
 from tgraph.kernels.dag import Dag
 
 
@@ -96,8 +97,7 @@ def _extended(values: Tensor, arcs: Tensor | None, more: int) -> Tensor:
 
 def _reversed_parts(dag: Dag, kept: Tensor, num_virtual: int) -> tuple[tuple[int, ...], Tensor | None]:
     """The phases and tasks of the kept rows in reverse order, and a last phase for the outputs."""
-    before = torch.zeros(dag.num_rows + 1, dtype=torch.int64, device=kept.device)
-    torch.cumsum(kept if dag.order is None else kept[dag.order.long()], 0, out=before[1:])
+    before = offset_of(kept if dag.order is None else kept[dag.order.long()])
     bounds = num_virtual - before[torch.tensor(dag.phases, device=kept.device)].flip(0)
     ends = [int(last) for first, last in pairwise(bounds.tolist()) if first < last]
     phases = (0, *ends, num_virtual + dag.num_vertices)

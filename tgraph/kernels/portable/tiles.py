@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.rows import gather_rows
+from tgraph.core.rows import gather_rows, offset_of
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.reductions import REDUCTIONS
 
@@ -69,8 +69,7 @@ def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles
     is_new[1:] = (window[1:] != window[:-1]) | (column[1:] != column[:-1]) | (copy[1:] != copy[:-1])
     distinct = torch.bincount(window[is_new], minlength=-(-n // HEIGHT))
     first = distinct.cumsum(0) - distinct
-    bounds = torch.zeros(len(distinct) + 1, dtype=torch.int64, device=row.device)
-    torch.cumsum((distinct + WIDTH - 1) // WIDTH, 0, out=bounds[1:])
+    bounds = offset_of((distinct + WIDTH - 1) // WIDTH)
     slot = is_new.cumsum(0) - 1 - (first - bounds[:-1] * WIDTH)[window]
     tile, bit = slot // WIDTH, row % HEIGHT * WIDTH + slot % WIDTH
     bitmap = torch.zeros(2 * int(bounds[-1]), dtype=torch.int64, device=row.device)
@@ -92,9 +91,7 @@ def packed(weights: Tensor, entries: Tensor, start: Tensor, bitmap: Tensor) -> T
 
 def starts_of(bitmap: Tensor) -> Tensor:
     """Where the arcs of each tile begin, int64 [tiles + 1]."""
-    start = torch.zeros(len(bitmap) // 2 + 1, dtype=torch.int64, device=bitmap.device)
-    torch.cumsum(count_bits(bitmap).view(-1, 2).sum(1), 0, out=start[1:])
-    return start
+    return offset_of(count_bits(bitmap).view(-1, 2).sum(1))
 
 
 def degrees(tiles: Tiles) -> Tensor:

@@ -28,6 +28,7 @@ from tgraph import io
 from tgraph.core.building import sorting
 from tgraph.core.building.inputs import as_count
 from tgraph.core.building.symmetry import Mirror
+from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.files import PathLike
 from tgraph.files.atomic_write import remove_leftovers, room_for, whole_file
@@ -317,7 +318,7 @@ class BlockSorter:
     ):
         self._reading, self._folder, self._progress = reading, folder, progress
         n, weight = reading.num_vertices, reading.weight_dtype
-        offsets = [_offset(degree) for degree in reading.degrees]
+        offsets = [offset_of(degree) for degree in reading.degrees]
         reading.degrees.clear()
         check_layout(layout, weight)
         self._info = GraphInfo(n, int(offsets[0][-1]), reading.rules.directed, sorting.index_dtype(n), weight, layout)
@@ -392,9 +393,3 @@ class BlockSorter:
         from tqdm import tqdm
 
         return tqdm(items, desc=name, total=total)
-
-
-def _offset(degree: Tensor) -> Tensor:
-    offset = torch.zeros(len(degree) + 1, dtype=torch.int64, device="cpu")
-    torch.cumsum(degree, 0, out=offset[1:])
-    return offset

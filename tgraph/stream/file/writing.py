@@ -158,13 +158,7 @@ class GraphInfo(NamedTuple):
 def resident_tensors(offsets: list[Tensor], order: Tensor | None, vertices: Any) -> dict[str, Tensor]:
     """The tensors beside the blocks. Raises ArgumentError for labels that are not text."""
     tensors = dict(zip(("rows.offset", "transpose.offset"), offsets, strict=False))
-    if order is not None:
-        tensors["order"] = order
-    if isinstance(vertices, Tensor):
-        tensors["vertices"] = vertices
-    elif vertices is not None:
-        text, offset = map(torch.from_numpy, labels.pack(vertices))
-        tensors |= {"vertex_text_offset": offset, "vertex_text": text}  # the widest dtype first: all are aligned
+    tensors |= labels.tensors_of(order, vertices)
     return {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
 
 

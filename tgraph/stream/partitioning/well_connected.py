@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_stretches
+from tgraph.core.rows import gather_stretches, offset_of
 from tgraph.stream.partitioning.bfs_grow import grow
 from tgraph.stream.partitioning.block_order import contract, order_blocks
 from tgraph.stream.partitioning.label_refine import refine
@@ -84,8 +84,7 @@ def order_by_blocks(plain: Graph, size: Tensor, parts: int, seed: int) -> Tensor
 def cut_order(plain: Graph, size: Tensor, order: Tensor, parts: int) -> Cut:
     """Cut an order of the vertices where the fewest arcs cross, near the ends of equal shares; as `edge_balanced` does
     where no row ends near enough."""
-    offset = torch.zeros(len(order) + 1, dtype=torch.int64, device=size.device)
-    torch.cumsum(size[order], 0, out=offset[1:])
+    offset = offset_of(size[order])
     arcs = int(offset[-1])
     share = equal_shares(arcs, parts, size.device)
     bounds = round_to_rows(offset, share, -(-arcs // parts))

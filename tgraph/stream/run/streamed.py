@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.core import devices, native
 from tgraph.core.frontier import Frontier
-from tgraph.core.rows import Selection, gather_rows, gather_stretches
+from tgraph.core.rows import Selection, gather_rows, gather_stretches, offset_of
 from tgraph.core.subgraph import Subgraph
 from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
@@ -210,8 +210,7 @@ class Streamed(Uncompressed):
     def _rows(self, vertices: Tensor) -> Csr:
         """Reads only the blocks that hold the rows. Raises MemoryBudgetError where the rows do not fit."""
         first, degree = self.section.offset.index_select(0, vertices), self.section.degree(vertices)
-        chosen = torch.zeros(len(vertices) + 1, dtype=torch.int64, device=self.device)
-        torch.cumsum(degree, 0, out=chosen[1:])
+        chosen = offset_of(degree)
         num_arcs = int(chosen[-1])
         self.check_fits(num_arcs)
         neighbors, weights = self._empty_arcs(num_arcs)
