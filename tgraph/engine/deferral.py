@@ -334,11 +334,14 @@ class Deferral(TorchFunctionMode):
 
     def _operand(self, each: Any) -> Operand | None:
         """An argument as an operand; None for one that is not recorded."""
-        if isinstance(each, Deferred):
+        kind = type(each)
+        if kind is Deferred:
             return each.node if each.node.value is None else each.node.value
         if isinstance(each, (int, float)):
-            return None if isinstance(each, bool) else each
-        if type(each) is not Tensor or each.requires_grad or each.is_inference() or each.device != self.like.device:
+            return None if kind is bool else each
+        if kind is Tensor and id(each) in self.variables:
+            return each if each.dim() == 1 else None
+        if kind is not Tensor or each.requires_grad or each.is_inference() or each.device != self.like.device:
             return None
         if each.dim() == 0:
             return float(each) if each.dtype in FLOATS else None
@@ -348,7 +351,9 @@ class Deferral(TorchFunctionMode):
         return (isinstance(operand, Node) and not operand.is_constant) or id(operand) in self.variables
 
     def _deferred(self, node: Node) -> Deferred:
-        node.size += sum(each.size for each in node.operands if isinstance(each, Node))
+        for each in node.operands:
+            if isinstance(each, Node):
+                node.size += each.size
         made = Deferred(node, self.like, self.evaluate)
         self.pending.append(weakref.ref(made))
         if node.size > LARGEST:
