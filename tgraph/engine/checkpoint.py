@@ -1,7 +1,7 @@
-"""Checkpoints: what a run keeps on the disk now and then, so that it goes on from there once it was killed.
+"""Checkpoints: the state of a run, written to disk at intervals, from which a run that was killed resumes.
 
-A checkpoint holds the vertex data, the frontier, how many iterations are done, and what the program changes of itself
-(`Program.state`); and what it belongs to: the program with its parameters, and a digest of the graph. It is a
+A checkpoint holds the vertex data, the frontier, the number of iterations done, and the state of the program
+(`Program.state`); to identify the run, the program with its parameters and a digest of the graph. It is a
 safetensors file, written whole or not at all, every byte of it under a checksum.
 """
 
@@ -28,7 +28,7 @@ from tgraph.model.program import Program
 
 _FORMAT, _VERSION = "tgraph checkpoint", "1"
 _REMEDY = "delete the file to begin the run anew, or name another path"
-_CONSTANTS = (torch.dtype, torch.device, range, type)  # attributes that are parameters, and need no keeping
+_CONSTANTS = (torch.dtype, torch.device, range, type)  # attributes that are parameters
 _CHUNK = 1 << 24  # elements of a tensor that are hashed at a time
 
 
@@ -36,12 +36,11 @@ _CHUNK = 1 << 24  # elements of a tensor that are hashed at a time
 class Checkpoint:
     """Where and how often a run keeps its state, for `tgraph.run`.
 
-    path : a file, that of this run alone. Where it is there already, the run goes on from it.
+    path : a file of this run alone. Where it exists, the run resumes from it.
     seconds : how long to compute between two writes; 0 writes after every iteration.
 
-    The file is gone once the run is finished; after NotConvergedError it stays, so that a run with more iterations goes
-    on. A write that fails, for want of room or otherwise, is a warning: the run goes on, and the last state that was
-    written stays.
+    The file is deleted once the run is finished. After NotConvergedError it stays, so that a run with more iterations
+    resumes from it. A write that fails is a warning: the run continues, and the last state that was written stays.
     """
 
     path: PathLike
@@ -123,8 +122,8 @@ class Keeper:
         self._due = time.monotonic() + self._seconds
 
     def _changing(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """The state of the program without the tensors that it was given and nobody has written into: who goes on gives
-        them again."""
+        """The state of the program without tensors that are parameters and have not been written to: the program that
+        resumes has them."""
         return {
             name: value
             for name, value in kept.items()
@@ -132,7 +131,7 @@ class Keeper:
         }
 
     def finish(self) -> None:
-        """The run is finished: its checkpoint has served."""
+        """Delete the checkpoint of a run that is finished."""
         self.path.unlink(missing_ok=True)
         remove_leftovers(self.path, "part")
 
@@ -152,9 +151,9 @@ def _tensors_of(values: Any) -> list[Tensor]:
 
 
 def _parameters(program: Program, given: list[Any], values: Any) -> Iterator[tuple[str, str]]:
-    """What tells one program from another once `init` has run: its class, its attributes, but for the limit of
-    iterations, which may grow, and for tensors that `init` has made, and the shapes of its vertex data. `given` are the
-    attributes that were there before.
+    """What identifies a program after `init`: its class, its attributes, except the limit of iterations, which may
+    grow, and tensors that `init` has made, and the shapes of its vertex data. `given` are the attributes from before
+    `init`.
     """
     kind = type(program)
     yield "the program", f"{kind.__module__}.{kind.__qualname__}"
@@ -177,7 +176,7 @@ def _described(value: Any) -> str:
 
 
 def _digest(graph: Graph) -> Iterator[tuple[str, str]]:
-    """What tells one graph from another: its sizes, and a hash of all of its arcs, or of the checksums of its file."""
+    """What identifies a graph: its sizes, and a hash of all of its arcs, or of the checksums of its file."""
     yield "the number of vertices", str(graph.num_vertices)
     yield "the number of arcs", str(graph.num_arcs)
     yield "directed", str(graph.directed)

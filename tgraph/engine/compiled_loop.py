@@ -17,10 +17,10 @@ from tgraph.kernels.call import Call
 from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation, check_dtype
 
-# Seconds after which a loop comes back, to see whether it was interrupted and to show how far it is.
+# Seconds after which a loop returns, for signals and the progress bar.
 SLICE = 0.1
 
-# What a subclass may not have written itself, for the loop calls none of it.
+# Methods that the loop does not call, so that a subclass must not override them.
 HOOKS = {"compute", "bound", "best_weight", "bucket_width", "tensorize", "residual"}
 
 
@@ -29,9 +29,9 @@ def find_loop(
 ) -> Choice | None:
     """The backend that runs the loop of this program, where it is declared; its `backend` is None where none does.
 
-    None for a program that is not a Relaxation, or one that brings its own steps. `in_rounds` says that the rounds are
-    the user's concern: their direction or number. Raises ArgumentError where a backend asked for by name has neither
-    the loop nor its rounds.
+    None for a program that is not a Relaxation, or that overrides its steps. `in_rounds`: the user sets the direction
+    or the number of rounds. Raises ArgumentError for a backend, given by name, that has neither the loop nor its
+    rounds.
     """
     if not isinstance(program, Relaxation) or program.tolerance is not None:
         return None
@@ -58,14 +58,14 @@ def _has_own_steps(kind: type) -> bool:
 
 
 def best_weight(program: Relaxation, graph: Graph) -> float | None:
-    """The weight of an arc that no other beats, None where the best message need not come over it."""
+    """The best weight of an arc, None where the best message need not come over it."""
     if program.edge == "mul":
         return None
     return program.best_weight(graph) if program.edge != "copy" and graph.num_arcs else 0
 
 
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
-    """The loop of a plan at its start; `values` are contiguous and will be overwritten."""
+    """The loop of a plan at its start; `values` are contiguous, and overwritten."""
     loop = cast(Choice, plan.loop)
     if loop.is_by(layouts.name):
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
@@ -82,9 +82,8 @@ def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active:
 
 
 def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:
-    """Runs the loop and yields how many rounds it has just done, until no vertex is active or `limit` of them are
-    done. What they did, `loop.rounds()` tells. `safe`, where given, is asked how many rounds may be run before it is
-    asked again."""
+    """Run the loop and yield the number of rounds done since the last yield, until no vertex is active or `limit`
+    rounds are done; `loop.rounds()` has what they did. `safe` returns how many may run before it is called again."""
     finished, done, allowed = False, 0, 0
     while not finished and done != limit:
         left = overflow.ENDLESS if limit is None else limit - done
@@ -97,10 +96,10 @@ def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None)
 
 
 def unsettled(loop: Any, graph: Graph, first: Frontier, begun: Tensor | None, values: Tensor) -> Frontier:
-    """The active vertices of a loop that has paused, as many as it tells; else all that have been active.
+    """The active vertices of a loop that has paused, where it has a frontier; else all that have been active.
 
-    Those are the `first` ones, and those whose value differs from the one that they `begun` with. To relax a vertex
-    again changes nothing, neither what a round gives nor how many there are, for its messages have been heard.
+    Those are the `first` ones, and those whose value differs from its first one, in `begun`. Relaxing a vertex again
+    changes neither the values nor the number of rounds: its messages have been received.
     """
     if begun is None or not loop.active:
         return graph.select(loop.frontier) if loop.active else graph.nothing()

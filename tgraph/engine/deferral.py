@@ -69,7 +69,7 @@ PURE |= {"maximum", "minimum", "index_select", "gather", "clone", "tensor", "zer
 PURE |= {"empty", "zeros_like", "ones_like", "full_like", "empty_like", "__float__", "__int__", "__bool__", "item"}
 PURE |= {"tolist", "can_cast", "result_type", "promote_types"}
 
-# What a Deferred knows before it is computed.
+# Attributes of a Deferred that do not need its elements.
 KNOWN = {"shape", "dtype", "device", "ndim", "requires_grad", "is_cpu", "is_cuda", "layout", "size", "dim", "numel"}
 KNOWN |= {"nelement", "__len__", "is_floating_point", "is_complex", "element_size"}
 
@@ -114,7 +114,7 @@ def computed(tree: Any, owned: bool = False) -> Any:
 
 
 class FusedStep(AffineMap):
-    """An affine map whose bias may be another in each step, and whose memory is reused only where nobody holds it."""
+    """An affine map whose bias may change, and whose memory is reused only where nothing else refers to it."""
 
     _version = 0
 
@@ -181,7 +181,7 @@ class Deferral(TorchFunctionMode):
         return cls(graph) if backend in ("auto", "native", "layout") else None
 
     def serves(self, sub: Subgraph, values: Any) -> bool:
-        """Whether an iteration may be recorded: all vertices receive, and autograd does not look on."""
+        """Whether an iteration may be recorded: all vertices receive, and no gradient is recorded."""
         if not (sub.is_whole and sub.mode == "pull" and sub.active.is_everything):
             return False
         if self.iterations and not self.is_in_use:
@@ -277,7 +277,7 @@ class Deferral(TorchFunctionMode):
         return not isinstance(weights, bool) and not (weights is None and own is not None and own.requires_grad)
 
     def changed(self, old: Tensor, new: Tensor) -> bool | None:
-        """Whether a step that led from `old` to `new` changed anything; None where no step tells."""
+        """Whether a step that led from `old` to `new` changed anything; None where no step has computed it."""
         with torch._C.DisableTorchFunction():
             moved = self._moved(old, computed(new))
         return None if moved is None or moved != moved else moved > 0
@@ -451,7 +451,7 @@ class Deferral(TorchFunctionMode):
         return result
 
     def _total(self, node: Node) -> float | None:
-        """The sum of the values of a node, where a step tells."""
+        """The sum of the values of a node, where a step has computed it."""
         inner = node.operands[0] if node.function == "abs" else None
         if isinstance(inner, Node) and inner.function == "sub":
             one, other = inner.operands
@@ -465,7 +465,7 @@ class Deferral(TorchFunctionMode):
         return None
 
     def _moved(self, before: Any, after: Any) -> float | None:
-        """The L1 distance, where a step tells."""
+        """The L1 distance, where a step has computed it."""
         for step, _ in (*self.taken.values(), *self.steps.values()):
             if (moved := step.moved(before, after)) is not None:
                 return moved

@@ -37,8 +37,8 @@ def growth(program: Relaxation, graph: Graph, rounds: int | None) -> float | Non
 
 
 def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, rounds: int | None) -> Watch | None:
-    """What watches the rounds of a relaxation, in which `active` vertices send first; None where none of at most so
-    many can overflow, or the program relaxes in a way of its own."""
+    """The `Watch` of a relaxation in which `active` vertices send first; None where none of at most `rounds` rounds can
+    overflow, or the program overrides `compute`."""
     if not isinstance(program, Relaxation) or type(program).compute is not Relaxation.compute:
         return None
     if program.edge not in ("add", "mul") or values.is_floating_point() or not graph.num_arcs:
@@ -50,12 +50,12 @@ def watch(program: Program, graph: Graph, values: Tensor, active: Frontier, roun
 
 
 class Watch:
-    """How many rounds of a relaxation cannot overflow, whatever they do; told from the values before them."""
+    """How many rounds of a relaxation cannot overflow, from the values before them."""
 
     def __init__(self, program: Relaxation, graph: Graph, dtype: torch.dtype):
         limits = torch.iinfo(dtype)
         self._program, self._graph = program, graph
-        self._identity = program.reduction.identity(dtype)  # which a message would not tell from "not reached"
+        self._identity = program.reduction.identity(dtype)  # a message of this value would mean "not reached"
         is_min = program.reduction.name == "min"
         self._least, self._most = limits.min + (not is_min), limits.max - is_min
         smallest, largest = program.weight_range(graph)
@@ -142,7 +142,7 @@ def _leaves(value: Tensor, weight: Tensor, edge: str, least: int, most: int) -> 
     """Where value + weight, or value * weight, lies outside of least .. most; int64, without leaving it."""
     if edge == "add":
         return torch.where(weight > 0, value > most - weight, value < least - weight)
-    negated, none = weight == -1, weight == 0  # no quotient of theirs may be asked for
+    negated, none = weight == -1, weight == 0  # divided by below only where neither
     divisor = torch.where(negated | none, 1, weight)
     ends = [torch.div(torch.full_like(divisor, end), divisor, rounding_mode="trunc") for end in (least, most)]
     low, high = torch.minimum(*ends), torch.maximum(*ends)

@@ -127,7 +127,7 @@ def _begun(
 
 def _run_rounds(state: State, advance: Advance, keeper: Keeper | None) -> int:
     """TENSORIZE and COMPUTE until nothing is active, the tolerance is met, or the rounds or the limit are reached.
-    With a width, in the order of buckets. Returns how many vertices are active still."""
+    With a width, in the order of buckets. Returns how many vertices are still active."""
     plan = state.plan
     if plan.loop is not None and len(state.active) and state.trace is not None:
         state.trace.choices.append(str(plan.loop))
@@ -175,7 +175,7 @@ def _step(state: State) -> tuple[Subgraph, Frontier]:
 
 
 def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
-    """The same in the loop of a backend, which comes back now and then. Returns how many vertices are active still."""
+    """The same in the loop of a backend, which returns at intervals. Returns how many vertices are still active."""
     plan, watch, first = state.plan, state.plan.watch, state.active
     state.values = state.values.contiguous()
     loop = compiled_loop.begin(plan, cast(Relaxation, state.program), state.graph, state.values, first, state.mode)

@@ -19,11 +19,11 @@ ARCS_WORTH_A_THREAD = 1 << 18
 
 
 def run_each(programs: Iterable[Program], graph: Graph, **options: Any) -> list[Run]:
-    """Run `programs` that are independent of each other, and return what `tgraph.run` gives for each, in order.
+    """Run `programs` that are independent of each other, and return what `tgraph.run` returns for each, in order.
 
-    On the CPU every core takes whole programs, where the graph is large and there are as many programs as cores: what a
-    second core adds to a search whose frontiers are small is little, what it does for another search is all gained.
-    `options` are those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
+    On the CPU every core runs whole programs, where the graph is large and there are as many programs as cores: a
+    second core speeds up a search with small frontiers less than it does by running another search. `options` are
+    those of `tgraph.run`; with `trace` or `progress` the programs run one after the other.
 
     Raises what `tgraph.run` raises, for the first program that fails; ArgumentError for a checkpoint, which belongs to
     one run.

@@ -58,8 +58,8 @@ class Visit:
 class Trace:
     """The iterations of one run, in order.
 
-    iterations : what each did. choices : for each kind of call that was made, which backend served it, and why those
-    that are preferred to it did not. visits : of a streamed graph, every visit to a block.
+    iterations : what each did. choices : for each kind of call, which backend served it, and why those preferred to it
+    did not. visits : of a streamed graph, every visit to a block.
     """
 
     def __init__(self, graph: Graph, name: str = ""):
@@ -78,8 +78,8 @@ class Trace:
     def add(
         self, direction: Mode, active: Frontier, changed: Frontier, start: float, choices: Iterable[Choice] = ()
     ) -> None:
-        """An iteration is done: the `direction` asked for, what was `active`, what `changed`, the clock at its `start`,
-        and the `choices` of a backend that were made, which tell the direction that was taken."""
+        """Add an iteration: the `direction` that the engine chose, what was `active`, what `changed`, the clock at its
+        `start`, and the `choices` of backends, whose calls have the direction that was taken."""
         milliseconds = (self.clock() - start) * 1e3
         choices = list(choices)
         taken = {way for choice in choices if (way := _direction(choice)) is not None}
@@ -243,7 +243,7 @@ def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
 
 
 def _direction(choice: Choice) -> Mode | None:
-    """Which way messages went in a call, whatever the engine asked for; None for a call without arcs of its own."""
+    """The direction of the messages of a call, which may be another than the engine's; None for a call without arcs."""
     call = choice.call
     if choice.is_by(layouts.name) and choice.operator == "aggregate":
         return "pull"  # from the stored arcs or their transpose: layouts offer nothing else

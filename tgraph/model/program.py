@@ -30,8 +30,8 @@ class Program:
     rounds : the program is complete after so many iterations by its own definition (k hops, a fixed number of power
         iterations); None where it runs until no vertex is active or the tolerance is met.
     max_iterations : beyond so many iterations `run` raises NotConvergedError; None for no limit.
-    one_torch_thread : True where torch itself computes little, beside compiled kernels: it then has one thread during a
-        run on the CPU, for its threads wait for each other after each operation, the longer the busier the processors.
+    one_torch_thread : True where torch itself computes little beside the compiled kernels: it then has one thread
+        during a run on the CPU, since its threads spin after each operation and take processors from the kernels.
     """
 
     one_torch_thread: bool = False
@@ -62,7 +62,7 @@ class Program:
     def residual(self, before: Any, after: Any) -> Tensor | float | None:
         """How far an iteration moved the vertex data, a number or scalar tensor; None where there is no such measure.
 
-        With a `tolerance` the run ends once the residual is at most that. Asked only after iterations in which
+        With a `tolerance` the run ends once the residual is at most that. Called only after iterations in which
         everything was active, where `before` and `after` are different tensors.
         """
         return None
@@ -81,7 +81,7 @@ class Program:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what `state` gave in an earlier run, after `init`."""
+        """Restore what `state` returned in an earlier run, after `init`."""
         for name, value in state.items():
             held: Any = getattr(self, name, None)
             if hasattr(held, "restore"):
@@ -104,8 +104,8 @@ class Relaxation(Program):
         Davidson et al. 2014), which changes the speed and never the values. None lets the engine choose a width, where
         arcs have weights and none is negative; infinity relaxes whatever has changed.
 
-    first : what `init` gives to the active vertices, where that is one number, and all others are "not reached": known
-        for the class, the values of each run need not be looked at. None where they have to be.
+    first : the first value of the active vertices, where that is one number for the class and all others are "not
+        reached"; the values of each run are then not checked. None where they have to be.
 
     A subclass writes `init` alone: the first values, [n] or [n, k] for k problems at once, and the first active
     vertices, which alone send: name all that have something to send. A value that is the identity of `reduce`
@@ -157,9 +157,9 @@ class Relaxation(Program):
     def bucket_width(self, graph: Graph, values: Tensor) -> float | None:
         """The width of the buckets in which to relax `values`, None for no order.
 
-        Chosen so that a bucket holds enough work for one pass, and little that is done in vain: the mean weight times
-        32 over the degree at the end of a random arc (hubs weigh in as often as they are met), as cuGraph's near-far
-        search takes it over the mean degree; within a factor of 32 of the mean weight.
+        Chosen so that a bucket holds enough work for one pass, little of which is repeated: the mean weight times 32
+        over the mean degree at the end of a random arc, where cuGraph's near-far search takes the mean degree; within a
+        factor of 32 of the mean weight.
         """
         if self.delta is not None:
             return None if self.delta == math.inf or values.dim() != 1 else self.delta

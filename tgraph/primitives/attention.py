@@ -16,8 +16,8 @@ arcs : `Csr`, whose rows are the destinations. Features of edges, and the weight
     lie in the order that `arcs.permutation` gives.
 dropout, training : the probability that an arc is left out for a head, after the softmax; those that stay are scaled
     by 1 / (1 - dropout). Only in training.
-seed : int64 [1], what decides which arcs are left out; None draws it from torch's generator. Give a function and its
-    twin one from `draw` for them to agree.
+seed : int64 [1], of the random numbers that decide which arcs are left out; None draws it from torch's generator. A
+    function and its twin agree for the same seed, from `draw`.
 backend : names the kernels. The compiled ones serve float32 and float64 on the CPU, and 16-bit numbers too on a CUDA
     device; float16 and bfloat16 are computed in float32 and rounded at the end.
 

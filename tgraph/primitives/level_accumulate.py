@@ -47,8 +47,8 @@ def sweep(
     Level i is `order[level_offset[i]:level_offset[i + 1]]`, offsets int64 [L + 1]; `descending` starts with the last.
     `order` ascends within each level, as `levels` gives it. Neighbours are those in the rows of `graph`, ascending, a
     repeated one once; pass the transpose to sum over in-neighbours. The levels are those of a search: no neighbour lies
-    farther back than the level before. `bias` is floating [n] or [k, n]. With `logarithms`, it and the values are those
-    of the numbers that are added, which may then be larger than a float can hold; that of 0 is -inf. `backend` is a
+    farther back than the level before. `bias` is floating [n] or [k, n]. With `logarithms`, it and the values are the
+    logarithms of the numbers that are added, which may exceed the range of floats; that of 0 is -inf. `backend` is a
     name of the registry.
 
     Returns the values, of the same shape and dtype, 0 (or -inf) where no level is. Sums are taken in ascending order of

@@ -1,7 +1,7 @@
-"""Union-find: trees over the vertices that arcs merge, each rooted at its smallest vertex.
+"""Union-find: trees of vertices that arcs merge, each rooted at its smallest vertex.
 
-A label [n] names for every vertex a vertex of its tree that is not larger, and itself at a root; `torch.arange(n)` is
-a tree for each vertex. These steps are Afforest's (Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity
+label[v] is the parent of v, which is not larger than v, and v itself at a root; `torch.arange(n)` is a tree for each
+vertex. These steps are Afforest's (Sutton, Ben-Nun, Barak, "Optimizing parallel graph connectivity
 computation via subgraph sampling", IPDPS 2018).
 """
 

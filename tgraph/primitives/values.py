@@ -1,5 +1,5 @@
-"""Values of all vertices, made and changed by all threads of the kernels: torch has one thread while a relaxation
-runs, and on many processors would take longer than the search."""
+"""Values of all vertices, filled and changed by all threads of the compiled kernels: torch has one thread while a
+relaxation runs, and with many processors would take longer than the search."""
 
 from __future__ import annotations
 
