@@ -45,10 +45,11 @@ class Csr:
     permutation: Tensor | None
     num_columns: int
     weights: Tensor | None = None
-    _cache: Cache = field(default_factory=Cache, init=False, repr=False)
+    _cache: Cache = field(init=False, repr=False)
     _gradients: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_cache", Cache())
         _check("offset", self.offset, (torch.int64,), self.offset.device)
         _check("neighbors", self.neighbors, (torch.int32, torch.int64), self.offset.device)
         if self.offset.shape[0] == 0:
