@@ -25,6 +25,17 @@ def empty_cache(tmp_path_factory):
         yield
 
 
+@pytest.fixture(params=["native", "portable"])
+def kernels(request, monkeypatch):
+    """With the compiled kernels, and without."""
+    from tgraph.core import native  # once the environment is set
+
+    if request.param == "portable":
+        monkeypatch.setenv("TGRAPH_NATIVE", "0")
+    elif native.load() is None:
+        pytest.skip("the native kernels are not installed")
+
+
 @pytest.fixture(scope="session", params=["auto", "push", "pull"])
 def mode(request):
     """The direction of a run."""

@@ -148,15 +148,34 @@ def simple_twin(graph, directed=False):
     return G
 
 
+def random_data(shape, dtype, seed=0):
+    """Small numbers: floats between 0.5 and 1.5, bools, or integers that are negative where the dtype allows."""
+    random = torch.Generator().manual_seed(seed)
+    if dtype.is_floating_point:
+        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
+    if dtype == torch.bool:
+        return torch.randint(2, shape, generator=random).bool()
+    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)
+
+
 @contextlib.contextmanager
-def on_threads(count):
-    """As many threads for torch and the kernels."""
+def thread_count(count):
+    """So many threads for torch and the kernels."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def on_threads(function):
+    """The results of a function with one, two, three and five threads for torch and the kernels."""
+    results = []
+    for count in (1, 2, 3, 5):
+        with thread_count(count):
+            results.append(function())
+    return results
 
 
 class Any(tg.Relaxation):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from strategies import thread_count
 
 import tgraph as tg
 
@@ -215,13 +216,9 @@ def test_what_is_left_by_amdahls_law():
 
 
 def test_regions_are_counted_for_the_threads_that_they_ask_for():
-    before = torch.get_num_threads()
-    torch.set_num_threads(4)
-    try:
+    with thread_count(4):
         graph = tg.generators.rmat(14, 16)
         row = serial.counted(lambda: tg.algorithms.pagerank(graph, tol=None, max_iterations=5), 4)
-    finally:
-        torch.set_num_threads(before)
     assert 0 < row["inside"] < row["seconds"]
     assert all(1 < place["threads"] <= 4 and place["spread"] <= place["seconds"] for place in row["places"])
     assert "power.cpp" in serial.regions(row) and "pagerank" in serial.markdown(

@@ -6,10 +6,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import exact_weights, graphs, on_threads, random_graph
+from strategies import exact_weights, graphs, random_data, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import devices, native
+from tgraph.core import devices
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.errors import ArgumentError
@@ -47,22 +47,6 @@ def build(request):
     """Makes the layout of a graph."""
     name, options = MADE[request.param]
     return lambda graph: make(name, graph, **options)
-
-
-@pytest.fixture(params=["native", "portable"])
-def kernels(request, monkeypatch):
-    """With the compiled kernels, and without."""
-    if request.param == "portable":
-        monkeypatch.setenv("TGRAPH_NATIVE", "0")
-    elif native.load() is None:
-        pytest.skip("the native kernels are not installed")
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)
 
 
 def expected(graph, data, reduce, edge="copy"):
@@ -276,7 +260,7 @@ def test_sums_do_not_depend_on_the_threads(build):
         data = random_data((graph.num_vertices, columns), torch.float32)
         results = []
         for count in (1, 2, 3):
-            with on_threads(count):
+            with thread_count(count):
                 results.append(build(graph).pull(data, "sum"))
         assert all(torch.equal(results[0], other) for other in results[1:])
 

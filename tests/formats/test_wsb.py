@@ -18,15 +18,6 @@ needs_native = pytest.mark.skipif(native.load() is None, reason="the native kern
 WEIGHTED = graphs(dtypes=(None, torch.float32, torch.int64))
 
 
-@pytest.fixture(params=["native", "portable"])
-def kernels(request, monkeypatch):
-    """With the compiled kernels, and without."""
-    if request.param == "portable":
-        monkeypatch.setenv("TGRAPH_NATIVE", "0")
-    elif native.load() is None:
-        pytest.skip("the native kernels are not installed")
-
-
 def cliques(count, size=16):
     """Disjoint ones with self-loops."""
     return tg.Graph.from_edges(*torch.block_diag(*[torch.ones(size, size)] * count).nonzero().T)

@@ -5,27 +5,6 @@ import torch
 import tgraph as tg
 
 
-def on_threads(function):
-    """What the function gives with one, two, three and five threads for torch and the kernels."""
-    before, results = torch.get_num_threads(), []
-    try:
-        for count in (1, 2, 3, 5):
-            torch.set_num_threads(count)
-            results.append(function())
-    finally:
-        torch.set_num_threads(before)
-    return results
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    if dtype == torch.bool:
-        return torch.randint(2, shape, generator=random).bool()
-    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)
-
-
 def hub_graph(n=400, m=90000, seed=0, **options):
     """Half of the arcs lead to one vertex and a quarter leave it: rows of several pieces, and of many chunks."""
     random = torch.Generator().manual_seed(seed)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from native_samples import pull, push, random_data, subgraphs
-from strategies import graphs, random_graph
+from native_samples import pull, push, subgraphs
+from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
 from tgraph.errors import ArgumentError

@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from native_samples import pull, push, random_data
-from strategies import graphs, random_graph
+from native_samples import pull, push
+from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
 from tgraph.kernels import torch_sparse

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from attention_samples import arcs_of, random_arcs, rectangular
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,25 +26,6 @@ def backend(request):
     if request.param == "native" and tg.core.native.load() is None:
         pytest.skip("the native kernels are not installed")
     return request.param
-
-
-def arcs_of(src, dst, num_sources, num_targets, dtype=torch.int32, positions=True):
-    """The arcs src[i] -> dst[i], whose edges are in this order; or in that of the rows."""
-    order = torch.argsort(dst, stable=True)
-    offset = torch.zeros(num_targets + 1, dtype=torch.int64)
-    offset[1:] = torch.bincount(dst, minlength=num_targets).cumsum(0)
-    return Csr(offset, src[order].to(dtype), order if positions else None, num_sources)
-
-
-def random_arcs(num_sources=7, num_targets=6, arcs=40, seed=0, **options):
-    """A third of the arcs lead to the first target and a third come from the first source; the last of both have
-    none."""
-    random = torch.Generator().manual_seed(seed)
-    src = torch.randint(max(num_sources - 1, 1), (arcs,), generator=random)
-    dst = torch.randint(max(num_targets - 1, 1), (arcs,), generator=random)
-    dst[: arcs // 3] = 0
-    src[arcs // 4 : arcs // 2] = 0
-    return arcs_of(src, dst, num_sources, num_targets, **options)
 
 
 def operands(kind, arcs, heads, columns, edges, dtype=torch.float64, seed=0):
@@ -128,15 +110,6 @@ def test_agrees_with_the_formula(kind, edges, heads, columns, backend):
     for positions in (False, True):
         arcs = random_arcs(positions=positions, dtype=torch.int64 if positions else torch.int32)
         check(kind, arcs, operands(kind, arcs, heads, columns, edges), backend)
-
-
-@st.composite
-def rectangular(draw):
-    sources, targets = draw(st.integers(1, 6)), draw(st.integers(0, 6))
-    ends = st.tuples(st.integers(0, sources - 1), st.integers(0, max(targets - 1, 0)))
-    drawn = draw(st.lists(ends, max_size=30 if targets else 0))
-    src, dst = torch.tensor(drawn, dtype=torch.int64).view(-1, 2).unbind(1)
-    return arcs_of(src, dst, sources, targets, positions=draw(st.booleans()))
 
 
 @settings(max_examples=60)

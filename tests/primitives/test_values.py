@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from strategies import thread_count
 
 import tgraph as tg
-from tests.strategies import on_threads
 from tgraph import kernels
+from tgraph.core import native
 from tgraph.kernels.call import Call
 from tgraph.primitives import values
 
@@ -29,14 +30,14 @@ def graph(n):
     ],
 )
 def test_full(size, threads, value, dtype):
-    with on_threads(threads):
+    with thread_count(threads):
         assert torch.equal(values.full(graph(size), value, dtype), torch.full((size,), value, dtype=dtype))
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_integers(size, threads):
-    with on_threads(threads):
+    with thread_count(threads):
         for dtype in (torch.int32, torch.int64):
             numbers = values.numbered(graph(size), dtype)
             assert numbers.dtype == dtype and torch.equal(numbers, torch.arange(size, dtype=dtype))
@@ -57,7 +58,7 @@ def test_several_columns_and_views():
 
 def test_backends_agree():
     for backend in ("native", "portable"):
-        if backend == "native" and kernels.native.native.load() is None:
+        if backend == "native" and native.load() is None:
             continue
         numbers = torch.empty(values.LARGE, dtype=torch.int64)
         kernels.choose(backend, Call("number", numbers)).run(numbers)

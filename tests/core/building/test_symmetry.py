@@ -9,18 +9,10 @@ from hypothesis import strategies as st
 from strategies import FLOATS, INTEGERS, arcs, graphs, random_graph
 
 import tgraph as tg
-from tgraph.core import native
 from tgraph.core.building import symmetry
 from tgraph.errors import ArgumentError
 
-
-@pytest.fixture(params=["native", "portable"], autouse=True)
-def kernels(request, monkeypatch):
-    """With the compiled kernels, and without."""
-    if request.param == "portable":
-        monkeypatch.setenv("TGRAPH_NATIVE", "0")
-    elif native.load() is None:
-        pytest.skip("the native kernels are not installed")
+pytestmark = pytest.mark.usefixtures("kernels")
 
 
 def has_all_reverses(graph):

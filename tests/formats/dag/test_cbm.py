@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import edge_lists, on_threads, random_graph
+from strategies import edge_lists, random_graph, thread_count
 
 from tgraph.core import native
 from tgraph.core.graph import Graph
@@ -251,7 +251,7 @@ def test_the_number_of_threads_does_not_show():
     graph = near_copies(200, 30, 12, directed=False)
     found = []
     for count in (1, 2):
-        with on_threads(count):
+        with thread_count(count):
             found.append(CBM.from_graph(graph))
     for name, tensor in found[0].tensors().items():
         assert torch.equal(tensor, found[1].tensors()[name])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, grid, on_threads, random_graph
+from strategies import graphs, grid, random_graph, thread_count
 
 from tgraph.core import native
 from tgraph.core.graph import Graph
@@ -112,7 +112,7 @@ def test_the_number_of_threads_changes_nothing():
     graph = random_graph(3000, 150_000, directed=False)
     layouts = []
     for threads in (1, 2, 5):
-        with on_threads(threads):
+        with thread_count(threads):
             layouts.append(Virtual.from_graph(graph))
     assert same(layouts[0].tensors().values(), layouts[1].tensors().values())
     assert same(layouts[0].tensors().values(), layouts[2].tensors().values())

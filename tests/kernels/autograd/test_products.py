@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from native_samples import on_threads
+from strategies import on_threads
 
 from tgraph.core import native
 from tgraph.kernels.autograd import products, segments

@@ -14,7 +14,7 @@ from tgraph.kernels.cuda import bins, loop, runtime, union_find
 
 @pytest.fixture(scope="session", autouse=True)
 def recent_only():
-    """Nothing is kept for ever that was compiled for a test."""
+    """What was compiled for tests is removed after some time."""
     forget_old()
 
 
@@ -24,6 +24,14 @@ def host():
     if shutil.which("g++") is None:
         pytest.skip("the shim is compiled by g++, which is missing")
     return Host()
+
+
+@pytest.fixture(scope="module")
+def host_launch(host):
+    """The shim alone, for all examples of a property."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime, "launch", host.launch)
+        yield
 
 
 @pytest.fixture(params=["shim", pytest.param("cuda", marks=pytest.mark.gpu)])

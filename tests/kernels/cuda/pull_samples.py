@@ -1,6 +1,8 @@
 """What the tests of pulls and of their gradients share: rows of every length, data, and subgraphs of every kind."""
 
 import torch
+from native_samples import pull, push
+from strategies import random_data
 
 import tgraph as tg
 
@@ -37,22 +39,3 @@ def subgraphs(graph):
         push(graph, None, 2),
         push(graph, some).reverse(),
     ]
-
-
-def pull(graph, active, rows=None, width=None):
-    selection = tg.neighbor_select(graph.transpose(), rows, width=width)
-    return tg.reconstruct(graph, active, rows, selection, "pull")
-
-
-def push(graph, rows=None, width=None):
-    active = graph.everything() if rows is None else graph.select(rows)
-    return tg.reconstruct(graph, active, rows, tg.neighbor_select(graph, rows, width=width))
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    if dtype == torch.bool:
-        return torch.randint(2, shape, generator=random).bool()
-    return torch.randint(0 if dtype == torch.uint8 else -3, 5, shape, generator=random).to(dtype)

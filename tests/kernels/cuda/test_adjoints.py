@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-from pull_samples import BORDERS, pull, push, random_data, rows_of_degrees, subgraphs
-from strategies import random_graph
+from native_samples import pull, push
+from pull_samples import BORDERS, rows_of_degrees, subgraphs
+from strategies import random_data, random_graph
 
 import tgraph as tg
 from tgraph import kernels

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from attention_samples import arcs_of, random_arcs, rectangular
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tgraph import kernels
-from tgraph.core.csr import Csr
 from tgraph.kernels import cuda
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import attention, bins, pull, runtime
@@ -49,24 +49,6 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(bins, "BINS", ((2, 1), (6, 8), (20, 32)))
     monkeypatch.setattr(attention, "TILE", 8)
     monkeypatch.setattr(attention, "MAX_TILES", 5)
-
-
-def arcs_of(src, dst, num_sources, num_targets, dtype=torch.int32, positions=True):
-    order = torch.argsort(dst, stable=True)
-    offset = torch.zeros(num_targets + 1, dtype=torch.int64)
-    offset[1:] = torch.bincount(dst, minlength=num_targets).cumsum(0)
-    return Csr(offset, src[order].to(dtype), order if positions else None, num_sources)
-
-
-def random_arcs(num_sources=9, num_targets=7, arcs=100, seed=0, **options):
-    """A third of the arcs lead to the first target and a third come from the first source; the last of both have
-    none. Some arcs are there twice."""
-    random = torch.Generator().manual_seed(seed)
-    src = torch.randint(max(num_sources - 1, 1), (arcs,), generator=random)
-    dst = torch.randint(max(num_targets - 1, 1), (arcs,), generator=random)
-    dst[: arcs // 3] = 0
-    src[arcs // 4 : arcs // 2] = 0
-    return arcs_of(src, dst, num_sources, num_targets, **options)
 
 
 def inputs_of(score, arcs, heads, columns, edges, dtype, seed=0):
@@ -128,7 +110,7 @@ def compare(arcs, inputs, spec, device, wanted=None):
 @pytest.mark.parametrize(("dtype", "heads", "columns"), [(dtype, *each) for dtype in FLOATS for each in SHAPES[dtype]])
 def test_agrees_with_the_portable_twin(prepared, small_tiles, score, dtype, heads, columns):
     for edges, dropout, index in ((False, 0.0, torch.int32), (True, 0.4, torch.int64)):
-        arcs = random_arcs(dtype=index, positions=edges)
+        arcs = random_arcs(9, 7, 100, dtype=index, positions=edges)
         compare(arcs, inputs_of(score, arcs, heads, columns, edges, dtype), spec_of(score, dropout), prepared)
 
 
@@ -147,16 +129,6 @@ def on_host(host):
         patch.setattr(bins, "BINS", ((2, 1), (6, 8), (10, 32)))
         patch.setattr(attention, "TILE", 4)
         yield
-
-
-@st.composite
-def rectangular(draw):
-    sources, targets = draw(st.integers(1, 6)), draw(st.integers(0, 6))
-    ends = st.tuples(st.integers(0, sources - 1), st.integers(0, max(targets - 1, 0)))
-    drawn = draw(st.lists(ends, max_size=30 if targets else 0))
-    src, dst = torch.tensor(drawn, dtype=torch.int64).view(-1, 2).unbind(1)
-    dtype = draw(st.sampled_from([torch.int32, torch.int64]))
-    return arcs_of(src, dst, sources, targets, dtype=dtype, positions=draw(st.booleans()))
 
 
 @settings(max_examples=30)
@@ -178,7 +150,7 @@ def test_empty_and_tiny(prepared, score, sources, targets, arcs):
 @pytest.mark.parametrize("score", SCORES)
 def test_data_that_is_not_aligned(prepared, score):
     """Rows that begin between multiples of 16 bytes, and tensors that are not contiguous."""
-    arcs = random_arcs()
+    arcs = random_arcs(9, 7, 100)
     inputs = inputs_of(score, arcs, 2, 8, True, torch.float32)
     shifted = [None if x is None else torch.empty(x.numel() + 1)[1:].view(x.shape).copy_(x) for x in inputs]
     strided = [None if x is None else x.transpose(0, 1).contiguous().transpose(0, 1) for x in inputs]
@@ -188,7 +160,7 @@ def test_data_that_is_not_aligned(prepared, score):
 
 @pytest.mark.parametrize("score", SCORES)
 def test_the_order_of_threads_changes_no_bit(device, host, small_tiles, monkeypatch, score):
-    arcs, found = random_arcs(), []
+    arcs, found = random_arcs(9, 7, 100), []
     inputs = inputs_of(score, arcs, 2, 12, True, torch.float32)
     for seed in range(3):
         monkeypatch.setattr(host, "seed", seed)
@@ -199,7 +171,7 @@ def test_the_order_of_threads_changes_no_bit(device, host, small_tiles, monkeypa
 
 @pytest.mark.parametrize("score", SCORES)
 def test_only_what_is_wanted_is_computed(prepared, small_tiles, score):
-    arcs = random_arcs()
+    arcs = random_arcs(9, 7, 100)
     inputs, spec = inputs_of(score, arcs, 2, 8, True, torch.float64), spec_of(score)
     for i, x in enumerate(inputs):
         if x is not None:
@@ -220,7 +192,7 @@ def test_teams_that_have_many_rows_give_the_gradient_of_the_vector(prepared, sma
 
 
 def test_large_scores_and_edges_of_no_weight(prepared, small_tiles):
-    arcs = random_arcs(positions=False)
+    arcs = random_arcs(9, 7, 100, positions=False)
     inputs = inputs_of("gat", arcs, 2, 4, True, torch.float64)
     inputs.source.mul_(1e4)
     inputs.edge[::3] = -torch.inf
@@ -256,7 +228,7 @@ def operands(arcs, dtype, device, edges=False):
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_the_primitive_calls_it(served, small_tiles, dtype):
     """16-bit data as it is, with gradients of its dtype."""
-    arcs = random_arcs().to(served)
+    arcs = random_arcs(9, 7, 100).to(served)
     given = operands(arcs, dtype, served)
     with kernels.watched() as choices:
         out = primitives.gatv2(arcs, *given, backend="cuda")

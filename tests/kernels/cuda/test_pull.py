@@ -8,8 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pull_samples import BORDERS, pull, random_data, rows_of_degrees, subgraphs
-from strategies import graphs, random_graph
+from native_samples import pull
+from pull_samples import BORDERS, rows_of_degrees, subgraphs
+from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core.subgraph import arc_weights, whole

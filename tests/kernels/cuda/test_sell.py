@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import graphs, random_graph
+from strategies import graphs, random_data, random_graph
 
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
@@ -25,13 +25,6 @@ def prepared(device, host):
     if device.type == "cpu":
         host.prepare(kernel for kernel in kernels.instantiations() if kernel.types[1] == "int32_t")
     return device
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    return torch.randint(-3, 5, shape, generator=random).to(dtype)
 
 
 def agree(layout, graph, device, data, reduce, edge="copy"):
@@ -70,14 +63,6 @@ def test_any_graph(host_launch, graph, reduce):
         for columns in (1, 4):
             data = random_data((graph.num_vertices, columns), torch.float32)
             agree(layout, graph, torch.device("cpu"), data, reduce, "mul")
-
-
-@pytest.fixture(scope="module")
-def host_launch(host):
-    """The shim alone, for all examples of a property."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runtime, "launch", host.launch)
-        yield
 
 
 def test_padding_sends_nothing(prepared):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import graphs, random_graph
+from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core.rows import Selection
@@ -45,13 +45,6 @@ def rounding():
 def tf32():
     with rounding():
         yield
-
-
-def random_data(shape, dtype, seed=0):
-    random = torch.Generator().manual_seed(seed)
-    if dtype.is_floating_point:
-        return (torch.rand(shape, generator=random) + 0.5).to(dtype)
-    return torch.randint(-3, 5, shape, generator=random).to(dtype)
 
 
 def agree(graph, device, data, reduce, edge="copy", tolerance=None):
@@ -149,14 +142,6 @@ def test_any_graph(host_launch, graph, draw):
         data = random_data((graph.num_vertices, columns), dtype)
         for reduce in ("sum", "max"):
             agree(graph, torch.device("cpu"), data, reduce, edge, CLOSE[dtype])
-
-
-@pytest.fixture(scope="module")
-def host_launch(host):
-    """The shim alone, for all examples of a property."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runtime, "launch", host.launch)
-        yield
 
 
 def test_grids_that_are_too_large_for_one_launch(prepared, monkeypatch):

@@ -6,8 +6,8 @@ Runs on the CPU with `tgraph.core.devices` saying otherwise, without the compile
 import aten
 import pytest
 import torch
-from native_samples import random_data, subgraphs
-from strategies import random_graph
+from native_samples import subgraphs
+from strategies import random_data, random_graph
 
 import tgraph as tg
 from tgraph.core import devices

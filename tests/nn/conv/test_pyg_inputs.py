@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 from nn_samples import KINDS, agree, close, edges, features
+from strategies import thread_count
 from test_pyg import both
 
 LAYERS = {
@@ -173,10 +174,6 @@ def test_many_vertices(name):
     first, options = LAYERS[name]
     inner = torch.nn.Linear(columns, columns, dtype=torch.float64)
     options = {**options, "heads": 2} if "heads" in options else options
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
+    with thread_count(2):
         ours, other = both(name.split()[0], (inner,) if first is None else (columns, columns), options)
         agree(ours, other, features(n, columns), edge_index, *edge_data(name, edge_index))
-    finally:
-        torch.set_num_threads(before)

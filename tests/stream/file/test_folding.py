@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FLOATS, INTEGERS, Any, graphs, random_graph
+from strategies import FLOATS, INTEGERS, Any, graphs, random_graph, thread_count
 from streams import streamed
 from test_blocks import assert_blocks_hold, assert_same, bounds_of, read_all
 from test_streamed import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
@@ -323,13 +323,8 @@ def test_unfolding_beside_a_thread_that_reads():
     """The threads of a team may be allowed more than the one that calls them."""
     rows = 120_000
     offset, entries = torch.arange(rows + 1), torch.arange(rows, dtype=torch.int32).flip(0)
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        with native.one_thread_less():
-            found = compiled.unfold(offset, entries, rows, 0, rows)
-    finally:
-        torch.set_num_threads(before)
+    with thread_count(3), native.one_thread_less():
+        found = compiled.unfold(offset, entries, rows, 0, rows)
     assert found is not None and torch.equal(found[0], offset) and torch.equal(found[1], entries)
 
 

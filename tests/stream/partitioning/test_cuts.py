@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import arcs, graphs, grid, on_threads, random_graph
+from strategies import arcs, graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.errors import ArgumentError, MissingDependencyError
@@ -88,7 +88,7 @@ def test_cut_is_that_of_a_slow_count(method, graph, count):
 def test_no_chance_and_no_threads(method, directed):
     graph = random_graph(600, 3000, directed=directed)
     first = partition(graph, 7, method, seed=5)
-    with on_threads(2):
+    with thread_count(2):
         again = partition(graph, 7, method, seed=5)
     assert torch.equal(first.bounds, again.bounds)
     assert (first.order is None) == (again.order is None)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from native_samples import hub_graph, on_threads, pull, push, random_data, served, subgraphs
-from strategies import graphs, random_graph
+from native_samples import hub_graph, pull, push, served, subgraphs
+from strategies import graphs, on_threads, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core import native

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from native_samples import hub_graph, on_threads, pull, push, random_data, served, subgraphs
-from strategies import random_graph
+from native_samples import hub_graph, pull, push, served, subgraphs
+from strategies import on_threads, random_data, random_graph
 
 import tgraph as tg
 from tgraph.core import native

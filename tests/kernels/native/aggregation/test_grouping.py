@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from native_samples import on_threads, random_data
+from strategies import on_threads, random_data
 
 import tgraph as tg
 from tgraph.core import native

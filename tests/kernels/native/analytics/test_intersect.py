@@ -3,7 +3,7 @@
 import pytest
 import torch
 from hypothesis import given
-from strategies import graphs, grid, on_threads, random_graph
+from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core import native
@@ -19,7 +19,7 @@ def assert_equal_to_portable(graph, threads=(1,)):
     total, at = portable.count_triangles(graph, False), portable.count_triangles(graph, True)
     among = portable.count_arcs_among(graph)
     for count in threads:
-        with on_threads(count):
+        with thread_count(count):
             for rank in (None, True, False):
                 assert torch.equal(intersect.count_triangles(graph, False, rank), total)
                 assert torch.equal(intersect.count_triangles(graph, True, rank), at)

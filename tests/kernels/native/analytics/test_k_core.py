@@ -3,7 +3,7 @@
 import pytest
 import torch
 from hypothesis import given
-from strategies import graphs, grid, on_threads, random_graph
+from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core import native
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kern
 def assert_equal_to_portable(graph):
     expected = portable.peel(graph)
     for threads in (1, 2, 3):
-        with on_threads(threads):
+        with thread_count(threads):
             assert torch.equal(k_core.peel(graph), expected)
 
 

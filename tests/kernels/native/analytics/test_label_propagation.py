@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, grid, on_threads, random_graph
+from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core import native
@@ -21,7 +21,7 @@ def assert_equal_to_portable(graph, labels, threads=(1, 2, 3)):
     for rounds in (0, 1, 2, 12):
         expected = portable.vote(graph, labels, rounds)
         for count in threads:
-            with on_threads(count):
+            with thread_count(count):
                 assert torch.equal(label_propagation.vote(graph, labels, rounds), expected)
 
 

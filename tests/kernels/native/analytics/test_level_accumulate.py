@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, grid, on_threads, random_graph
+from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core import native
@@ -80,7 +80,7 @@ def test_native_equals_portable_to_the_last_bit(shape, directed):
         for rows, descending in ((graph.transpose(), False), (graph, True)):
             reference = sweep(rows, order, offset, bias, descending=descending, backend="portable")
             for count in (1, 2, 3):
-                with on_threads(count):
+                with thread_count(count):
                     found = sweep(rows, order, offset, bias, descending=descending, backend="native")
                 assert torch.equal(reference, found)
 
@@ -89,7 +89,7 @@ def test_native_equals_portable_to_the_last_bit(shape, directed):
 def test_levels_by_several_threads():
     depth = torch.randint(-1, 9, (200_000,), generator=torch.Generator().manual_seed(0), dtype=torch.int32)
     for count in (1, 2, 3):
-        with on_threads(count):
+        with thread_count(count):
             found = levels(depth, backend="native")
         for one, expected in zip(found, levels(depth, backend="portable"), strict=True):
             assert torch.equal(one, expected)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import graphs, on_threads, random_graph
+from strategies import graphs, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core import native
@@ -67,7 +67,7 @@ def test_native_equals_portable_on_graphs_that_threads_share(shape):
     for rows, width in ((None, 2), (None, None), (some, None), (some, 1)):
         expected = steps(graph, rows, width, "portable")
         for count in (1, 2, 3):
-            with on_threads(count):
+            with thread_count(count):
                 found = steps(graph, rows, width, "native")
             for one, other in zip(found, expected, strict=True):
                 assert torch.equal(one, other)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import MODES, Any, graphs, grid, on_threads, random_graph
+from strategies import MODES, Any, graphs, grid, random_graph, thread_count
 
 import tgraph as tg
 from tgraph.core import native
@@ -87,10 +87,10 @@ def test_results_do_not_depend_on_the_threads(make, dtype):
     ]
     for program in programs:
         for mode in MODES:
-            with on_threads(1):
+            with thread_count(1):
                 expected = tg.run(program, graph, mode=mode, backend="native")
             for count in (2, 3):
-                with on_threads(count):
+                with thread_count(count):
                     found = tg.run(program, graph, mode=mode, backend="native")
                 assert torch.equal(found.values, expected.values)
                 assert program.delta == 5 or found.iterations == expected.iterations
@@ -99,12 +99,12 @@ def test_results_do_not_depend_on_the_threads(make, dtype):
 def test_hops_reach_the_same_vertices_in_any_direction_on_any_threads():
     """Rounds of many arcs to many vertices, the last of which share no word of a bitmap with others."""
     graph = random_graph(70_003, 600_000)
-    with on_threads(1):
+    with thread_count(1):
         expected = tg.algorithms.bfs(graph, 1, backend="portable")
         steps = tg.run(tg.algorithms.BFS(1), graph, mode="push", backend="portable", trace=True).trace.iterations
     for count in (1, 2, 3):
         for mode in MODES:
-            with on_threads(count):
+            with thread_count(count):
                 run = tg.run(tg.algorithms.BFS(1), graph, mode=mode, backend="native", trace=True)
             assert torch.equal(run.values, expected)
             for one, other in zip(run.trace.iterations, steps, strict=True):
@@ -120,7 +120,7 @@ def test_the_loop_comes_back_and_goes_on(delta, monkeypatch):
     program = Any("min", "add", start, active=[0], delta=delta)
     returns = []
     advance = compiled_loop.advance
-    with on_threads(1):  # what a bucket holds depends on the threads
+    with thread_count(1):  # what a bucket holds depends on the threads
         expected = tg.run(program, graph, trace=True)
         monkeypatch.setattr(compiled_loop, "SLICE", 0)
         monkeypatch.setattr(compiled_loop, "advance", lambda *args: (returns.append(r) or r for r in advance(*args)))

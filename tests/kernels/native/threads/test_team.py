@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from strategies import on_threads
 
 import tgraph as tg
-from tests.kernels.native_samples import on_threads
 from tgraph.core import native
 from tgraph.core.direction import THRESHOLDS
 

@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from strategies import on_threads, random_data
 
 import tgraph as tg
-from tests.kernels.native_samples import on_threads, push, random_data, served
+from tests.kernels.native_samples import push, served
 from tests.strategies import Any
 from tgraph.core import native
 from tgraph.core.building import sorting
