@@ -90,18 +90,18 @@ def _recorded(
     apply = applied(function)
 
     def kernel(*arguments: Any) -> Any:
-        return (apply if records(*arguments) else below)(*arguments)
+        return (apply if needs_grad(*arguments) else below)(*arguments)
 
     return kernel
 
 
-def records(*tensors: Tensor | float | None) -> bool:
+def needs_grad(*tensors: Tensor | float | None) -> bool:
     """True where operations on one of these are recorded for a backward pass, and a registered operator can be."""
     if not torch.is_grad_enabled():
         return False
     for tensor in tensors:
         if isinstance(tensor, Tensor) and tensor.requires_grad:
-            return not transformed()
+            return not in_functorch()
     return False
 
 
@@ -132,7 +132,7 @@ def applied(function: type[torch.autograd.Function]) -> Callable[..., Any]:
     return inherited.apply
 
 
-def transformed() -> bool:
+def in_functorch() -> bool:
     """True within a transform of torch.func or forward-mode differentiation, for which only torch's own operators have
     rules."""
     return _are_transforms_active() or _forward_ad._current_level >= 0

@@ -36,7 +36,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from tgraph.core.dispatch import BACKENDS, Backend, Choice, Implementation, is_watched, noted, watched
-from tgraph.core.library import transformed
+from tgraph.core.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels import cuda, layouts, native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
@@ -131,10 +131,10 @@ def refusal(backend: Backend, call: Call) -> str | None:
     if offered is None:
         return f"it has no {call.operation}"
     if call.operation == "aggregate" and backend.name != portable.name:
-        if transformed():
+        if in_functorch():
             return "it has no rule for torch.func transforms and forward-mode gradients"
-        if call.by_message:
-            return f"it has no gradient of {call.by_message}"
+        if call.materialises_messages:
+            return f"it has no gradient of {call.materialises_messages}"
     return offered.refuses(call)
 
 

@@ -53,7 +53,7 @@ class Call:
         return self.operation != "aggregate" and self._is_recorded
 
     @property
-    def by_message(self) -> str | None:
+    def materialises_messages(self) -> str | None:
         """What makes the gradient of an `aggregate` differ from message to message otherwise than by a factor, or
         None: the fused operators have no gradient of it."""
         if self.operation != "aggregate" or self.reduction is None or not self._is_recorded:

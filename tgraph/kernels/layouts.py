@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.library import records
+from tgraph.core.library import needs_grad
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels import portable
 from tgraph.kernels.affine import AffineStep, StepResult
@@ -62,7 +62,7 @@ def _refuses_aggregate(call: Call, sub: Subgraph) -> str | None:
     dtype = _message_dtype(call, sub)
     if call.weights_in_layout and (why := _refuses_own_weights(call.edge, reduction, dtype, sub)):
         return why
-    if records(call.data) and (reduction.name not in ("sum", "mean") or _edge(call) in ("min", "max")):
+    if needs_grad(call.data) and (reduction.name not in ("sum", "mean") or _edge(call) in ("min", "max")):
         return f"gradients of {reduction.name!r} with edge={call.edge!r} follow single arcs"
     return _layout(_receiving(sub)).refuses(
         KERNEL.get(reduction.name, reduction.name), _edge(call), _pulled_in(dtype, reduction, sub)
@@ -145,7 +145,7 @@ def _layout(graph: Graph) -> Any:
 
 
 def _pulled(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    if records(data):
+    if needs_grad(data):
         return _Sum.apply(data, _receiving(sub), edge)
     return _layout(_receiving(sub)).pull(data, reduction.name, edge)
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.library import records, transformed
+from tgraph.core.library import in_functorch, needs_grad
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
@@ -125,8 +125,8 @@ def aggregate(
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
     in_layout = layouts.serves(selected.backend, call)
     call = call if in_layout else call.decoded()
-    recorded = records(data, call.weights) or (torch.compiler.is_compiling() and not transformed())
-    if recorded and not call.by_message and not in_layout:
+    recorded = needs_grad(data, call.weights) or (torch.compiler.is_compiling() and not in_functorch())
+    if recorded and not call.materialises_messages and not in_layout:
         run = differentiable.aggregate
     else:
         run = choose(selected.backend, call).run

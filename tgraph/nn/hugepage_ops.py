@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tgraph.core.library import transformed
+from tgraph.core.library import in_functorch
 from tgraph.kernels.native.base.pages import LARGE, fresh
 
 DTYPES = (torch.float32, torch.float64)
@@ -38,7 +38,7 @@ def is_large(x: Tensor, size: int, *others: Tensor | None) -> bool:
             return False
         if tensor.device.type != "cpu" or tensor.dtype != x.dtype:
             return False
-    return not torch.is_autocast_enabled("cpu") and not transformed()
+    return not torch.is_autocast_enabled("cpu") and not in_functorch()
 
 
 class _LinearMap(torch.autograd.Function):

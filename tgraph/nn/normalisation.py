@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.library import transformed
+from tgraph.core.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.degree_weights import inverse_root_degree
 from tgraph.kernels.autograd.segments import segment_reduce, take
@@ -68,7 +68,7 @@ def gcn_norm(
         replaced = loops == "replaced"
         return _normalised(over, looped.features(flat, fill) if replaced else looped.weights(flat, fill))
 
-    if compiling or transformed() or not _may_be_compared(edge_weight):
+    if compiling or in_functorch() or not _may_be_compared(edge_weight):
         return over, compute()
     return over, _kept_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
 

@@ -31,7 +31,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.library import records, transformed
+from tgraph.core.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.autograd import eager_attention
@@ -184,9 +184,9 @@ def _attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Ten
     _check(arcs, inputs, spec)
     if eager_attention.serves(arcs, inputs, backend):
         return eager_attention.attend(arcs, inputs, spec)
-    transpose = eager_attention.transpose_of(arcs, inputs, spec) if records(*inputs) else None
+    transpose = eager_attention.transpose_of(arcs, inputs, spec) if needs_grad(*inputs) else None
     dtype = inputs.sent.dtype
-    if transformed():  # torch.func has rules for torch's own operators alone
+    if in_functorch():  # torch.func has rules for torch's own operators alone
         return portable.attend_recorded(operators.widened(inputs, "torch"), arcs, spec).to(dtype)
     return operators.attend_directly(operators.widened(inputs, backend), arcs, spec, transpose, backend)[0].to(dtype)
 
@@ -194,7 +194,7 @@ def _attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Ten
 def _weights(arcs: Csr, inputs: Inputs, spec: AttentionSpec, backend: str) -> Tensor:
     _check(arcs, inputs, spec)
     dtype, inputs = inputs.sent.dtype, operators.widened(inputs, backend)
-    if records(*inputs) or transformed():
+    if needs_grad(*inputs) or in_functorch():
         return portable.attention_weights(inputs, arcs, spec).to(dtype)
     logsumexp = operators.attend(inputs, arcs, spec, None, backend)[1]
     return operators.attention_weights(logsumexp, inputs, arcs, spec, backend).to(dtype)

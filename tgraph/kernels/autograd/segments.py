@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core import devices
-from tgraph.core.library import register, transformed
+from tgraph.core.library import in_functorch, register
 from tgraph.kernels.autograd.products import product_gradient
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
@@ -43,7 +43,7 @@ def _take_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 def _add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
     result = values.new_zeros((size, *values.shape[1:]))
-    if transformed():  # what is transformed can not be written into what is not
+    if in_functorch():  # what is transformed can not be written into what is not
         return result.index_add(0, index, values)
     if devices.is_sequential(values):
         return result.index_add_(0, index, values)
@@ -66,12 +66,12 @@ _add_rows = register(
 
 def take(data: Tensor, index: Tensor) -> Tensor:
     """Rows of data [n, ...] by their number, [e, ...]. Under transforms of torch.func by torch's own operators."""
-    return _take(data, index) if transformed() else _take_rows(data, index)
+    return _take(data, index) if in_functorch() else _take_rows(data, index)
 
 
 def add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
     """The sum of the rows [e, ...] of each number, [size, ...]. Under transforms of torch.func as `take`."""
-    return _add_at(values, index, size) if transformed() else _add_rows(values, index, size)
+    return _add_at(values, index, size) if in_functorch() else _add_rows(values, index, size)
 
 
 # ---- segment_reduce -------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def reduce_segments(
     segment : gives the number of the segment of each message, int64 [e], where the caller has it.
     """
     size, floating = len(offset) - 1, messages.is_floating_point()
-    if floating and devices.reduces_segments(messages) and messages.numel() and not transformed():
+    if floating and devices.reduces_segments(messages) and messages.numel() and not in_functorch():
         flat = messages.flatten(1) if messages.dim() > 2 else messages
         initial = float(reduction.identity(messages.dtype))
         reduced = torch.segment_reduce(flat, reduction.segment, offsets=offset, axis=0, initial=initial, unsafe=True)

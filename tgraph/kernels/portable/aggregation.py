@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core import devices
 from tgraph.core.graph import Graph
-from tgraph.core.library import records
+from tgraph.core.library import needs_grad
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
@@ -67,7 +67,7 @@ def aggregated(
 
 def sent_data(sub: Subgraph, data: Tensor) -> Tensor:
     """The data of the sender of each arc, [e, ...]."""
-    if records(data):
+    if needs_grad(data):
         sender = sub.neighbors if sub.mode == "pull" else sub.row_of_arc
         return take(data, sender if sub.mode == "pull" or sub.rows is None else sub.rows.index_select(0, sender))
     if sub.mode == "pull":
@@ -104,7 +104,7 @@ def reduce_messages(sub: Subgraph, messages: Tensor, reduction: Reduction) -> Re
 
 def reduce_slots(messages: Tensor, slot: Tensor, size: int, reduction: Reduction) -> Tensor:
     """Reduce the messages [e, ...] of each slot to a row of the result [size, ...]; differentiable."""
-    if not records(messages) and not _order_matters(messages, reduction):
+    if not needs_grad(messages) and not _order_matters(messages, reduction):
         return scatter(messages, slot, size, reduction)
     slot, order = devices.sort(slot)
     offset = torch.searchsorted(slot, torch.arange(size + 1, device=slot.device))
@@ -161,6 +161,6 @@ def _order_matters(messages: Tensor, reduction: Reduction) -> bool:
 
 def reduce_rows(messages: Tensor, offset: Tensor, row_of_arc: Callable[[], Tensor], reduction: Reduction) -> Tensor:
     """Reduce each segment messages[offset[i]:offset[i + 1]] to row i of the result; differentiable."""
-    if records(messages):
+    if needs_grad(messages):
         return segment_reduce(messages, offset, reduction.name)
     return reduce_segments(messages, offset, reduction, row_of_arc)

@@ -8,7 +8,7 @@ from torch.nn.functional import pad
 
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
-from tgraph.core.library import records, transformed
+from tgraph.core.library import in_functorch, needs_grad
 from tgraph.core.owner import set_owner
 from tgraph.core.rows import Selection
 from tgraph.errors import ArgumentError
@@ -56,7 +56,7 @@ def aggregate(
     sent = messages.data
     if missing := adjacency.rows.num_vertices - adjacency.num_sources:
         sent = pad(sent, (0, 0, 0, missing))
-    gathers = records(sent, messages.weights) and not selects
+    gathers = needs_grad(sent, messages.weights) and not selects
     back = weights.transposed(adjacency) if weights is not None and gathers else None
     if back is not None:
         back = back.to(sent.dtype)[:, None]
@@ -65,18 +65,18 @@ def aggregate(
     arcs, transpose = Selection(rows.offset, rows.neighbors), None
     if gathers:
         transpose = _transpose(adjacency, numbered=messages.weights is not None and back is None)
-    if records(sent) and saves_argreduce(messages, reduction, "auto"):
+    if needs_grad(sent) and saves_argreduce(messages, reduction, "auto"):
         received = pull_push.segment_argreduce(sent, arcs, None, reduction.name, "auto")[0][: adjacency.num_targets]
         if adjacency.unreached is not None:
             with torch.no_grad():  # no message attains these, and no gradient passes
                 received.masked_fill_(adjacency.unreached, 0)
     else:
-        pull = pull_push.compute_pull if transformed() else pull_push.pull
+        pull = pull_push.compute_pull if in_functorch() else pull_push.pull
         structure = (arcs, None, transpose, None)
         received = pull(sent, messages.weights, back, *structure, reduction.name, messages.edge, "auto")
         received = received[: adjacency.num_targets]
         if selects and adjacency.unreached is not None:
-            fill = received.masked_fill if received.requires_grad or transformed() else received.masked_fill_
+            fill = received.masked_fill if received.requires_grad or in_functorch() else received.masked_fill_
             received = fill(adjacency.unreached, 0)
     return received.to(result).reshape(adjacency.num_targets, *messages.shape)
 
@@ -105,7 +105,7 @@ def _at_once(
 
 def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | None:
     """The min or max by `kernels.autograd.eager`, without gradients; None where it does not support the call."""
-    if torch.compiler.is_compiling() or records(data):
+    if torch.compiler.is_compiling() or needs_grad(data):
         return None
     if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
         return None

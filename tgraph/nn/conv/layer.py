@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from tgraph.core.graph import Graph
-from tgraph.core.library import transformed
+from tgraph.core.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.native.base.pages import LARGE
 from tgraph.nn import hugepage_ops
@@ -232,7 +232,7 @@ def plus_linear(out: Tensor, lin: Any, x: Tensor, in_place: bool) -> Tensor:
     weight = plain_weight(lin)
     if weight is None or lin._parameters["bias"] is not None or out.dim() != 2 or x.dim() != 2:
         return plus(out, lin(x))
-    if not out.dtype == x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type) or transformed():
+    if not out.dtype == x.dtype == weight.dtype or torch.is_autocast_enabled(x.device.type) or in_functorch():
         return plus(out, lin(x))
     if in_place and may_be_overwritten(out):
         return out.addmm_(x, weight.t())
