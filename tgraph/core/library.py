@@ -1,5 +1,5 @@
 """The operators that TGraph registers with torch, namespace "tgraph": so that autograd, torch.compile, CUDA graphs and
-whatever else looks at a program as a graph of operators sees each of them as one node."""
+other tools that see a program as a graph of operators see each of them as one node."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ _COMPUTED: dict[Any, Callable[..., Any]] = {}
 
 
 def directly(operator: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that was registered, as a function that computes at once where nobody is to see the operator: on a
-    mini-batch the way through torch's dispatcher takes longer than the work."""
+    """A registered operator as a function that bypasses torch's dispatcher on plain tensors (`is_plain`): on a
+    mini-batch dispatch takes longer than the work."""
     computed = _COMPUTED[operator]
 
     def call(*arguments: Any) -> Any:
@@ -61,7 +61,7 @@ def directly(operator: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of tensors that do not say that they record gradients, at which kernels would take offence."""
+    """The function on detached tensors: kernels require requires_grad=False."""
 
     def on_detached(*arguments: Any) -> Any:
         arguments = tuple(x.detach() if isinstance(x, Tensor) and x.requires_grad else x for x in arguments)
@@ -106,8 +106,8 @@ def needs_grad(*tensors: Tensor | float | None) -> bool:
 
 
 def is_plain(*tensors: Tensor | None) -> bool:
-    """True where functions may be given the memory of these tensors of the CPU in place of an operator: none is a
-    subclass, and nobody traces, transforms or observes the operators that are called."""
+    """True where a function may read the memory of these tensors in place of calling an operator: they are on the CPU
+    and of no subclass, and no trace, transform or dispatch mode is active."""
     if torch.compiler.is_compiling() or _num_modes() or _are_transforms_active() or _is_included(_SEVERAL):
         return False
     if _forward_ad._current_level >= 0:

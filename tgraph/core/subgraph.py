@@ -68,8 +68,13 @@ class Subgraph:
 
     @property
     def sends_partly(self) -> bool:
-        """True in a pull whose neighbors are not all active, so that some of them must not be heard."""
+        """True in a pull whose neighbors are not all active, so that the messages of some must be left out."""
         return self.mode == "pull" and not self.active.is_everything
+
+    @property
+    def active_mask(self) -> Tensor | None:
+        """The neighbors that send in a pull, bool [n], or None for all."""
+        return self.active.mask if self.sends_partly else None
 
     @computed_once
     def row_of_arc(self) -> Tensor:

@@ -49,7 +49,7 @@ class Call:
     @property
     def needs_gradient(self) -> bool:
         """True where the backend has to record what it computes for a backward pass. Of an `aggregate` the operators
-        in `kernels.autograd.pull_push` do that, whoever computes it."""
+        in `kernels.autograd.pull_push` do that for every backend."""
         return self.operation != "aggregate" and self._is_recorded
 
     @property

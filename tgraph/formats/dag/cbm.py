@@ -75,7 +75,7 @@ class CBM(Compressed):
         return None
 
 
-class _Rows(NamedTuple):
+class _Forest(NamedTuple):
     """Rows by parent, int64 [n], -1 for none: the number of columns that each adds to its parent (`more`) and removes
     (`less`)."""
 
@@ -84,7 +84,7 @@ class _Rows(NamedTuple):
     less: Tensor
 
     @classmethod
-    def by(cls, rows: Matrix, parent: Tensor, max_depth: int | None) -> _Rows:
+    def by(cls, rows: Matrix, parent: Tensor, max_depth: int | None) -> _Forest:
         parent = parent.long() if max_depth is None else branches.bound_depth(parent.long(), max_depth)
         return cls(parent, *_builder().count_deltas(rows, parent.to(rows.columns.dtype)))
 
@@ -93,12 +93,12 @@ class _Rows(NamedTuple):
         """Stored entries of each row, int64 [n]."""
         return self.more.long() + self.less + (self.parent >= 0)
 
-    def in_parts(self, rows: Matrix) -> _Rows:
+    def in_parts(self, rows: Matrix) -> _Forest:
         """The same rows with some parents removed, so that chains are short enough to balance the threads."""
         ones = rows.offset.diff()
         parent = branches.bound_work(self.parent, self.work, ones)
         plain = parent < 0
-        return _Rows(parent, torch.where(plain, ones.to(self.more.dtype), self.more), self.less.masked_fill(plain, 0))
+        return _Forest(parent, torch.where(plain, ones.to(self.more.dtype), self.more), self.less.masked_fill(plain, 0))
 
     def listed(self, rows: Matrix) -> tuple[Tensor, Tensor]:
         """(offset, children) of a DAG."""
@@ -111,8 +111,8 @@ def _compressed(rows: Matrix, columns: Matrix, price: int, max_depth: int | None
     n, num_arcs = len(rows.offset) - 1, len(rows.columns)
     bounds = branches.blocks(rows.offset)
     parent, earlier = _builder().find_parents(rows, columns, price, bounds)
-    forest = _Rows.by(rows, parent, max_depth).in_parts(rows)
-    in_order = _Rows.by(rows, earlier, max_depth)
+    forest = _Forest.by(rows, parent, max_depth).in_parts(rows)
+    in_order = _Forest.by(rows, earlier, max_depth)
     size, size_in_order = int(forest.work.sum()) + n, int(in_order.work.sum())
     if min(size, size_in_order) >= num_arcs:
         return Dag(n, rows.offset.to(portable.offset_dtype(num_arcs)), rows.columns, None, None, (0, n), None)

@@ -33,8 +33,8 @@ def aggregate(
 ) -> Received:
     """As every backend's `aggregate`, by the operators of `tgraph.kernels.autograd.pull_push`.
 
-    A push to all vertices of an undirected graph is a pull: every arc has its mate. One from some rows gives the
-    vertices in the order in which they are reached.
+    A push to all vertices of an undirected graph is a pull: each arc is stored in both directions. One from some rows
+    gives the vertices in the order in which they are reached.
     """
     graph, pulls, mirrored = sub.graph, sub.mode == "pull", sub.mirrored
     per_arc = edge != "copy" and is_per_arc(weights)
@@ -88,7 +88,7 @@ def _weights_by_both_ends(graph: Graph, mirrored: bool, weights: Tensor) -> Tens
 
 def _pull(sub: Subgraph, mirrored: bool, messages: Messages, own: Tensor | None, reduction: Reduction) -> Tensor:
     weights, graph = messages.weights, sub.graph
-    arcs, active_mask = _rows(sub), sub.active.mask if sub.sends_partly else None
+    arcs, active_mask = _rows(sub), sub.active_mask
     transposed_weights = transpose = inverse_permutation = None
     if active_mask is None and arcs.is_whole and (mirrored or not graph.directed):
         stored = graph.decoded()

@@ -1,8 +1,7 @@
-"""Sums over arcs by the compiled kernels at once, where nothing is to be seen of the operators that
-torch.compile, transforms and tools need: the same values and gradients, without the way through torch's dispatcher,
-which takes longer than the work on a mini-batch.
+"""Sums over arcs of plain tensors by the compiled kernels, without torch's dispatcher, which takes longer than the work
+on a mini-batch: the same values and gradients as by the registered operators.
 
-Gradients are made of the same functions, over the arcs turned around, so that they can be differentiated again.
+Gradients are the same functions over the transpose, so that they can be differentiated again.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from tgraph.kernels.native.base.pages import LARGE, fresh, settle
 
 DTYPES = (torch.float32, torch.float64)
 
-# Numbers that arcs carry. Up to so many, each row is left to one thread, and the gradient to the calling thread: more
-# are worth to cut long rows, and to turn the arcs around for all threads to add gradients up.
+# Numbers of arcs times columns. Up to MANY each row is summed by one thread, and up to SERIAL gradients are scattered
+# by the calling thread; beyond, long rows are cut, and gradients are pulled along the transpose by all threads.
 MANY = 1 << 25
 SERIAL = 1 << 19
 
 # Fewer columns fill no vector.
 NARROW = 8
 
-# So often gradients go back along arcs before these are turned around, which takes longer than to go back along them.
+# Gradients are scattered so often before the transpose is built, which takes longer than a scatter.
 OFTEN = 4
 
 
@@ -114,17 +113,17 @@ class _Sum(torch.autograd.Function):
         arcs, weights = ctx.arcs, ctx.weights
         at_once = serves(arcs.neighbors, arcs.offset.shape[0] - 1, grad, weights)
         recorded = torch.is_grad_enabled()
-        if at_once and not recorded and not _is_worth_turning(arcs, grad.shape[1]):
-            return _give(arcs, grad, ctx.mean, weights, ctx.own), *_NONE
+        if at_once and not recorded and not _uses_transpose(arcs, grad.shape[1]):
+            return _scatter(arcs, grad, ctx.mean, weights, ctx.own), *_NONE
         back = arcs.transpose()
-        turned = None if weights is None else _turned(arcs, weights, ctx.transposed)
+        transposed_weights = None if weights is None else _transposed_weights(arcs, weights, ctx.transposed)
         if ctx.mean and weights is None and at_once and not recorded:
-            turned = mean_weights(arcs.offset, back.neighbors, grad.dtype)
+            transposed_weights = mean_weights(arcs.offset, back.neighbors, grad.dtype)
         elif ctx.mean:
             grad = grad * arcs.inverse_degree(grad.dtype)
         if at_once:
-            return aggregate(back, grad, False, turned, lambda: weights, ctx.own), *_NONE
-        received = _by_message(back, grad, turned)
+            return aggregate(back, grad, False, transposed_weights, lambda: weights, ctx.own), *_NONE
+        received = _by_message(back, grad, transposed_weights)
         return received.add(grad, alpha=ctx.own) if ctx.own else received, *_NONE
 
 
@@ -132,15 +131,15 @@ _apply_sum = applied(_Sum)
 _NONE = (None,) * 5  # the gradients of arguments that have none
 
 
-def _is_worth_turning(arcs: Csr, columns: int) -> bool:
-    """True where a gradient goes back by the transpose; either way gives the same bits."""
+def _uses_transpose(arcs: Csr, columns: int) -> bool:
+    """True where a gradient is pulled along the transpose, not scattered; the bits are the same."""
     carried = arcs.num_arcs * columns
     if columns < NARROW or carried > MANY or (carried > SERIAL and cast(Any, native.load()).thread_count() > 1):
         return True
     return arcs.has_transpose or arcs.count_gradient() > OFTEN
 
 
-def _give(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+def _scatter(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The gradient of the sum or mean, of few arcs."""
     columns = grad.shape[1]
     out = fresh((arcs.num_columns, columns), grad.dtype)
@@ -148,7 +147,7 @@ def _give(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: floa
     return out
 
 
-def _turned(arcs: Csr, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
+def _transposed_weights(arcs: Csr, weights: Tensor, transposed: Callable[[], Tensor | None] | None) -> Tensor:
     """The weights in the order of `arcs.transposed()`."""
     found = None if transposed is None else transposed()
     if found is None:

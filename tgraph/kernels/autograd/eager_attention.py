@@ -1,5 +1,4 @@
-"""Attention by the compiled kernels at once, where nothing is to be seen of the operators in
-`kernels.autograd.attention`: as `kernels.autograd.eager` has sums."""
+"""Attention on plain tensors by the compiled kernels, without torch's dispatcher: see `kernels.autograd.eager`."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from tgraph.kernels.portable.attention import AttentionSpec, Inputs
 
 
 def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
-    """True where `attend` takes these: plain tensors of the CPU that fit the arcs, float32 or float64, and nobody asks
-    which backend computes, or has chosen another."""
+    """True where `attend` takes these: plain tensors of the CPU that fit the arcs, float32 or float64, and no
+    backend is chosen or recorded."""
     if backend not in ("auto", "native") or inputs.sent.dtype not in KERNELS or not inputs.sent.numel():
         return False
     if not is_plain(*inputs, arcs.neighbors) or tuned.stored() or registry.is_watched():

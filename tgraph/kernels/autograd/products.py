@@ -39,7 +39,7 @@ def _compute(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
 
 
 def _by_tree(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
-    """Up a tree of the products of two, and down again: each is told what is multiplied by all others.
+    """Up a binary tree of products, and down again, where each node gets the product of all others.
 
     Segments are filled up by ones to powers of two, and the longest come first, so that on every level pairs lie side
     by side and the segments that are done at the end. All in operators that torch differentiates.

@@ -41,8 +41,7 @@ def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
 
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """As the portable `products`."""
-    heard = sub.active.mask if sub.sends_partly else None
-    return sddmm.products(frontier.Rows.of(sub.selection), heard, row_data.to(data.dtype), data, heads)
+    return sddmm.products(frontier.Rows.of(sub.selection), sub.active_mask, row_data.to(data.dtype), data, heads)
 
 
 def argreduce(

@@ -77,12 +77,12 @@ def rows_of(sub: Subgraph, weights: Tensor | float | None) -> tuple[Rows | None,
     """The rows that pull what `sub` sends, and the weights in the order of their arcs; None where there are none."""
     held = sub.selection
     if sub.mode == "pull":
-        heard, dtype = sub.active.mask if sub.sends_partly else None, held.stored_neighbors.dtype
+        active_mask, dtype = sub.active_mask, held.stored_neighbors.dtype
         if held.is_whole:
             bins = bins_of(sub.graph, held.stored_offset, dtype)
-            return Rows(held.stored_offset, held.stored_neighbors, bins, heard), weights
+            return Rows(held.stored_offset, held.stored_neighbors, bins, active_mask), weights
         offset, shift = row_shifts(held.stored_offset, held.rows, held.width)
-        return Rows(offset, held.stored_neighbors, find_bins(offset, dtype), heard, shift), weights
+        return Rows(offset, held.stored_neighbors, find_bins(offset, dtype), active_mask, shift), weights
     if not held.is_whole:
         return None, weights
     sub, weights = as_pull(sub, weights)
@@ -118,8 +118,8 @@ def _messages(
 
 def reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
     """What the rows receive, [k, columns], flags as numbers."""
-    if reduction.name == "mean" and rows.heard is not None:
-        return _mean_of_heard(rows, messages)
+    if reduction.name == "mean" and rows.active_mask is not None:
+        return _mean_of_active(rows, messages)
     data = messages.data
     return kernels.pull(
         rows,
@@ -132,11 +132,13 @@ def reduced(rows: Rows, messages: Messages, reduction: Reduction) -> Tensor:
     )[0].to(kernels.result_dtype(data.dtype, reduction.name))
 
 
-def _mean_of_heard(rows: Rows, messages: Messages) -> Tensor:
-    """The mean over those arcs whose sender is heard."""
+def _mean_of_active(rows: Rows, messages: Messages) -> Tensor:
+    """The mean over those arcs whose sender is active."""
     data, weights = messages.data, messages.weights
     wide = torch.promote_types(data.dtype, torch.float32)
     weights = None if weights is None else weights.to(wide)
     total = reduced(rows, replace(messages, data=data.to(wide), weights=weights), REDUCTIONS["sum"])
-    count = kernels.pull(rows._replace(heard=None), cast(Tensor, rows.heard)[:, None].to(torch.int32), "sum")[0]
+    count = kernels.pull(
+        rows._replace(active_mask=None), cast(Tensor, rows.active_mask)[:, None].to(torch.int32), "sum"
+    )[0]
     return (total / count.clamp(min=1)).to(data.dtype)

@@ -101,11 +101,11 @@ def attend_backward(
     ]
     to_source, to_target, to_value, to_edge, to_vector = found
     grad, out, logsumexp = grad.contiguous(), out.contiguous(), logsumexp.contiguous()
-    told = (logsumexp, _delta(grad, out, logsumexp))
+    statistics = (logsumexp, _delta(grad, out, logsumexp))
     if not (to_target is to_edge is to_vector is None):
-        _give_targets(grad, told, inputs, arcs, spec, to_target, to_edge, to_vector)
+        _give_targets(grad, statistics, inputs, arcs, spec, to_target, to_edge, to_vector)
     if not (to_source is to_value is None):
-        _give_sources(grad, told, inputs, arcs, spec, transpose, to_source, to_value)
+        _give_sources(grad, statistics, inputs, arcs, spec, transpose, to_source, to_value)
     return found
 
 
@@ -130,7 +130,7 @@ def _delta(grad: Tensor, out: Tensor, logsumexp: Tensor) -> Tensor:
 
 def _give_targets(
     grad: Tensor,
-    told: tuple[Tensor, Tensor],
+    statistics: tuple[Tensor, Tensor],
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -143,19 +143,19 @@ def _give_targets(
     slots = None if to_target is None else work.new_slots(to_target)
     kernel, sliced = Kernel(BACK, "give_targets", work.types), spec.score != "gat"
     if to_vector is None:
-        work.launch(kernel, *told, to_target, to_edge, None, slots, sliced=sliced, strides=True)
+        work.launch(kernel, *statistics, to_target, to_edge, None, slots, sliced=sliced, strides=True)
     else:
         strides = [work.stride(share) for share in work.shares()]
-        vectors = told[0].new_empty((sum(strides), *to_vector.shape))
+        vectors = statistics[0].new_empty((sum(strides), *to_vector.shape))
         for share, stride, part in zip(work.shares(), strides, vectors.split(strides), strict=True):
-            work.launch_share(kernel, share, stride, stride, *told, to_target, to_edge, part, slots)
+            work.launch_share(kernel, share, stride, stride, *statistics, to_target, to_edge, part, slots)
         to_vector.copy_(vectors.sum(0))
     _join(work.bins, slots, to_target)
 
 
 def _give_sources(
     grad: Tensor,
-    told: tuple[Tensor, Tensor],
+    statistics: tuple[Tensor, Tensor],
     inputs: Inputs,
     arcs: Csr,
     spec: AttentionSpec,
@@ -167,7 +167,7 @@ def _give_sources(
     work = Work.of(inputs, transpose, arcs.permutation, spec, ends, (to_source, to_value), transpose.permutation)
     slots = [None if part is None else work.new_slots(part) for part in (to_source, to_value)]
     sliced = spec.score != "gat" or to_value is not None
-    work.launch(Kernel(BACK, "give_sources", work.types), *told, to_source, to_value, *slots, sliced=sliced)
+    work.launch(Kernel(BACK, "give_sources", work.types), *statistics, to_source, to_value, *slots, sliced=sliced)
     for part, total in zip(slots, (to_source, to_value), strict=True):
         _join(work.bins, part, total)
 
@@ -208,7 +208,7 @@ class Work(NamedTuple):
     """A pass over the arcs of rows.
 
     types : the arguments of the templates.
-    arcs, given : what the kernels are told before the shape, from the offsets on, and after it.
+    arcs, given : the arguments of the kernels before the shape, from the offsets on, and after it.
     heads, columns : of the data.
     lanes, slices : how many lanes of a team lie along the columns, and how often that many for all of them.
     """
@@ -281,8 +281,8 @@ class Work(NamedTuple):
             most = max(MAX_GRID[0] * THREADS // (self.lanes * share.parts * self.heads), 1)
             for first in range(0, share.size, most):
                 size = min(most, share.size - first)
-                told = (size, *outcome) if strides else outcome
-                self.launch_share(kernel, share, size, *told, first=first, end=first + size, sliced=sliced)
+                given = (size, *outcome) if strides else outcome
+                self.launch_share(kernel, share, size, *given, first=first, end=first + size, sliced=sliced)
 
     def launch_share(
         self,

@@ -37,7 +37,7 @@ class Rows(NamedTuple):
 
     offset, neighbors : the CSR structure, int64 [k + 1] and int32/int64 [arcs].
     bins : the rows by their number of arcs.
-    heard : which vertices send, bool [n], or None for all.
+    active_mask : which vertices send, bool [n], or None for all.
     shift : for rows that are not stored one after the other, how far behind its number in `offset` each arc of a row
         lies in `neighbors`, int64 [k]; None where they are.
     """
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     offset: Tensor
     neighbors: Tensor
     bins: DegreeBins
-    heard: Tensor | None = None
+    active_mask: Tensor | None = None
     shift: Tensor | None = None
 
 
@@ -100,7 +100,7 @@ def pull(
         layout = layout_of(data, weights, reduce)
         types = types_of(data.dtype, rows.neighbors.dtype, reduce, argreduce, layout.wide)
         heads = 1 if weights is None else weights.shape[1]
-        messages = (rows.neighbors.contiguous(), rows.heard, data, columns, weights, heads, EDGES[edge])
+        messages = (rows.neighbors.contiguous(), rows.active_mask, data, columns, weights, heads, EDGES[edge])
         number = float(identity) if dtype.is_floating_point else int(identity)
         outcome = (int(reduce == "max"), number, int(mean), result, won)
         _pull_rows(rows, types, layout, messages, outcome)

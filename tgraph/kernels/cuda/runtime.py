@@ -57,7 +57,7 @@ def launch(kernel: Kernel, grid: Size, block: Size, *arguments: Argument) -> Non
 
 
 def configuration(kernel: Kernel, grid: Size, block: Size) -> Any:
-    """What the driver is told of the size of a launch. Raises ArgumentError where no device has so many blocks."""
+    """The size of a launch as the driver takes it. Raises ArgumentError where no device has so many blocks."""
     config = _config(grid, block)
     if config is None:
         raise ArgumentError(

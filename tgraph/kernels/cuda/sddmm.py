@@ -24,10 +24,10 @@ def instantiations() -> Iterator[Kernel]:
             yield _kernel(dtype, index, count)
 
 
-def products(rows: Rows, heard: Tensor | None, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
+def products(rows: Rows, active_mask: Tensor | None, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """For each arc of `rows` the product of its row's data and its neighbour's, over the columns of each head.
 
-    heard : which neighbours count, bool [n]; the product of others is 0. None: all.
+    active_mask : the neighbours whose products are computed, bool [n]; those of others are 0. None for all.
     row_data, data : [k, columns] and [n, columns], of one floating dtype.
     Returns [arcs, heads]. 16-bit numbers are multiplied and added in float32. The order of the sum depends on the
     number of columns alone.
@@ -41,7 +41,7 @@ def products(rows: Rows, heard: Tensor | None, row_data: Tensor, data: Tensor, h
         lanes = least_lanes(span // count)
         kernel = _kernel(data.dtype, rows.neighbors.dtype, count)
         grid = blocks(result.numel(), BLOCK // lanes * PER_TEAM)
-        ends = (heard, row_data, data, columns, heads, lanes)
+        ends = (active_mask, row_data, data, columns, heads, lanes)
         runtime.launch(kernel, grid, BLOCK, *rows.arguments, *ends, result)
     return result
 

@@ -32,7 +32,7 @@ def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
 
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """For each arc the product of its row's data [k, columns] and its neighbour's [n, columns], summed over the
-    columns of each head: [arcs, heads]. 0 where the neighbour is not heard."""
+    columns of each head: [arcs, heads]. 0 where the neighbour is not active."""
     wide = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else data.dtype
     product = row_data.index_select(0, sub.row_of_arc).to(wide) * data.index_select(0, sub.neighbors).to(wide)
     span = data.shape[1] // max(heads, 1)

@@ -53,12 +53,12 @@ def aggregated(
     narrow = messages.dtype if messages.dtype in (torch.float16, torch.bfloat16) else None
     if narrow and reduction.name in ("sum", "mean", "prod"):
         messages = messages.float()  # as torch.sum does: a total kept in bfloat16 would not count beyond 256
-    heard = _heard(sub) if sub.sends_partly else None
+    sends = None if sub.active_mask is None else sub.active_mask.index_select(0, sub.neighbors)
     if reduction.name == "mean":
-        received = _mean(reduce, sub, messages, heard)
+        received = _mean(reduce, sub, messages, sends)
     else:
-        if heard is not None:
-            messages = messages.masked_fill(~column(heard, messages), reduction.identity(messages.dtype))
+        if sends is not None:
+            messages = messages.masked_fill(~column(sends, messages), reduction.identity(messages.dtype))
         received = reduce(sub, messages, reduction)
     if reduction.logical:
         return Received(received.values != 0, received.vertices)
@@ -77,16 +77,12 @@ def sent_data(sub: Subgraph, data: Tensor) -> Tensor:
     return data.index_select(0, sub.rows).repeat_interleave(sub.offset.diff(), 0, output_size=sub.num_arcs)
 
 
-def _heard(sub: Subgraph) -> Tensor:
-    return sub.active.mask.index_select(0, sub.neighbors)
-
-
-def _mean(reduce: Reduce, sub: Subgraph, messages: Tensor, heard: Tensor | None) -> Received:
+def _mean(reduce: Reduce, sub: Subgraph, messages: Tensor, sends: Tensor | None) -> Received:
     if not messages.is_floating_point():
         messages = messages.to(torch.get_default_dtype())
-    if heard is not None:
-        messages = torch.where(column(heard, messages), messages, 0)
-        counted = heard.to(messages.dtype)
+    if sends is not None:
+        messages = torch.where(column(sends, messages), messages, 0)
+        counted = sends.to(messages.dtype)
     else:
         counted = torch.ones(sub.num_arcs, dtype=messages.dtype, device=messages.device)
     total = reduce(sub, messages, REDUCTIONS["sum"])

@@ -35,8 +35,8 @@ def relax(
         return Frontier.compact(sub.graph, *push_marked(sub, values, values, reduction, edge, weights))
     sent = values
     if sub.sends_partly:
-        heard = column(sub.active.mask, values)
-        sent = torch.where(heard, values, reduction.identity(values.dtype))
+        sends = column(sub.active.mask, values)
+        sent = torch.where(sends, values, reduction.identity(values.dtype))
     per_arc = isinstance(weights, Tensor) and weights.dim() > 0  # then hardly a row meets the bound
     if not per_arc and waits_are_free(values) and (limit := bound()) is not None:
         return _relax_unsettled(sub, values, sent, reduction, edge, weights, limit)

@@ -11,7 +11,7 @@ from tgraph.core.subgraph import Received, Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import Messages, is_per_arc, messages_of, sent_dtype
 from tgraph.kernels.native.aggregation import arcs as kernels
-from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, mask_of, refuses_pair
+from tgraph.kernels.native.aggregation.arcs import KERNEL, NARROW, PULL, refuses_pair
 from tgraph.kernels.portable.aggregation import as_pull, scratch_of
 from tgraph.kernels.reductions import Reduction
 
@@ -90,7 +90,7 @@ def _pull(sub: Subgraph, messages: Messages, reduction: Reduction) -> Tensor:
         KERNEL.get(reduction.name, reduction.name),
         messages.edge,
         messages.weights,
-        active_mask=mask_of(sub),
+        active_mask=sub.active_mask,
         graph=graph,
         identity=reduction.identity(dtype),
         mean=reduction.name == "mean",

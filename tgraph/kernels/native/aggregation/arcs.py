@@ -68,11 +68,6 @@ def structure(selection: Selection) -> tuple[Tensor, Tensor, Tensor | None, int]
     return selection.stored_neighbors, selection.stored_offset, rows, -1 if width is None else width
 
 
-def mask_of(sub: Subgraph) -> Tensor | None:
-    """Which vertices send to the rows that pull from them, bool [n], or None for all."""
-    return sub.active.mask if sub.sends_partly else None
-
-
 def pull(
     selection: Selection,
     data: Tensor,
@@ -192,7 +187,7 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     if data.dtype in NARROW:
         return products(sub, row_data.float(), data.float(), heads).to(data.dtype)
     result = torch.empty((_count(sub.selection), heads), dtype=data.dtype, device="cpu")
-    arcs, read = (*structure(sub.selection), mask_of(sub)), (flat(row_data), flat(data))
+    arcs, read = (*structure(sub.selection), sub.active_mask), (flat(row_data), flat(data))
     cast(Any, native.load()).arc_products(*arcs, *read, data.shape[1], heads, flat(result))
     return result
 
@@ -206,7 +201,7 @@ def argreduce(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | None, be
     kernels = cast(Any, native.load())
     kernels.winners(
         *structure(sub.selection),
-        mask_of(sub),
+        sub.active_mask,
         sub.mode == "pull",
         flat(data),
         data.shape[1],
@@ -229,7 +224,7 @@ def segment_argreduce(sub: Subgraph, data: Tensor, reduction: Reduction) -> tupl
         settle(data, sub.selection.stored_neighbors.shape[0])
     cast(Any, native.load()).pull_won(
         *structure(sub.selection),
-        mask_of(sub),
+        sub.active_mask,
         flat(data),
         data.shape[1],
         reduction.name == "max",
