@@ -64,7 +64,7 @@ def betweenness(
     elif batch < 1:
         raise tg.errors.ArgumentError(f"batch: must be positive, got {batch}")
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
-    with tg.core.native.torch_alone(options.get("backend", "auto")):
+    with tg.one_torch_thread(options.get("backend", "auto")):
         for group in chosen.split(batch) if len(chosen) else ():
             for dependency in dependencies(graph, group, endpoints, **options):
                 total += dependency  # one by one, so that sums do not depend on the size of a batch

@@ -40,6 +40,8 @@ def test_run(program):
 def test_several_runs():
     programs = [tg.algorithms.PageRank(), tg.algorithms.HITS(), tg.algorithms.PlainPageRank()]
     assert all(run.converged for run in tg.run_each(programs, GRAPH))
+    with tg.one_torch_thread():
+        assert tg.run(programs[0], GRAPH).converged
 
 
 def test_operators():

@@ -11,6 +11,7 @@ from tgraph.core import beside
 from tgraph.core.building import generators
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.native import one_torch_thread
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.engine.checkpoint import Checkpoint
 from tgraph.engine.run import Run, run
@@ -53,6 +54,7 @@ __all__ = [
     "generators",
     "neighbor_select",
     "nn",
+    "one_torch_thread",
     "open",
     "primitives",
     "read",

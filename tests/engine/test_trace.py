@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from strategies import grid, random_graph
+from streams import streamed
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, PageRank
+from tgraph.core import native
 from tgraph.core.subgraph import whole
 from tgraph.engine.trace import Trace, plot
 from tgraph.kernels import watched
@@ -128,3 +130,18 @@ def test_repr():
     run = tg.run(BFS(0), random_graph(300, 3000), trace=True)
     assert "BFS" in repr(run.trace) and f"{run.iterations} iterations" in repr(run.trace)
     assert isinstance(run.trace, Trace) and f"{run.trace.switches} switches" in repr(run.trace)
+
+
+@pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+def test_it_says_who_computed_within_a_layout(monkeypatch):
+    graph = random_graph(200, 3000)
+    compressed, blocks = graph.to_format("virtual"), streamed(graph)
+    for name in ("native", "portable"):
+        if name == "portable":
+            monkeypatch.setenv("TGRAPH_NATIVE", "0")
+        evaluated = tg.run(PageRank(), compressed, trace=True).trace
+        relaxed = tg.run(BFS(0), blocks, trace=True).trace
+        summed = tg.run(PageRank(), blocks, trace=True).trace
+        for trace, operator in ((evaluated, "step_dag"), (relaxed, "relax_block"), (summed, "sum_in_float64")):
+            assert any(choice.startswith(f"{operator}: {name} serves it") for choice in trace.choices)
+            assert trace.iterations[0].backend == f"layout+{name}"

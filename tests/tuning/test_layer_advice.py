@@ -11,7 +11,7 @@ from tgraph.core import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Implementation
 from tgraph.kernels import native as native_backend
-from tgraph.kernels.autograd import eager
+from tgraph.kernels.native.aggregation import csr_sums
 from tgraph.tuning import layer_advice
 from tgraph.tuning.findings import figure, size
 
@@ -44,8 +44,8 @@ def served(monkeypatch):
             monkeypatch.setitem(backend.operators, operation, watched)
     for operation in ("attend", "attend_backward"):  # kernels that are called at once
         monkeypatch.setattr(native_backend, operation, spy("native", operation, getattr(native_backend, operation)))
-    for name in ("_pull", "_give"):  # kernels that are called at once
-        monkeypatch.setattr(eager, name, spy("native", "aggregate", getattr(eager, name)))
+    for name in ("sum_rows", "sum_columns"):
+        monkeypatch.setattr(csr_sums, name, spy("native", "aggregate", getattr(csr_sums, name)))
     return calls
 
 

@@ -13,9 +13,10 @@ import tgraph as tg
 from tgraph import kernels
 from tgraph.cli import report
 from tgraph.core import cache, native
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.subgraph import whole
 from tgraph.errors import TGraphError
-from tgraph.kernels import Backend, layouts
+from tgraph.kernels import Backend
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler
 from tgraph.kernels.reductions import reduction_of
@@ -90,7 +91,7 @@ def served(backend: Backend) -> str:
     serves = [device for device, reason in refusals.items() if reason is None]
     reasons = [f"not {device}: {reason}" for device, reason in refusals.items() if reason is not None]
     if serves:
-        only = ["graphs in a layout of their own alone"] if backend.name == layouts.name else []
+        only = ["graphs in a layout of their own alone"] if backend.name == LAYOUT else []
         return "; ".join([", ".join(serves), *only, *reasons])
     missing = backend.unavailable()
     return f"nothing here: {missing}" if missing else "; ".join(reasons)
@@ -99,7 +100,7 @@ def served(backend: Backend) -> str:
 def refusal(backend: Backend, device: str) -> str | None:
     """Why a backend does not serve a plain call on a device, None where it does."""
     try:
-        call = plain_call(device, layout=backend.name == layouts.name)
+        call = plain_call(device, layout=backend.name == LAYOUT)
         return kernels.find(backend.name, call).refused.get(backend.name)
     except (TGraphError, RuntimeError, AssertionError) as fault:  # what torch says of a device it cannot use
         return str(fault).strip().partition("\n")[0]

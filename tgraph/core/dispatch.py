@@ -54,13 +54,21 @@ class Backend:
         self.operators[operator] = Implementation(run, refuses)
 
 
-BACKENDS = {name: Backend(name) for name in ("layout", "native", "cuda", "scatter", "sparse", "portable")}
+LAYOUT = "layout"  # the name of the backend of graphs in a layout
+
+BACKENDS = {name: Backend(name) for name in (LAYOUT, "native", "cuda", "scatter", "sparse", "portable")}
 PORTABLE = BACKENDS["portable"]
 
 
 def is_available(backend: str) -> bool:
     """Whether a backend can serve calls in this process at present."""
     return BACKENDS[backend].unavailable() is None
+
+
+def refusal(backend: str, operator: str, *arguments: Any) -> str | None:
+    """Why a backend does not support an operator for these arguments, None where it does."""
+    offered = BACKENDS[backend].operators.get(operator)
+    return f"it has no {operator}" if offered is None else offered.refuses(*arguments)
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +104,8 @@ class Choice:
 
 
 class Operator(Generic[P, R]):
-    """An operator on tensors: a function computed by the first backend that supports the arguments."""
+    """An operator on tensors: a function computed by the first backend that supports the arguments, and under
+    torch.compile by the portable one."""
 
     __slots__ = ("is_noted", "name")
 
@@ -112,6 +121,8 @@ class Operator(Generic[P, R]):
     def serving(self, *arguments: P.args, **named: P.kwargs) -> Callable[P, R]:
         """The function that computes it."""
         name = self.name
+        if torch.compiler.is_compiling():
+            return PORTABLE.operators[name].run
         refused: dict[str, str] = {}
         for backend in BACKENDS.values():
             if (offered := backend.operators.get(name)) is not None:

@@ -76,9 +76,9 @@ def _plainly(compute: Callable[..., Any]) -> Callable[..., Any]:
 def _recorded(
     name: str, below: Callable[..., Any], setup_context: Callable[..., None], backward: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """An operator as it is called where gradients may be recorded, of what it is without.
+    """An operator with gradients, from one without.
 
-    As `torch.library.register_autograd` has it, which looks at the schema at every call, at ten times the cost."""
+    As `torch.library.register_autograd`, which inspects the schema at every call, at ten times the cost."""
 
     def forward(ctx: Any, *arguments: Any) -> Any:
         result = below(*arguments)
@@ -95,7 +95,7 @@ def _recorded(
     return kernel
 
 
-def needs_grad(*tensors: Tensor | float | None) -> bool:
+def needs_grad(*tensors: object) -> bool:
     """True where operations on one of these are recorded for a backward pass, and a registered operator can be."""
     if not torch.is_grad_enabled():
         return False
@@ -126,8 +126,7 @@ _forward_ad = torch.autograd.forward_ad
 
 
 def applied(function: type[torch.autograd.Function]) -> Callable[..., Any]:
-    """How an autograd function is called where no transform of torch.func is active: without a search for what those
-    left behind."""
+    """`apply` of an autograd function without its checks for transforms of torch.func, none of which may be active."""
     inherited: Any = super(torch.autograd.Function, function)
     return inherited.apply
 

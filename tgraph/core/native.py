@@ -12,19 +12,19 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, cast
 
-import torch  # noqa: F401  before the kernels, which ask it how many threads to use
+import torch  # noqa: F401  before the kernels, which read its number of threads
 
 from tgraph.core import beside
 
-# What `os.environ` looks its variables up in. It encodes the name and decodes the value at every look.
+# The dictionary behind `os.environ`, which encodes the name and decodes the value in every lookup.
 _ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
 
 
 def load() -> ModuleType | None:
-    """The module `tgraph._native`, or None where the portable torch code has to serve.
+    """The module `tgraph._native`, or None without it.
 
-    It is missing where tgraph was installed without a C++ compiler; the first call then warns. The environment
-    variable TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
+    It is missing if tgraph was installed without a C++ compiler; the first call then warns. The environment variable
+    TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
     that file (a build with sanitizers, say).
     """
     choice = _ENVIRONMENT.get(_VARIABLE)
@@ -37,14 +37,14 @@ def load() -> ModuleType | None:
 
 
 def use_one_thread() -> None:
-    """Let the kernels that are called from this Python thread use no other."""
+    """Restrict kernels called from this Python thread to this thread."""
     if module := load():
         module.limit_threads(1)
 
 
 @contextmanager
 def one_thread_less() -> Iterator[None]:
-    """Leave a core to others: kernels that are called from this Python thread use a thread less, but one at least."""
+    """Within a `with` block kernels called from this Python thread use one thread less, but at least one."""
     module = load()
     if module is None:
         yield
@@ -57,10 +57,13 @@ def one_thread_less() -> Iterator[None]:
 
 
 @contextmanager
-def torch_alone(backend: str = "auto") -> Iterator[None]:
-    """Torch computes on the calling thread alone, where the kernels serve a backend and so do most of the work. The
-    threads of torch wait for each other after each operation, for longer than they compute where others use the
-    processors too; those of the kernels do not."""
+def one_torch_thread(backend: str = "auto") -> Iterator[None]:
+    """Within a `with` block torch computes on the calling thread alone, if the compiled kernels serve the backend.
+
+    For programs in which torch itself computes little, beside compiled kernels, as a `Program` with `one_torch_thread`:
+    torch's threads wait for each other after each operation, and where other processes use the processors too, that
+    takes longer than the operation. The kernels use all threads.
+    """
     kernels = load() if backend in ("auto", "native") else None
     held = 0 if kernels is None else kernels.hold_torch()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Literal, cast
 
 import torch
@@ -15,6 +16,16 @@ from tgraph.core.rows import Scratch, Selection
 from tgraph.errors import ArgumentError
 
 Mode = Literal["push", "pull"]
+
+
+class InLayout(Enum):
+    """Stands for weights that are the graph's own, and still in its layout."""
+
+    WEIGHTS = "the weights in the layout"
+
+
+# The second argument of an edge operation: [e], [e, ...], a number, or None without one.
+Weights = Tensor | float | InLayout | None
 
 
 @dataclass
@@ -142,17 +153,16 @@ def rows_of(graph: Graph, rows: Tensor | None, active: Frontier, backend: str = 
     return Subgraph(graph, active, "push", rows, graph.selection(rows), False, backend)
 
 
-def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Tensor | float | None:
-    """The second argument of the edge operation for each arc of `sub`: [e], [e, ...], a number, or None for "copy".
-
-    None too where they are the graph's own and still in its layout, for who can use them there (`Call.decoded`)."""
+def arc_weights(sub: Subgraph, data: Tensor, edge: str, weights: Tensor | float | None) -> Weights:
+    """The second argument of the edge operation for each arc of `sub`, None for "copy". The graph's own weights stay in
+    a layout that can use them there; see `tgraph.kernels.call.Call.decoded`."""
     if edge == "copy":
         return None
     in_layout = sub.graph.layout is not None
     if weights is None or (not in_layout and weights is sub.graph.weights):
         layout = sub.graph.layout
         if layout is not None and sub.graph.weight_dtype is not None and (sub.selection.is_whole or layout.streams):
-            return None
+            return InLayout.WEIGHTS
         held = sub.weights()
         if held is None:
             raise ArgumentError(f"weights: edge={edge!r} needs weights and the graph has none; pass weights=")

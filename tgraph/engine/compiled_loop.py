@@ -7,12 +7,13 @@ from typing import Any, cast
 
 from torch import Tensor
 
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import arc_weights, whole
+from tgraph.core.subgraph import InLayout, arc_weights, whole
 from tgraph.engine import overflow
 from tgraph.engine.plan import Plan
-from tgraph.kernels import BACKENDS, Choice, choose, find, layouts
+from tgraph.kernels import BACKENDS, Choice, choose, find
 from tgraph.kernels.call import Call
 from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation, check_dtype
@@ -39,15 +40,15 @@ def find_loop(
         return None
     if program.delta is not None and program.rounds is not None:
         return None  # rounds in the order of buckets depend on the threads
-    if graph.layout is not None and backend in ("auto", layouts.name):
+    if graph.layout is not None and backend in ("auto", LAYOUT):
         if in_rounds or program.rounds is not None or not graph.layout.streams:
             return None  # the loops walk the rows of a CSR; that of a graph that streams has no rounds
-        backend = layouts.name
+        backend = LAYOUT
     held = whole(graph, active, "push")
     weights = arc_weights(held, values, program.edge, program.weight)
     check_dtype(graph, values, weights, program.edge)
     call = Call("fixpoint", values, program.reduction, program.edge, weights, graph, sub=held)
-    call = call if backend == layouts.name else call.decoded()
+    call = call if backend == LAYOUT else call.decoded()
     rounds_will_do = backend == "auto" or "relax" in BACKENDS[backend].operators
     return find(backend, call) if rounds_will_do else choose(backend, call)
 
@@ -67,7 +68,7 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
     """The loop of a plan at its start; `values` are contiguous, and overwritten."""
     loop = cast(Choice, plan.loop)
-    if loop.is_by(layouts.name):
+    if loop.is_by(LAYOUT):
         return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
 
     def weights(direction: str) -> Tensor | float | None:
@@ -75,7 +76,7 @@ def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active:
             return loop.call.weights
         held = whole(graph, active, "pull")
         weights = arc_weights(held, values, program.edge, program.weight)
-        return held.weights() if weights is None and program.edge != "copy" else weights
+        return held.weights() if isinstance(weights, InLayout) else weights
 
     best, growth, width = plan.best, plan.growth, plan.width
     return loop.run(graph, values, active, program.reduction, program.edge, weights, best, mode, growth, width)

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from tgraph.core import native
+from tgraph.core.dispatch import is_available
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Received, Subgraph, whole
@@ -176,7 +176,7 @@ class Deferral(TorchFunctionMode):
         names = _names(getattr(type(program).compute, "__code__", None))
         if isinstance(program, Relaxation) or "aggregate" not in names or "primitives" in names:
             return None
-        if graph.num_arcs < LEAST_ARCS or graph.device.type != "cpu" or native.load() is None:
+        if graph.num_arcs < LEAST_ARCS or graph.device.type != "cpu" or not is_available("native"):
             return None
         return cls(graph) if backend in ("auto", "native", "layout") else None
 

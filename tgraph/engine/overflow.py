@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import arc_weights
+from tgraph.core.subgraph import InLayout, arc_weights
 from tgraph.errors import ArgumentError
 from tgraph.kernels.messages import column
 from tgraph.kernels.portable.aggregation import sent_data
@@ -111,7 +111,8 @@ class Watch:
             raise self._error(f"{numbers}: the result does not fit", values.dtype)
         held = Program.tensorize(program, graph, active, "push")
         weights = arc_weights(held, values, program.edge, program.weight)
-        weight = torch.as_tensor(held.weights() if weights is None else weights, device=values.device).to(torch.int64)
+        weights = held.weights() if isinstance(weights, InLayout) else weights
+        weight = torch.as_tensor(weights, device=values.device).to(torch.int64)
         value = sent_data(held, values).to(torch.int64)
         weight = (column(weight, value) if weight.dim() else weight).expand_as(value)
         leaves = _leaves(value, weight, program.edge, self._least, self._most) & (value != self._identity)

@@ -1,5 +1,5 @@
-"""How a program is going to run on a graph, before the first round. Of a relaxation, which is declared, all of that
-follows from its declaration: it is worked out once for a graph and found again by the next run."""
+"""The plan of a run, made before its first round. That of a relaxation follows from its declaration: it is computed
+once for a graph and reused by later runs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
+from tgraph.core import devices
 from tgraph.core.building.inputs import as_count
+from tgraph.core.dispatch import LAYOUT, is_available
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.engine import compiled_loop, overflow
 from tgraph.engine.delta_stepping import check_delta
 from tgraph.engine.plan import Plan
 from tgraph.errors import ArgumentError
-from tgraph.kernels import is_watched, layouts
+from tgraph.kernels import is_watched
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
@@ -55,21 +56,20 @@ def plan(
 
 
 def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str, limit: int | None) -> Hashable | None:
-    """What the plan follows from; None where that is not the declaration alone."""
+    """The cache key of a plan, or None for one that does not follow from the declaration alone."""
     weight = program.weight
     if isinstance(weight, Tensor) or graph.layout is not None or not isinstance(values, Tensor):
         return None
     integers = not values.is_floating_point()
     if (integers and program.first is None) or is_watched() or torch.compiler.is_compiling():
         return None
-    compiled = native.load()
     own = type(program), program.reduce, program.edge, type(weight), weight, program.delta, program.first
     ends = program.rounds, limit, program.tolerance
-    return own, ends, backend, mode, values.dtype, values.dim(), values.requires_grad, id(compiled)
+    return own, ends, backend, mode, values.dtype, values.dim(), values.requires_grad, is_available("native")
 
 
 def _is_declared(kind: type[Relaxation]) -> bool:
-    """Whether a class of programs decides nothing by methods of its own, which may say something else each time."""
+    """Whether a class of programs overrides none of the methods that a plan depends on."""
     methods = ("check", "weight_range", "best_weight", "bucket_width")
     return all(getattr(kind, method) is getattr(Relaxation, method) for method in methods)
 
@@ -87,7 +87,7 @@ def _made(
     loop = compiled_loop.find_loop(program, graph, values, active, backend, in_rounds or watch is not None)
     if loop is None or loop.backend is None:
         return Plan(limit, width, watch, loop)
-    if loop.is_by(layouts.name):
+    if loop.is_by(LAYOUT):
         return Plan(None, width, watch, loop)  # blocks are visited as often as it takes
     best = compiled_loop.best_weight(program, graph) if watch is None else None
     return Plan(limit, width, watch, loop, best, overflow.growth(program, graph, most))

@@ -14,7 +14,7 @@ from tgraph.core.building.inputs import check_choice
 from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.native import torch_alone
+from tgraph.core.native import one_torch_thread
 from tgraph.core.storage import Layout
 from tgraph.core.subgraph import Subgraph
 from tgraph.engine import compiled_loop, planning
@@ -83,7 +83,7 @@ def run(
         assert place is not None, "tgraph.stream sets it"
         graph = place(graph, memory, device)
     # Elsewhere torch may be what computes: a program's own operations.
-    with torch_alone(backend) if program.one_torch_thread else nullcontext():
+    with one_torch_thread(backend) if program.one_torch_thread else nullcontext():
         keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
         state.deferral = Deferral.of(program, graph, backend) if fuse else None
@@ -192,13 +192,16 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
 
     most = planning.fewest(plan.limit, state.program.rounds)
     left = None if most is None else most - state.iterations
-    for count in compiled_loop.advance(loop, left, None if watch is None else rounds_that_fit):
-        state.iterations += count
-        if state.trace is not None:
-            state.trace.add_rounds(loop.rounds(), cast(Choice, plan.loop))
-        advance(count, loop.active)
-        if keeper is not None:
-            keeper.offer(kept)
+    watching: AbstractContextManager[list[Choice]] = nullcontext([]) if state.trace is None else watched()
+    with watching as choices:
+        for count in compiled_loop.advance(loop, left, None if watch is None else rounds_that_fit):
+            state.iterations += count
+            if state.trace is not None:
+                state.trace.add_rounds(loop.rounds(), [cast(Choice, plan.loop), *choices])
+                choices.clear()
+            advance(count, loop.active)
+            if keeper is not None:
+                keeper.offer(kept)
     return loop.active
 
 

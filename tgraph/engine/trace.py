@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode
-from tgraph.kernels import Choice, layouts
+from tgraph.kernels import Choice
 
 if TYPE_CHECKING:
     import pandas
@@ -91,9 +92,9 @@ class Trace:
             self._backends(choices),
         )
 
-    def add_rounds(self, rounds: Iterable[Any], choice: Choice) -> None:
-        """The loop that a backend runs has done these `rounds`, by the `choice` of that backend."""
-        backend = self._backends([choice])
+    def add_rounds(self, rounds: Iterable[Any], choices: Iterable[Choice]) -> None:
+        """The loop that a backend runs has done these `rounds`; the `choices` of that backend, and within its loop."""
+        backend = self._backends(choices)
         for pulled, size, arcs, changed, milliseconds in rounds:
             self._append("pull" if pulled else "push", size, arcs, changed, milliseconds, backend)
 
@@ -245,7 +246,7 @@ def _finish(axis: Axes, steps: list[Iteration], title: str) -> None:
 def _direction(choice: Choice) -> Mode | None:
     """The direction of the messages of a call, which may be another than the engine's; None for a call without arcs."""
     call = choice.call
-    if choice.is_by(layouts.name) and choice.operator == "aggregate":
+    if choice.is_by(LAYOUT) and choice.operator == "aggregate":
         return "pull"  # from the stored arcs or their transpose: layouts offer nothing else
     return None if call is None or call.sub is None else call.sub.mode
 

@@ -9,16 +9,14 @@ from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, validate
 from tgraph.core.derived import computed_once
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.cuda import sell as cuda
-from tgraph.kernels.native.aggregation import sell as native
 from tgraph.kernels.native.aggregation.sell import Slices
-from tgraph.kernels.portable.linear import finished
 from tgraph.kernels.reductions import Reduction
 
 if TYPE_CHECKING:
@@ -106,22 +104,25 @@ class SELL(Uncompressed):
 
     def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`. float32 is accumulated in float64 without a converted copy."""
-        edge, x = ("mul" if step.weighted else "copy"), step.x[:, None]
-        fits = self.slices.weights is None or self.slices.weights.dtype == x.dtype
-        if x.dtype != torch.float32 or not fits or native.refuses(self.slices, x, "sum", edge) is not None:
-            return super().affine_step(step)
-        return finished(step, native.pull(self.slices, x, "sum", edge, 0.0, torch.float64)[:, 0])
+        return _step_slices(self, step)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        slices, identity = self.slices._replace(weights=weights), reduction.identity(data.dtype)
-        if native.refuses(slices, data, reduction.name, edge) is None:
-            return native.pull(slices, data, reduction.name, edge, identity)
-        if cuda.refuses(slices, data, edge) is None:
-            return cuda.pull(slices, data, reduction.name, edge, identity)
-        offset, neighbors, weights = SELL(slices, self.sigma)._rows_at(None)
-        received = reduce_rows(offset, neighbors, weights, data, reduction, edge)
-        order = slices.order
-        return received if order is None else torch.empty_like(received).index_copy_(0, order.long(), received)
+        return _pull_slices(self.slices._replace(weights=weights), data, reduction, edge)
+
+
+@operator
+def _pull_slices(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """What every row of slices receives from data [n, columns]."""
+    offset, neighbors, weights = SELL(slices, 1)._rows_at(None)
+    received = reduce_rows(offset, neighbors, weights, data, reduction, edge)
+    order = slices.order
+    return received if order is None else torch.empty_like(received).index_copy_(0, order.long(), received)
+
+
+@operator
+def _step_slices(layout: SELL, step: AffineStep) -> StepResult:
+    """A step of an affine iteration over all rows of a layout in slices."""
+    return Uncompressed.affine_step(layout, step)
 
 
 def slices_of(graph: Graph, height: int, sigma: int, limit: float | None = None) -> Slices:

@@ -7,14 +7,14 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
+from tgraph.core import devices
 from tgraph.core.building import sorting, validate
-from tgraph.core.rows import Selection, gather_rows
+from tgraph.core.dispatch import operator
+from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.kernels.autograd.segments import reduce_segments
 from tgraph.kernels.messages import across, column
-from tgraph.kernels.native.aggregation.arcs import pull, refuses_pair
 from tgraph.kernels.portable.aggregation import reduce_slots
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction, reduction_of
 
@@ -87,6 +87,7 @@ class Uncompressed(Layout):
         """`rows` without checks."""
 
 
+@operator
 def reduce_rows(
     offset: Tensor,
     neighbors: Tensor,
@@ -103,10 +104,6 @@ def reduce_rows(
     0; only without weights.
     """
     offset = offset.to(torch.int64)
-    if devices.kind(data) == "cpu" and _is_compiled(data.dtype, reduction, edge):
-        per_head = None if weights is None else weights[:, None]
-        number = reduction.identity(data.dtype)
-        return pull(Selection(offset, neighbors), data, reduction.name, edge, per_head, identity=number)
     if inside:
         first = int(offset[0])
         neighbors, offset = neighbors[first : int(offset[-1])], offset - first
@@ -173,10 +170,6 @@ def select_rows(src: Tensor, dst: Tensor, weights: Tensor | None, vertices: Tens
     first = torch.searchsorted(row[arcs], torch.arange(len(wanted) + 1, device=row.device))
     offset, positions = gather_rows(first, number)
     return taken(offset, arcs[positions], dst, weights)
-
-
-def _is_compiled(dtype: torch.dtype, reduction: Reduction, edge: str) -> bool:
-    return native.load() is not None and refuses_pair(dtype, reduction.name, edge) is None
 
 
 def _reduced_in(dtype: torch.dtype, reduction: Reduction) -> torch.dtype:

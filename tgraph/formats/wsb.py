@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
+from tgraph.core import devices
 from tgraph.core.building import inputs, sorting, validate
+from tgraph.core.dispatch import Operator, operator, setup_operator
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr
-from tgraph.kernels.cuda import wsb as cuda
-from tgraph.kernels.native.aggregation import tiles as compiled
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
 from tgraph.kernels.reductions import Reduction
@@ -65,8 +65,7 @@ class WSB(Uncompressed):
         _ = graph.out_degree  # checks every entry
         if not validate.rows_ascend(graph.offset, graph.neighbors):
             raise ArgumentError("graph: a row of it descends; build the graph by Graph.from_csr")
-        make = compiled.tiles_of if compiled.serves(graph.offset) else portable.tiles_of
-        layout = cls(make(graph.offset, graph.neighbors, graph.weights), graph.num_arcs)
+        layout = cls(_tiles_of(graph.offset, graph.neighbors, graph.weights), graph.num_arcs)
         if layout.fill < min_density:
             raise ArgumentError(
                 f"graph: its tiles of {HEIGHT} x {WIDTH} have {layout.fill * HEIGHT * WIDTH:.1f} arcs each, a density "
@@ -82,15 +81,13 @@ class WSB(Uncompressed):
         return self.num_arcs / entries if entries else 1.0
 
     def to_csr(self) -> Csr:
-        if compiled.serves(self.tiles.offset):
-            return compiled.arcs_of(self.tiles, 0, len(self.tiles.offset) - 1)
-        return portable.arcs_of(self.tiles, None)
+        return _tile_rows(self.tiles, 0, len(self.tiles.offset) - 1)
 
     def _rows(self, vertices: Tensor) -> Csr:
         return portable.arcs_of(self.tiles, vertices)
 
     def out_degree(self) -> Tensor:
-        return (compiled if compiled.serves(self.tiles.offset) else portable).degrees(self.tiles)
+        return _tile_degrees(self.tiles)
 
     def tensors(self) -> dict[str, Tensor]:
         return {name: tensor for name, tensor in self.tiles._asdict().items() if isinstance(tensor, Tensor)}
@@ -108,29 +105,39 @@ class WSB(Uncompressed):
         return self.from_graph(Graph(*transposed_csr(*self.to_csr())), min_density=0)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
-        tiles, identity = self.tiles._replace(weights=weights), reduction.identity(data.dtype)
-        if cuda.refuses(tiles, data) is None:
-            return cuda.pull(tiles, data, reduction.name, edge, identity)
-        multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
-        if multiplies and compiled.sums(tiles, data):
-            return compiled.multiply(tiles, data)
-        if compiled.serves(data):
-            return _listed(tiles, data, reduction, edge)
-        # The dense product of a tile multiplies data by zeros, which is NaN for infinity and NaN.
-        if multiplies and bool(torch.isfinite(data).all()):
-            return portable.multiply(tiles, data)
+        return _pull_tiles(self.tiles._replace(weights=weights), data, reduction, edge)
+
+
+_tiles_of = Operator("tiles_of", portable.tiles_of, is_noted=False)
+_tile_degrees = Operator("tile_degrees", portable.degrees, is_noted=False)
+
+
+@setup_operator
+def _tile_rows(tiles: Tiles, first: int, last: int) -> Csr:
+    """The arcs of all rows in the windows from `first` to `last`, as a CSR of these rows."""
+    if last - first == len(tiles.offset) - 1:
+        return portable.arcs_of(tiles, None)
+    rows = torch.arange(first * HEIGHT, min(last * HEIGHT, tiles.num_rows), device=tiles.offset.device)
+    return portable.arcs_of(tiles, rows)
+
+
+@operator
+def _pull_tiles(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    """What every row of tiles receives from data [n, columns]: by dense products, or over the decoded rows, on the CPU
+    those of some windows at a time."""
+    multiplies = reduction.name == "sum" and edge in ("copy", "mul") and data.is_floating_point()
+    # The dense product of a tile multiplies data by zeros, which is NaN for infinity and NaN.
+    if multiplies and bool(torch.isfinite(data).all()):
+        return portable.multiply(tiles, data)
+    if not devices.is_sequential(data):
         return reduce_rows(*portable.arcs_of(tiles, None), data, reduction, edge)
-
-
-def _listed(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """A pull on the CPU by the CSR kernels, over the decoded rows of some windows at a time."""
     result = torch.empty_like(data)
     begins = torch.arange(0, max(tiles.num_tiles, 1), LISTED)
     cuts = [*torch.unique(torch.searchsorted(tiles.offset, begins, right=True) - 1).tolist(), len(tiles.offset) - 1]
     cuts[0] = 0
     for first, last in pairwise(cuts):
         rows = slice(first * HEIGHT, min(last * HEIGHT, tiles.num_rows))
-        result[rows] = reduce_rows(*compiled.arcs_of(tiles, first, last), data, reduction, edge)
+        result[rows] = reduce_rows(*_tile_rows(tiles, first, last), data, reduction, edge)
     return result
 
 

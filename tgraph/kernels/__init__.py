@@ -33,12 +33,13 @@ registered here as well.
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
 
-from tgraph.core.dispatch import BACKENDS, Backend, Choice, Implementation, is_watched, noted, watched
+from tgraph.core.dispatch import BACKENDS, LAYOUT, Backend, Choice, Implementation, is_watched, noted, watched
 from tgraph.core.library import in_functorch
 from tgraph.errors import ArgumentError
-from tgraph.kernels import cuda, layouts, native, portable, torch_scatter, torch_sparse, tuned
+from tgraph.kernels import cuda, layout, native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call
 
 __all__ = [
@@ -69,16 +70,17 @@ def _register(module: ModuleType) -> None:
             backend.offer(name, getattr(module, name), module.refuses)
 
 
-for _module in (layouts, native, cuda, torch_scatter, torch_sparse, portable):
+for _module in (layout, native, cuda, torch_scatter, torch_sparse, portable):
     _register(_module)
 
 
-def choose(name: str, call: Call) -> Choice:
-    """The backend of that name, or for "auto" the best that supports the call.
+def choose(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType({})) -> Choice:
+    """The backend of that name, or for "auto" the best that supports the call. `refused` are backends that were asked
+    already, and why they do not.
 
     Raises ArgumentError for an unknown backend, or one that refuses, with its reason.
     """
-    choice = find(name, call)
+    choice = find(name, call, refused)
     if choice.backend is None:
         reason = "; ".join(choice.refused.values())
         raise ArgumentError(
@@ -88,12 +90,12 @@ def choose(name: str, call: Call) -> Choice:
     return choice
 
 
-def find(name: str, call: Call) -> Choice:
+def find(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType({})) -> Choice:
     """As `choose`, with None for the backend where none supports the call."""
     check_backend(name)
     in_layout = call.sub is not None and call.sub.graph.layout is not None
     if name != "auto":
-        call = call if name == layouts.name or not in_layout else call.decoded()
+        call = call if name == LAYOUT or not in_layout else call.decoded()
         reason = refusal(BACKENDS[name], call)
         if reason is None:
             return noted(Choice(call.operation, BACKENDS[name], call))
@@ -101,15 +103,17 @@ def find(name: str, call: Call) -> Choice:
     chosen = None if in_layout else BACKENDS.get(tuned.choice(call) or "")
     if chosen is not None and refusal(chosen, call) is None:
         return noted(Choice(call.operation, chosen, call, tuned=True))
-    choice = by_rule(call)
+    choice = by_rule(call, refused)
     return choice if choice.backend is None else noted(choice)
 
 
-def by_rule(call: Call) -> Choice:
+def by_rule(call: Call, refused: Mapping[str, str] = MappingProxyType({})) -> Choice:
     """What "auto" takes where nothing was measured: the first backend that supports the call and does not yield."""
-    refused: dict[str, str] = {}
+    refused = dict(refused)
     for name, backend in BACKENDS.items():
-        if name == layouts.name:
+        if name in refused:
+            continue
+        if name == LAYOUT:
             if call.sub is None or call.sub.graph.layout is None:
                 continue
         elif call.weights_in_layout:

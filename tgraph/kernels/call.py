@@ -1,4 +1,4 @@
-"""What an operation asks of a backend."""
+"""A call of an operator on a graph, as backends are asked whether they support it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Subgraph
+from tgraph.core.subgraph import InLayout, Subgraph, Weights
 from tgraph.kernels.messages import is_per_arc
 from tgraph.kernels.reductions import Reduction
 
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One call, as a backend needs to know it to say whether it serves it.
+    """The arguments of a call on which it depends whether a backend supports it.
 
-    operation : the name of the function asked for, "aggregate" or another of the backends' functions.
+    operation : the name of the operator, "aggregate" or another function of the backends.
     data : the vertex data [n, ...], or another tensor that says device and dtype.
     graph : the graph, where the form of its tensors matters.
     reduction, edge, weights, dtype : what `aggregate` and `relax` are given, where the operation has them.
@@ -29,7 +29,7 @@ class Call:
     data: Tensor
     reduction: Reduction | None = None
     edge: str = "copy"
-    weights: Tensor | float | None = None
+    weights: Weights = None
     graph: Graph | None = None
     others: tuple[Tensor, ...] = ()
     dtype: torch.dtype | None = None
@@ -38,18 +38,18 @@ class Call:
     @property
     def weights_in_layout(self) -> bool:
         """True where the weights are the graph's own, and still in its layout."""
-        return self.edge != "copy" and self.weights is None
+        return self.weights is InLayout.WEIGHTS
 
     def decoded(self) -> Call:
-        """The same call with the weights of the arcs held, wherever they lay."""
+        """The same call with weights that are read from the layout, if they are there."""
         if not self.weights_in_layout or self.sub is None:
             return self
         return replace(self, weights=self.sub.weights())
 
     @property
     def needs_gradient(self) -> bool:
-        """True where the backend has to record what it computes for a backward pass. Of an `aggregate` the operators
-        in `kernels.autograd.pull_push` do that for every backend."""
+        """True where the backend has to record a gradient. Of an `aggregate` the operators in
+        `kernels.autograd.pull_push` record it, whichever backend computes it."""
         return self.operation != "aggregate" and self._is_recorded
 
     @property

@@ -1,4 +1,4 @@
-"""What an `aggregate` reduces, in the one form that kernels take: data [s, columns], weights [arcs, heads]."""
+"""The messages of an `aggregate` as kernels take them: data [s, columns] and weights [arcs, heads]."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 
 @dataclass
 class Messages:
-    """What is reduced: data of the senders [s, columns], and its edge operation with weights [arcs, heads].
+    """Data of the senders [s, columns] and an edge operation with weights [arcs, heads], each for columns / heads
+    adjacent columns.
 
-    Each of the weights of an arc is for columns / heads adjacent columns.
-    shape : the shape of a message. total : the dtype of the result, if that is not the data's.
+    shape : of a message. total : the dtype of the result, None for that of the data.
     """
 
     data: Tensor
@@ -27,8 +27,8 @@ class Messages:
     total: torch.dtype | None = None
 
 
-def is_per_arc(weights: Tensor | float | None) -> TypeGuard[Tensor]:
-    """True for weights of which each arc has its own."""
+def is_per_arc(weights: object) -> TypeGuard[Tensor]:
+    """True for weights [m, ...], one or several for each arc."""
     return isinstance(weights, Tensor) and weights.dim() > 0
 
 
@@ -41,9 +41,9 @@ def messages_of(
     *,
     as_stored: bool = False,
 ) -> Messages:
-    """The messages of senders whose data is given. A weight that is one for all is applied here, once per sender.
+    """The messages of senders with the given data. A weight for all arcs is applied here, once per sender.
 
-    as_stored : leave float32 that is added in float64 as it is, for a kernel that converts what it reads.
+    as_stored : keep float32 that is to be added in float64, for a kernel that converts while it reads.
     """
     per_arc = edge != "copy" and is_per_arc(weights)
     total = None
@@ -68,7 +68,7 @@ def messages_of(
 
 
 def promoted(data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-    """The data as it is sent: flags as bytes, before they are spread over the arcs, and numbers in `sent_dtype`."""
+    """The data in `sent_dtype`; for logical reductions as bytes, which are gathered instead of numbers."""
     if reduction.logical and edge == "copy":
         return (data != 0).to(torch.uint8)
     dtype = sent_dtype(data.dtype, reduction, edge)
@@ -76,7 +76,7 @@ def promoted(data: Tensor, reduction: Reduction, edge: str) -> Tensor:
 
 
 def sent_dtype(dtype: torch.dtype, reduction: Reduction, edge: str) -> torch.dtype:
-    """The dtype that data is sent in."""
+    """The dtype of messages of data of a dtype."""
     if reduction.logical and edge == "copy":
         return torch.uint8
     if dtype == torch.bool and (edge != "copy" or reduction.name in ("sum", "mean")):
@@ -87,7 +87,7 @@ def sent_dtype(dtype: torch.dtype, reduction: Reduction, edge: str) -> torch.dty
 
 
 def across(sent: Tensor, edge: str, weights: Tensor | float | None) -> Tensor:
-    """The edge operation on data [e, ...] and weights [e], [e, ...] or one for all."""
+    """The edge operation on data [e, ...] and weights [e], [e, ...] or a number."""
     if edge == "copy" or weights is None:
         return sent
     if not isinstance(weights, Tensor):  # filled on the device: to copy a number there would wait for the queue

@@ -1,4 +1,4 @@
-"""Reductions and edge operations: what `aggregate` can compute, and the identity of each reduction."""
+"""The reductions and edge operations of `aggregate`, and the identity of each reduction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tgraph.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Reduction:
-    """A reduction by its name, with the names that torch gives it."""
+    """A reduction by its name, with its names in torch."""
 
     name: str
     scatter: str  # for Tensor.scatter_reduce
@@ -21,8 +21,8 @@ class Reduction:
     logical: bool = False
 
     def identity(self, dtype: torch.dtype) -> float | int | bool:
-        """What a vertex without messages gets, and what never changes a result: an empty min is +inf or the dtype's
-        maximum, never 0. The mean of nothing is 0."""
+        """The identity of the reduction, and the value of a vertex without messages: for min +inf or the largest value
+        of the dtype; for mean 0."""
         if self.name in ("sum", "mean", "any"):
             return 0
         if self.name in ("prod", "all"):
@@ -31,11 +31,11 @@ class Reduction:
         return highest if self.name == "min" else lowest
 
     def better(self, left: Tensor, right: Tensor) -> Tensor:
-        """Where left would win over right, bool; for min and max."""
+        """Where `left` is strictly better than `right`, bool; for min and max."""
         return left < right if self.name == "min" else left > right
 
     def best(self, values: Tensor) -> Tensor:
-        """The winner of all values, for min and max."""
+        """The best of all values, for min and max."""
         return values.amin() if self.name == "min" else values.amax()
 
 

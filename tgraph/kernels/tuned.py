@@ -2,7 +2,7 @@
 
 The choices are kept in a file of the user's cache folder, by everything that they depend on: device, driver, torch,
 threads, the degrees of the graph to within a factor of two, dtype, and the columns of the data rounded up to a power
-of two. They are read once by each process, and only looked up where there are any.
+of two. Each process reads the file once.
 """
 
 from __future__ import annotations
@@ -101,14 +101,14 @@ def stored() -> dict[str, Measured]:
 
 def store(measured: dict[str, Measured]) -> None:
     """Add to what is known, here and in the file. Raises OSError where that cannot be written, and RuntimeError where
-    there is no folder for it; this process knows it nevertheless."""
+    there is no folder for it; the process uses the measurements all the same."""
     stored().update(measured)
     path = cache.folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(f".{os.getpid()}")
     text = json.dumps({name: asdict(entry) for name, entry in {**_read(), **measured}.items()}, indent=1)
     beside.write_text(text, encoding="utf-8")
-    beside.replace(path)  # at once, so that nobody reads half a file
+    beside.replace(path)  # atomically: a reader never sees half a file
 
 
 def forget() -> None:

@@ -20,13 +20,14 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.library import in_functorch, needs_grad
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose, layouts
+from tgraph.kernels import choose, find
 from tgraph.kernels.autograd import differentiable, eager
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
@@ -123,13 +124,18 @@ def aggregate(
             return summed
     selected = whole(sub, sub.everything(), "pull") if isinstance(sub, Graph) else sub
     call = _checked_call(selected, data, reduce, edge, weights, dtype)
-    in_layout = layouts.serves(selected.backend, call)
-    call = call if in_layout else call.decoded()
-    recorded = needs_grad(data, call.weights) or (torch.compiler.is_compiling() and not in_functorch())
-    if recorded and not call.materialises_messages and not in_layout:
-        run = differentiable.aggregate
-    else:
-        run = choose(selected.backend, call).run
+    refused: dict[str, str] = {}
+    run: Any = None
+    if selected.graph.layout is not None and selected.backend in ("auto", LAYOUT):
+        choice = find(LAYOUT, call)  # it records gradients itself
+        run, refused = (None, choice.refused) if choice.backend is None else (choice.run, {})
+    if run is None:
+        call = call.decoded()
+        recorded = needs_grad(data, call.weights) or (torch.compiler.is_compiling() and not in_functorch())
+        if recorded and not call.materialises_messages:
+            run = differentiable.aggregate
+        else:
+            run = choose(selected.backend, call, refused).run
     received: Received = run(selected, data, reduction_of(reduce), edge, call.weights, dtype)
     return received.values if isinstance(sub, Graph) else received
 

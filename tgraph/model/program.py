@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.subgraph import Mode, Subgraph, arc_weights, whole
+from tgraph.core.subgraph import InLayout, Mode, Subgraph, Weights, arc_weights, whole
 from tgraph.errors import ArgumentError
 from tgraph.files.pytree import is_plain
 from tgraph.kernels import choose
@@ -222,10 +222,10 @@ def _checked_reduction(reduce: str, edge: str) -> Reduction:
     return reduction
 
 
-def check_dtype(graph: Graph, values: Tensor, weights: Tensor | float | None, edge: str) -> None:
+def check_dtype(graph: Graph, values: Tensor, weights: Weights, edge: str) -> None:
     """Raise ArgumentError unless the dtype of the values holds the messages, which a relaxation writes into them."""
-    if edge != "copy" and weights is None:
-        weights = torch.empty(1, dtype=graph.weight_dtype)  # as those in the graph's layout
+    if isinstance(weights, InLayout):
+        weights = torch.empty(1, dtype=graph.weight_dtype)
     if weights is not None and torch.result_type(values, weights) != values.dtype:
         kind = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
         raise ArgumentError(

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 from torch.compiler import is_compiling
 
-from tgraph.core import native
+from tgraph.core.dispatch import is_available
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph, arc_weights, whole
 from tgraph.errors import ArgumentError
@@ -113,7 +113,7 @@ class AffineMap:
         if overwrite and sent is not x and before is x and x.is_contiguous() and not x.requires_grad:
             spare = (x, spare[1])
         coefficients = self._scale, self._bias, self._measure, self._weighted
-        weights: Any = kernels.call.weights
+        weights: Any = None if kernels.call.weights_in_layout else kernels.call.weights
         step = AffineStep(sent, before, *coefficients, weights, alpha, beta, spare, self._wanted)
         result = kernels.run(arcs, step, *arguments)
         self._spare = (None if overwrite or self._last is None else self._last.values, sent)
@@ -123,7 +123,7 @@ class AffineMap:
     def _choose(self, arcs: Subgraph, x: Tensor, inputs: tuple[Any, ...]) -> Choice:
         """The backend of a step; that of the last one, where nothing has changed that it depends on."""
         tensors = [tensor for tensor in (*self._vectors.values(), *inputs) if isinstance(tensor, Tensor)]
-        key = (arcs.graph, arcs.mirrored, arcs.backend, x.dtype, len(tensors), native.load(), is_compiling())
+        key = (arcs.graph, arcs.mirrored, arcs.backend, x.dtype, len(tensors), is_available("native"), is_compiling())
         recorded = any(tensor.requires_grad for tensor in tensors)
         if self._chosen is not None and self._chosen[0] == key and not recorded:
             return noted(self._chosen[1])

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from tgraph.core.building.inputs import check_choice
 from tgraph.core.devices import cache_bytes
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats import known
 from tgraph.formats.reordering import ORDERS
-from tgraph.kernels import layouts as layout_backend
 from tgraph.kernels import watched
 from tgraph.nn.accelerated import accelerate
 from tgraph.nn.adjacency import Adjacency, GraphAdjacency
@@ -168,7 +168,7 @@ def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) ->
     moved = on_graph(arguments, layer, held)
     with watched() as choices:
         layer(*moved.args, **moved.kwargs)
-    return any(choice.is_by(layout_backend.name) for choice in choices)
+    return any(choice.is_by(LAYOUT) for choice in choices)
 
 
 def _fits(advice: ModelAdvice, square: Adjacency) -> bool:

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tgraph.core.dispatch import LAYOUT
 from tgraph.core.subgraph import whole
-from tgraph.kernels import Choice, choose, layouts, watched
+from tgraph.kernels import Choice, choose, watched
 from tgraph.kernels.call import Call
 
 
@@ -101,10 +102,10 @@ def replayed(choices: Sequence[Choice]) -> tuple[list[Step], list[Step]]:
         if choice.operator != "aggregate" or call.sub is None:
             continue
         forward.append(_timed(choice))
-        if choice.is_by(layouts.name) and call.data.requires_grad:
+        if choice.is_by(LAYOUT) and call.data.requires_grad:
             graph = call.sub.graph.transpose_detached()
-            sub = whole(graph, graph.everything(), "pull", layouts.name)
-            backward.append(_timed(choose(layouts.name, replace(call, data=call.data.detach(), sub=sub))))
+            sub = whole(graph, graph.everything(), "pull", LAYOUT)
+            backward.append(_timed(choose(LAYOUT, replace(call, data=call.data.detach(), sub=sub))))
     return forward, backward
 
 

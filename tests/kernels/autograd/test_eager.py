@@ -11,6 +11,7 @@ from tgraph.core.dispatch import PORTABLE
 from tgraph.errors import ArgumentError
 from tgraph.kernels import watched
 from tgraph.kernels.autograd import eager
+from tgraph.kernels.native.aggregation import csr_sums
 from tgraph.primitives.attention import gat
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
@@ -82,10 +83,10 @@ def by_message(arcs, data, mean, weights):
 @pytest.mark.parametrize("mean", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("often", [0, eager.OFTEN])
-@pytest.mark.parametrize("many", [0, eager.MANY])
+@pytest.mark.parametrize("many", [0, csr_sums.MANY])
 def test_sums_and_their_gradients(sizes, mean, weighted, often, many, monkeypatch):
     monkeypatch.setattr(eager, "OFTEN", often)  # gradients go back by the transpose, or along the arcs
-    monkeypatch.setattr(eager, "MANY", many)
+    monkeypatch.setattr(csr_sums, "MANY", many)
     torch.manual_seed(1)
     arcs = arcs_of(*sizes)
     data = torch.randn(sizes[0], 3, dtype=torch.float64, requires_grad=True)
@@ -200,10 +201,10 @@ def test_gradients_are_the_same_bits_before_and_after_arcs_are_turned_around(col
 
 
 @pytest.mark.parametrize("columns", [1, 5, 16, 70])
-@pytest.mark.parametrize("many", [0, eager.MANY])
+@pytest.mark.parametrize("many", [0, csr_sums.MANY])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_what_destinations_add_of_their_own(columns, many, weighted, monkeypatch):
-    monkeypatch.setattr(eager, "MANY", many)
+    monkeypatch.setattr(csr_sums, "MANY", many)
     arcs = arcs_of(30, 30, 200)
     data = torch.randn(30, columns, dtype=torch.float64, requires_grad=True)
     weights = torch.rand(arcs.num_arcs, dtype=torch.float64) if weighted else None
@@ -229,4 +230,4 @@ def test_the_best_of_what_is_sent(columns, greatest, dtype):
     index = arcs.row_of_arc()[:, None].expand_as(sent)
     reduce = "amax" if greatest else "amin"
     expected = torch.zeros(400, columns, dtype=dtype).scatter_reduce(0, index, sent, reduce, include_self=False)
-    assert torch.equal(eager.best(arcs, data, greatest).nan_to_num(nan=9), expected.nan_to_num(nan=9))
+    assert torch.equal(csr_sums.best_of_rows(arcs, data, greatest).nan_to_num(nan=9), expected.nan_to_num(nan=9))

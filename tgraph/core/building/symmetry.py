@@ -19,11 +19,12 @@ CHUNK = 1 << 20
 
 
 class Mirror:
-    """A sum over arcs that is zero where every arc (u, v, weight) has its reverse, and else once in 2**63 lists or so.
+    """A sum over arcs that is zero if every arc (u, v, weight) has its reverse, and otherwise with a probability of
+    about 2**-63.
 
     An arc adds t(weight) * (r(u) * s(v) - s(u) * r(v)) for random functions r, s and t into integers modulo 2**64, as
-    Freivalds tells a matrix from another (IFIP 1977): what is left of an arc and its reverse is nothing. The order of
-    the arcs does not matter, self-loops add nothing, and parallel arcs count as often as they are there.
+    in Freivalds' check of matrix products (IFIP 1977): the terms of an arc and its reverse cancel. The order of the
+    arcs does not matter, self-loops add nothing, and parallel arcs count with their multiplicity.
     """
 
     def __init__(self) -> None:

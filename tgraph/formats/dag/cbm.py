@@ -8,22 +8,19 @@ takes more entries than it has ones is stored explicitly.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building import inputs, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import branches
 from tgraph.formats.dag.compressed import Compressed
+from tgraph.formats.dag.operators import count_deltas, find_parents, list_deltas
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.native.dag import cbm as compiled
-from tgraph.kernels.portable import cbm as portable
-from tgraph.kernels.portable.cbm import Matrix
+from tgraph.kernels.portable.cbm import Matrix, offset_dtype
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -86,7 +83,7 @@ class _Forest(NamedTuple):
     @classmethod
     def by(cls, rows: Matrix, parent: Tensor, max_depth: int | None) -> _Forest:
         parent = parent.long() if max_depth is None else branches.bound_depth(parent.long(), max_depth)
-        return cls(parent, *_builder().count_deltas(rows, parent.to(rows.columns.dtype)))
+        return cls(parent, *count_deltas(rows, parent.to(rows.columns.dtype)))
 
     @property
     def work(self) -> Tensor:
@@ -102,7 +99,7 @@ class _Forest(NamedTuple):
 
     def listed(self, rows: Matrix) -> tuple[Tensor, Tensor]:
         """(offset, children) of a DAG."""
-        return _builder().list_deltas(rows, self.parent.to(rows.columns.dtype), self.more, self.less)
+        return list_deltas(rows, self.parent.to(rows.columns.dtype), self.more, self.less)
 
 
 def _compressed(rows: Matrix, columns: Matrix, price: int, max_depth: int | None) -> Dag:
@@ -110,12 +107,12 @@ def _compressed(rows: Matrix, columns: Matrix, price: int, max_depth: int | None
     explicit."""
     n, num_arcs = len(rows.offset) - 1, len(rows.columns)
     bounds = branches.blocks(rows.offset)
-    parent, earlier = _builder().find_parents(rows, columns, price, bounds)
+    parent, earlier = find_parents(rows, columns, price, bounds)
     forest = _Forest.by(rows, parent, max_depth).in_parts(rows)
     in_order = _Forest.by(rows, earlier, max_depth)
     size, size_in_order = int(forest.work.sum()) + n, int(in_order.work.sum())
     if min(size, size_in_order) >= num_arcs:
-        return Dag(n, rows.offset.to(portable.offset_dtype(num_arcs)), rows.columns, None, None, (0, n), None)
+        return Dag(n, rows.offset.to(offset_dtype(num_arcs)), rows.columns, None, None, (0, n), None)
     if size_in_order <= size:
         return Dag(n, *in_order.listed(rows), None, None, (0, n), bounds)
     order, phases, tasks = branches.schedule(forest.parent, forest.work)
@@ -162,7 +159,3 @@ def _columns(graph: Graph, rows: Matrix) -> Matrix:
         return Matrix(kept.offset.cpu().contiguous(), kept.neighbors.cpu().contiguous())
     offset, neighbors, _ = sorting.transpose(*rows)
     return Matrix(offset, neighbors)
-
-
-def _builder() -> ModuleType:
-    return portable if native.load() is None else compiled

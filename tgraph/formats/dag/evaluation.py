@@ -1,16 +1,14 @@
-"""Evaluation of a linear DAG: checks of a call, and the choice between the compiled and the portable kernels."""
+"""Evaluation of a linear DAG: checks of the arguments before its operators are called."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.errors import ArgumentError
+from tgraph.formats.dag.operators import count_paths, dag_rows, evaluate_dag, step_dag
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.native.dag import evaluate as native_dag
-from tgraph.kernels.portable import dag as portable_dag
 from tgraph.kernels.reductions import check_edge_operation, reduction_of
 
 # Pairs (reduction, edge operation) in which the operation distributes over the reduction.
@@ -38,29 +36,20 @@ def evaluate(
     does not support: DAGs with subtracted children support sums only.
     """
     _check_call(dag, data, reduce, edge, left=left, right=right)
-    compiled = data.device.type == "cpu" and native.load() is not None
-    backend = native_dag if compiled and native_dag.refuses(dag, data, reduce, edge) is None else portable_dag
-    return backend.evaluate(dag.checked, data, reduce, edge, left, right)
+    return evaluate_dag(dag.checked, data, reduce, edge, left, right)
 
 
 def affine_step(dag: Dag, step: AffineStep) -> StepResult:
     """A step of an affine iteration over the rows of a DAG, with its weights where the step is weighted. Not
     differentiable."""
     _check_call(dag, step.x[:, None], "sum", "mul" if step.weighted and dag.weights is not None else "copy")
-    same = all(
-        tensor.dtype == step.x.dtype
-        for tensor in (step.before, step.scale, step.bias, step.measure)
-        if isinstance(tensor, Tensor)
-    )
-    compiled = step.x.device.type == "cpu" and native.load() is not None and len(step.x) > 0 and same
-    backend = native_dag if compiled and step.x.dtype in (torch.float32, torch.float64) else portable_dag
-    return backend.affine_step(dag.checked, step)
+    return step_dag(dag.checked, step)
 
 
 def degrees(dag: Dag) -> Tensor:
     """The number of paths from each output, which is the number of arcs of its row, int64 [n]."""
     ones = torch.ones((dag.num_vertices, 1), dtype=torch.int64, device=dag.offset.device)
-    return evaluate(dag, ones, "sum").squeeze(1)
+    return count_paths(dag.checked, ones, "sum").squeeze(1)
 
 
 def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -71,13 +60,17 @@ def rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
 
     Raises ArgumentError for vertices of another dtype or out of range.
     """
+    check_vertices(dag, vertices)
+    return dag_rows(dag.checked, vertices)
+
+
+def check_vertices(dag: Dag, vertices: Tensor) -> None:
+    """Raise ArgumentError unless the vertices are int64 [k] and in range."""
     if vertices.dim() != 1 or vertices.dtype != torch.int64:
         raise ArgumentError(f"vertices: expected int64 [k], got {vertices.dtype} {list(vertices.shape)}")
     if len(wrong := ((vertices < 0) | (vertices >= dag.num_vertices)).nonzero()):
         place = int(wrong[0])
         raise ArgumentError(f"vertices: {int(vertices[place])} at position {place} is not in 0..{dag.num_vertices - 1}")
-    compiled = vertices.device.type == "cpu" and native.load() is not None
-    return (native_dag if compiled else portable_dag).rows(dag.checked, vertices)
 
 
 def _check_call(dag: Dag, data: Tensor, reduce: str, edge: str, **scales: Tensor | None) -> None:

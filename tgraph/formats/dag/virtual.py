@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building import inputs, sorting
+from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import evaluation
 from tgraph.formats.dag.compressed import Compressed
 from tgraph.formats.dag.grammar import Grammar
+from tgraph.formats.dag.operators import replace_pairs
 from tgraph.kernels.dag import Dag
-from tgraph.kernels.native.dag import pairing as compiled
-from tgraph.kernels.portable import pairing as portable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -65,15 +63,16 @@ class Virtual(Compressed):
                 f"graph: {len(neighbors)} different arc ends and {graph.num_arcs} arcs are too many to number virtual "
                 "vertices in 32 bits; use the layout 'csr'"
             )
-        found = _builder().replace_pairs(graph.offset.cpu(), tokens.cpu(), len(neighbors), max_depth)
+        found = replace_pairs(graph.offset.cpu(), tokens.cpu(), len(neighbors), max_depth)
         grammar = Grammar.by_depth(found[0], found[1], len(neighbors), found[2])
         return cls(_dag_of(grammar, min_gain, neighbors.cpu(), weights).to(graph.device), graph.num_arcs)
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """See `Layout.rows`. The cost is the arcs of these rows plus the virtual vertices expanded."""
-        compiled = vertices.device.type == "cpu" and native.load() is not None
-        ordered = compiled or self.dag.weights is None
-        return evaluation.rows(self.dag, vertices) if ordered else _expanded(self.dag, vertices)
+        if self.dag.weights is None:
+            return evaluation.rows(self.dag, vertices)
+        evaluation.check_vertices(self.dag, vertices)
+        return _ordered_dag_rows(self.dag.checked, vertices)
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Self:
@@ -83,10 +82,6 @@ class Virtual(Compressed):
         if built.signed or bool((built.children >= built.num_rows).any()):
             raise ArgumentError("children: 'virtual' has vertices and virtual vertices alone, none of them subtracted")
         return layout
-
-
-def _builder() -> ModuleType:
-    return portable if native.load() is None else compiled
 
 
 def _tokens(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -122,8 +117,9 @@ def _dag_of(grammar: Grammar, min_gain: int, neighbors: Tensor, weights: Tensor 
     return Dag(n, offset.to(sorting.index_dtype(len(symbols))), node[symbols], on_arcs, None, phases, None)
 
 
-def _expanded(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As `evaluation.rows`, with parallel arcs in the order of the paths, which for weighted graphs is the order of the
+@operator
+def _ordered_dag_rows(dag: Dag, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """As `dag_rows`, with parallel arcs in the order of the paths, which for weighted graphs is the order of the
     input. Each level costs a pass over the expanded rows."""
     n, bounds, children, weights = dag.num_vertices, dag.offset.long(), dag.children, dag.weights
     slot, node = torch.arange(len(vertices), device=bounds.device), vertices + n + dag.num_virtual

@@ -7,8 +7,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.csr import Csr
+from tgraph.core.dispatch import is_available
 from tgraph.core.graph import Graph
 from tgraph.core.owner import set_owner
 from tgraph.core.rows import Selection
@@ -120,7 +120,7 @@ def saves_argreduce(messages: Messages, reduction: Reduction, backend: str) -> b
 
 
 def _is_compiled() -> bool:
-    return native.load() is not None
+    return is_available("native")
 
 
 _is_compiled._dynamo_marked_constant = True  # type: ignore[attr-defined]

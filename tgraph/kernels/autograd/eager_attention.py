@@ -7,9 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph import kernels as registry
-from tgraph.core import native
 from tgraph.core.csr import Csr
+from tgraph.core.dispatch import is_available, is_watched
 from tgraph.core.library import applied, is_plain
 from tgraph.kernels import native as compiled
 from tgraph.kernels import tuned
@@ -23,9 +22,9 @@ def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
     backend is chosen or recorded."""
     if backend not in ("auto", "native") or inputs.sent.dtype not in KERNELS or not inputs.sent.numel():
         return False
-    if not is_plain(*inputs, arcs.neighbors) or tuned.stored() or registry.is_watched():
+    if not is_plain(*inputs, arcs.neighbors) or tuned.stored() or is_watched():
         return False
-    return native.load() is not None
+    return is_available("native")
 
 
 def attend(arcs: Csr, inputs: Inputs, spec: AttentionSpec) -> Tensor:

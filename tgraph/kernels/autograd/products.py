@@ -7,15 +7,11 @@ messages are, and so are its own derivatives, which are sums of products again.
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import torch
 from torch import Tensor
 
-from tgraph.core import native
+from tgraph.core.dispatch import Operator
 from tgraph.core.library import register
-
-COMPILED = (torch.float32, torch.float64)
 
 
 def product_gradient(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
@@ -26,16 +22,6 @@ def product_gradient(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
     as often as one likes.
     """
     return (_by_tree if torch.is_grad_enabled() else _times_others)(grad, messages, offset)
-
-
-def _compute(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
-    kernels = native.load() if messages.device.type == "cpu" and messages.dtype in COMPILED else None
-    if kernels is None or not messages.numel():
-        return _by_tree(grad, messages, offset)
-    result = torch.empty_like(messages, memory_format=torch.contiguous_format)
-    flat = [tensor.contiguous().view(-1) for tensor in (offset, messages, grad)]
-    cast(Any, kernels).product_gradient(*flat, messages[0].numel(), result.view(-1))
-    return result
 
 
 def _by_tree(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
@@ -75,8 +61,9 @@ def _levels(offset: Tensor) -> tuple[Tensor, Tensor, list[int]]:
     return level, order, counts
 
 
+_multiply_others = Operator("multiply_others", _by_tree)
 _times_others = register(
     "product_gradient(Tensor grad, Tensor messages, Tensor offset) -> Tensor",
-    _compute,
+    _multiply_others,
     lambda grad, messages, offset: torch.empty_like(messages),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, union_find
+from tgraph.kernels.cuda import adjoints, aggregation, attention, linear, loop, relaxation, sell, union_find, wsb
 from tgraph.kernels.cuda.adjoints import argreduce, products, push_rows
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
@@ -58,3 +59,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "relax": relaxation.refuses,
     "argreduce": adjoints.refuses,
 }
+
+# Operators on tensors.
+for _module in (sell, wsb):
+    BACKENDS[name].operators.update(_module.OPERATORS)

@@ -52,7 +52,7 @@ def refuses(call: Call) -> str | None:
         return "it relaxes values that lie side by side, these are a strided view"
     if values.dim() == 0 or not 0 < values.shape[1:].numel() <= MAX_COLUMNS:
         return f"it relaxes 1 to {MAX_COLUMNS} values for each vertex"
-    if weights is not None and torch.result_type(values, weights) != values.dtype:
+    if isinstance(weights, (Tensor, float, int)) and torch.result_type(values, weights) != values.dtype:
         return f"it has no relaxation of {values.dtype} values with such weights"
     if isinstance(weights, Tensor) and weights.dim() > 0 and (weights.dim() > 1 or weights.dtype not in TYPES):
         return "it has no relaxation with several weights for an arc, or narrow ones"

@@ -8,10 +8,12 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import Implementation
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.pull import EDGES, INDICES, TYPES, layout_of, types_of
 from tgraph.kernels.cuda.runtime import Kernel
 from tgraph.kernels.native.aggregation.sell import Slices
+from tgraph.kernels.reductions import Reduction
 
 SOURCE = "aggregation/sell.cu"
 THREADS = 128  # as in sell.cu
@@ -46,3 +48,14 @@ def pull(slices: Slices, data: Tensor, reduce: str, edge: str, identity: float) 
         where = (first, layout.lanes, int(reduce == "max"), number)
         runtime.launch(kernel, grid, THREADS, *structure, data, columns, weights, EDGES[edge], *where, result)
     return result
+
+
+def _refuses_pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> str | None:
+    return refuses(slices, data, edge)
+
+
+def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
+
+
+OPERATORS = {"pull_slices": Implementation(_pull, _refuses_pull)}

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import Implementation
 from tgraph.kernels.cuda import runtime
 from tgraph.kernels.cuda.pull import EDGES, TYPES, Layout, least_lanes, types_of
 from tgraph.kernels.cuda.runtime import Kernel
 from tgraph.kernels.portable.tiles import Tiles
+from tgraph.kernels.reductions import Reduction
 
 SOURCE = "aggregation/wsb.cu"
 THREADS = 128  # as in wsb.cu
@@ -82,3 +84,14 @@ def _added(dtype: torch.dtype, reduce: str) -> Kernel:
 
 def _multiplied(dtype: torch.dtype, count: int) -> Kernel:
     return Kernel(SOURCE, "multiply_tiles", (TYPES[dtype], str(count)))
+
+
+def _refuses_pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> str | None:
+    return refuses(tiles, data)
+
+
+def _pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    return pull(tiles, data, reduction.name, edge, reduction.identity(data.dtype))
+
+
+OPERATORS = {"pull_tiles": Implementation(_pull, _refuses_pull)}

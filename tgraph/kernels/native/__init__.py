@@ -8,7 +8,9 @@ import torch
 
 from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
-from tgraph.kernels.native.aggregation import aggregation
+from tgraph.kernels.native.aggregation import aggregation, csr_sums, sell, tiles
+from tgraph.kernels.native.aggregation import products as products_of_segments
+from tgraph.kernels.native.aggregation import rows as reduced_rows
 from tgraph.kernels.native.aggregation.aggregation import (
     aggregate,
     argreduce,
@@ -28,11 +30,12 @@ from tgraph.kernels.native.attention.attention import attend, attend_backward, a
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
-from tgraph.kernels.native.csr import edge_index, rows, sorting
+from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
+from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
-from tgraph.kernels.native.relaxation import relaxation
+from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import fixpoint
 
 __all__ = [
@@ -105,6 +108,11 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "convert": values.refuses,
 }
 
-# Operators on tensors.
-for _module in (edge_index, rows, sorting):
+# Operators on tensors, by topic.
+for _module in (
+    *(degree_weights, edge_index, rows, sorting),
+    *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
+    *(cbm, evaluate, pairing, unfolding),
+    blocks,
+):
     BACKENDS[name].operators.update(_module.OPERATORS)

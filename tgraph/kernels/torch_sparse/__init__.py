@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core.subgraph import Received, Subgraph
+from tgraph.core.subgraph import Received, Subgraph, Weights
 from tgraph.kernels import portable
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.messages import column, sent_dtype
@@ -101,9 +101,7 @@ def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tenso
     return sampled(Matrix(sub.graph, sub.mirrored), row_data, data)[:, None]
 
 
-def _dtype(
-    data: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None, dtype: torch.dtype | None
-) -> torch.dtype:
+def _dtype(data: Tensor, reduction: Reduction, edge: str, weights: Weights, dtype: torch.dtype | None) -> torch.dtype:
     """The dtype of the messages."""
     sent = sent_dtype(dtype or data.dtype, reduction, edge)
     per_arc = edge != "copy" and isinstance(weights, Tensor) and weights.dim() > 0

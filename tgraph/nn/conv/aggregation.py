@@ -15,6 +15,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import eager, pull_push
 from tgraph.kernels.autograd.differentiable import NARROW, saves_argreduce
 from tgraph.kernels.messages import column, messages_of
+from tgraph.kernels.native.aggregation import csr_sums
 from tgraph.kernels.reductions import reduction_of
 from tgraph.model import operators
 from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
@@ -110,9 +111,9 @@ def _best_at_once(adjacency: Adjacency, data: Tensor, reduce: str) -> Tensor | N
     if isinstance(adjacency, GraphAdjacency) and adjacency.in_layout:
         return None
     arcs = adjacency.csr or adjacency.arcs(of_edges=False)
-    if not eager.serves(arcs.neighbors, arcs.num_columns, data) or arcs.num_arcs * data.shape[1] > eager.MANY:
+    if not eager.serves(arcs.neighbors, arcs.num_columns, data) or arcs.num_arcs * data.shape[1] > csr_sums.MANY:
         return None
-    return eager.best(arcs, data, reduce == "max")
+    return csr_sums.best_of_rows(arcs, data, reduce == "max")
 
 
 def _scaled(adjacency: Adjacency, data: Tensor, weights: Scale) -> Tensor:

@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building.inputs import check_choice
+from tgraph.core.dispatch import is_available
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.files import PathLike
@@ -207,7 +207,7 @@ class Plan:
         if weight not in (None, dtype):  # the weights are converted to a copy
             fixed += most * dtype.itemsize
         column = max(1, source.num_vertices + rows + 2 * source.virtual_rows) * dtype.itemsize
-        if arcs.device.type != "cpu" or native.load() is None:  # messages are materialised
+        if arcs.device.type != "cpu" or not is_available("native"):  # messages are materialised
             column += 3 * most * dtype.itemsize
         counts = range(min(len(extents), AHEAD + 1), min(len(extents), 1) - 1, -1)
         for piece, buffers in itertools.product(pieces(features, budget), counts):

@@ -3,12 +3,10 @@ invalid then, which kernels would follow out of bounds."""
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building.validate import check_offset, check_range
+from tgraph.core.dispatch import setup_operator
 from tgraph.errors import ArgumentError
 
 
@@ -20,9 +18,16 @@ def entries_error(first_row: int, end_row: int, offset: Tensor, neighbors: Tenso
     """
     if why := row_range_error(first_row, end_row, num_vertices):
         return why
-    kernels = native.load()
-    if kernels is not None and cast(Any, kernels).is_sound(offset, neighbors, num_vertices):
-        return None
+    return None if is_sound(offset, neighbors, num_vertices) else _fault(offset, neighbors, num_vertices)
+
+
+@setup_operator
+def is_sound(offset: Tensor, neighbors: Tensor, num_vertices: int) -> bool:
+    """Whether offsets and neighbours are those of rows of a graph."""
+    return _fault(offset, neighbors, num_vertices) is None
+
+
+def _fault(offset: Tensor, neighbors: Tensor, num_vertices: int) -> str | None:
     if int(offset[0]) or int(offset[-1]) != len(neighbors):
         return f"has offsets from {int(offset[0])} to {int(offset[-1])} for its {len(neighbors)} arcs"
     try:

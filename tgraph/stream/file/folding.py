@@ -8,19 +8,14 @@ reduced once, into a row appended to the vertex data.
 from __future__ import annotations
 
 from itertools import pairwise
-from types import ModuleType
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
 from tgraph.core.building import sorting
 from tgraph.formats.dag.grammar import Grammar
-from tgraph.kernels.native.dag import pairing as compiled_pairing
-from tgraph.kernels.native.dag import unfolding as compiled_unfolding
-from tgraph.kernels.portable import pairing as portable_pairing
-from tgraph.kernels.portable import unfolding as portable_unfolding
+from tgraph.formats.dag.operators import replace_pairs, unfold_rows
 
 # The largest depth of virtual rows: they are computed depth by depth, and more depths save hardly any bytes.
 MAX_DEPTH = 10
@@ -52,8 +47,7 @@ def fold(offset: Tensor, neighbors: Tensor, num_vertices: int) -> Folded:
     if len(neighbors) + len(neighbors) // 2 >= _SYMBOLS:
         return uncompressed
     distinct, tokens = torch.unique(neighbors, return_inverse=True)
-    builder: ModuleType = portable_pairing if native.load() is None else compiled_pairing
-    rows, symbols, pairs = builder.replace_pairs(offset.contiguous(), tokens.int(), len(distinct), MAX_DEPTH)
+    rows, symbols, pairs = replace_pairs(offset.contiguous(), tokens.int(), len(distinct), MAX_DEPTH)
     grammar = Grammar.by_depth(rows, symbols, len(distinct), pairs)
     begin, symbols, kept, levels = grammar.write(grammar.inlined(MIN_GAIN))
     if not len(kept) or num_vertices + len(kept) - 1 > torch.iinfo(neighbors.dtype).max:
@@ -66,9 +60,7 @@ def fold(offset: Tensor, neighbors: Tensor, num_vertices: int) -> Folded:
 
 def unfold(folded: Folded, num_vertices: int, num_arcs: int) -> tuple[Tensor, Tensor] | None:
     """The decompressed rows: (offset int64 [rows + 1], neighbors [m]); None unless they have `num_arcs` arcs."""
-    on_cpu = devices.kind(folded.entries) == "cpu" and native.load() is not None
-    backend = compiled_unfolding if on_cpu else portable_unfolding
-    return backend.unfold(folded.offset.long(), folded.entries, num_vertices, folded.levels[-1], num_arcs)
+    return unfold_rows(folded.offset.long(), folded.entries, num_vertices, folded.levels[-1], num_arcs)
 
 
 def stages(levels: tuple[int, ...]) -> list[tuple[int, int]]:

@@ -16,20 +16,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
+from tgraph.core import devices
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.rows import Scratch
-from tgraph.kernels.native.aggregation.arcs import number_of
-from tgraph.kernels.native.relaxation.relaxation import DTYPES
-from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
+from tgraph.kernels.reductions import Reduction
 from tgraph.stream.file.block import Block
-from tgraph.stream.run.relax import push
+from tgraph.stream.run.relax import Workspace, relax_block
 from tgraph.stream.run.section import Section
 
 ENDLESS = 2**62
@@ -67,7 +63,7 @@ class Fixpoint:
     ):
         self._section, self._graph, self._values = section, graph, values
         self._reduction, self._edge, self._weights = reduction, edge, weights
-        self._scratch = Scratch(graph.num_vertices)
+        self._workspace = Workspace(section, graph.num_vertices)
         extents = [section.index[block] for block in section.blocks]
         self._place = {block: place for place, block in enumerate(section.blocks)}
         rows = [0]
@@ -81,7 +77,6 @@ class Fixpoint:
         self._work = torch.zeros(blocks, dtype=torch.int64, device=device)  # arcs of the active rows
         self._best = torch.full((blocks,), torch.inf, dtype=devices.widest_float(values), device=device)
         self._front = torch.zeros(blocks, dtype=torch.int64, device=device)  # those of the rows with the best value
-        self._compiled = _Compiled(section, values, reduction, edge, weights) if _is_compiled(values) else None
         self._done: list[Round] = []
         self._deadline = 0.0
         self._mark(active.ids)
@@ -144,24 +139,25 @@ class Fixpoint:
         """Relax inside a block until none of its rows is active, or those that are can be postponed."""
         begun, place = time.perf_counter(), self._place[block.number]
         active = self._active[self._start[place] : self._start[place + 1]]
-        size, arcs, changed = int(active.sum()), int(self._work[place]), 0  # every change of a vertex counts
+        size, arcs = int(active.sum()), int(self._work[place])
         self._work[place] = self._front[place] = 0
         self._best[place] = torch.inf
-        if self._compiled is not None:
-            improved, changed, left, best = self._compiled.run(block, active, self._limit(block))
-            active[self._mark(improved, place)] = False
-            if left:
-                self._work[place] = self._front[place] = left
-                self._best[place] = best * self._sign
-        local = active.nonzero().flatten() if self._compiled is None else active[:0]
-        while len(local):
-            active[local] = False
-            values, weights = self._values, self._weights
-            improved = push(
-                self._graph, block, local, values, values, self._reduction, self._edge, weights, self._scratch
-            )
-            changed += len(improved)
-            local = self._mark(improved, place)
+        improved, changed, left, best = relax_block(
+            self._graph,
+            block,
+            self._values,
+            active,
+            self._reduction,
+            self._edge,
+            self._weights,
+            self._limit(block),
+            self._section.splits[block.number],
+            self._workspace,
+        )
+        active[self._mark(improved, place)] = False
+        if left:
+            self._work[place] = self._front[place] = left
+            self._best[place] = best * self._sign
         self._done.append((False, size, arcs, changed, (time.perf_counter() - begun) * 1e3))
 
     def _limit(self, block: Block) -> tuple[float, int]:
@@ -202,48 +198,3 @@ class Fixpoint:
         self._front.masked_fill_(self._best < before, 0)
         counts = counts & (value == self._best.index_select(0, place))
         self._front.index_add_(0, place, self._section.degree(row) * counts)
-
-
-def _is_compiled(values: Tensor) -> bool:
-    compiled = devices.kind(values) == "cpu" and native.load() is not None and values.dtype in DTYPES
-    return compiled and values.is_contiguous()
-
-
-class _Compiled:
-    """The compiled loop inside a block, with its workspace."""
-
-    def __init__(
-        self, section: Section, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
-    ):
-        self._values, self._reduction, self._edge = values, reduction, edge
-        self._weight = weights.item() if isinstance(weights, Tensor) else weights  # None: those of the blocks
-        self._splits = section.splits
-        n = len(self._values)
-        self._marked = torch.zeros(n, dtype=torch.bool, device="cpu")
-        longest = max(
-            (section.index[block].end_arc - section.index[block].first_arc for block in section.blocks), default=0
-        )
-        self._reached = torch.empty(min(n, longest), dtype=torch.int64, device="cpu")
-
-    def run(self, block: Block, active: Tensor, limit: tuple[float, int]) -> tuple[Tensor, int, int, float]:
-        """Relax until none of the rows is active, bool [rows], or those that are can be postponed: (the improved
-        vertices that have arcs in other blocks, how often values improved, the arcs of the rows that are still active,
-        the best value of these)."""
-        per_arc = self._edge != "copy" and self._weight is None and block.weights is not None
-        count, improved, left, best = cast(Any, native.load()).relax_block(
-            block.offset,
-            block.neighbors,
-            block.weights.to(self._values.dtype) if per_arc else None,  # type: ignore[union-attr]
-            number_of(0 if self._weight is None else self._weight, self._values.dtype),
-            block.first_row,
-            self._splits[block.number],
-            self._reduction.name == "min",
-            list(EDGE_OPERATIONS).index(self._edge),
-            (number_of(limit[0], self._values.dtype), limit[1]),
-            self._values.view(-1),
-            self._values[:1].numel(),
-            active,
-            self._marked,
-            self._reached,
-        )
-        return self._reached[:count], improved, left, best

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.derived import computed_once
+from tgraph.core.dispatch import operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import Scratch, Selection
 from tgraph.core.subgraph import Subgraph
@@ -37,6 +39,61 @@ def push(
     if edge != "copy" and weights is None and block.weights is not None:
         weights = block.weights.index_select(0, rows.positions)  # type: ignore[arg-type]
     return relax_push(sub, values, sent, reduction, edge, weights)
+
+
+class Workspace:
+    """What relaxations inside blocks of a section reuse; made at first use.
+
+    scratch : of all vertices. marked : bool [n], all False between uses. reached : int64, room for the vertices that
+    the arcs of a block reach.
+    """
+
+    def __init__(self, section: Section, num_vertices: int):
+        self.scratch = Scratch(num_vertices)
+        self._section, self._n = section, num_vertices
+
+    @computed_once
+    def marked(self) -> Tensor:
+        return torch.zeros(self._n, dtype=torch.bool, device="cpu")
+
+    @computed_once
+    def reached(self) -> Tensor:
+        extents = (self._section.index[block] for block in self._section.blocks)
+        longest = max((extent.end_arc - extent.first_arc for extent in extents), default=0)
+        return torch.empty(min(self._n, longest), dtype=torch.int64, device="cpu")
+
+
+@operator
+def relax_block(
+    graph: Any,
+    block: Block,
+    values: Tensor,
+    active: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    limit: tuple[float, int],
+    splits: tuple[bool, bool],
+    workspace: Workspace,
+) -> tuple[Tensor, int, int, float]:
+    """Relax inside a block until none of its rows is active, or, where an implementation can, until those that are can
+    be postponed.
+
+    values : [n, ...], overwritten. active : bool [rows], overwritten by the rows that stay active. weights : as in
+    `push`. limit : (a value, a number of arcs); rows of worse values can be postponed once so many arcs are relaxed.
+    splits : whether the first and the last row continue in other blocks.
+
+    Returns (int64, the improved vertices; at least those with arcs in other blocks, how often values improved, the arcs
+    of the rows that stay active, the best value of these).
+    """
+    improved, changes = torch.zeros(len(values), dtype=torch.bool, device=values.device), 0
+    while len(local := active.nonzero().flatten()):
+        active.fill_(False)
+        better = push(graph, block, local, values, values, reduction, edge, weights, workspace.scratch)
+        improved[better] = True
+        changes += len(better)
+        active[better[(better >= block.first_row) & (better < block.end_row)] - block.first_row] = True
+    return improved.nonzero().flatten(), changes, 0, 0.0
 
 
 def relax_rows(

@@ -10,16 +10,16 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
+from tgraph.core import devices
+from tgraph.core.dispatch import operator
 from tgraph.core.frontier import Frontier
-from tgraph.core.rows import Selection, gather_rows, gather_stretches, offset_of
+from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.core.subgraph import Subgraph
 from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
 from tgraph.kernels.affine import AffineStep, StepResult
-from tgraph.kernels.native.aggregation.arcs import pull
 from tgraph.kernels.portable.linear import scaled, widened
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 from tgraph.stream.file.block import Block, CompressedBlock, Step
@@ -266,12 +266,13 @@ class Streamed(Uncompressed):
             values[rows] = (step.alpha * received[:, 0] + step.beta * constant).to(values.dtype)
 
         results = SplitRows(self.section, REDUCTIONS["sum"], devices.widest_float(x), write)
-        fused = _accumulates_in_float64(x, step.weighted, self.weight_dtype)
-        sent = self.source.with_virtual_rows((x if fused else widened(x)).contiguous()[:, None])
+        data, sums = sum_in_float64(x, self.weight_dtype if step.weighted else None)
+        data = self.source.with_virtual_rows(data.contiguous()[:, None])
 
         def receive(block: Block) -> None:
             weights = block.weights if step.weighted else None
-            results.add(block, block.reduce(sent, _linear_step(block, sent, weights, fused)))
+            inside = isinstance(block, CompressedBlock)
+            results.add(block, block.reduce(data, partial(sums, weights=weights, data=data, inside=inside)))
 
         with torch.no_grad():
             self.visit(receive)
@@ -295,27 +296,23 @@ class Streamed(Uncompressed):
         return Fixpoint(self.section, *arguments)
 
 
-def _accumulates_in_float64(x: Tensor, weighted: bool, weight_dtype: torch.dtype | None) -> bool:
-    """Whether the kernels sum float32 data in float64."""
-    compiled = devices.kind(x) == "cpu" and native.load() is not None
-    return compiled and x.dtype == torch.float32 and (not weighted or weight_dtype == torch.float32)
+@operator
+def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
+    """How rows add x [n], multiplied by weights of a dtype, if any, in float64 where the device has it: (the data to
+    read, a function of `offset`, `neighbors`, `weights`, `data` and `inside`, as for `reduce_rows`)."""
+    return widened(x), _sum_rows
+
+
+def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, inside: bool = False) -> Tensor:
+    edge = "copy" if weights is None else "mul"
+    weights = None if weights is None else weights.to(data.dtype)
+    return reduce_rows(offset, neighbors, weights, data, REDUCTIONS["sum"], edge, inside)
 
 
 def _step(block: Block, sent: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Step:
     """The function from offsets and neighbours of rows of a block to what these receive."""
     inside = isinstance(block, CompressedBlock)
     return partial(reduce_rows, weights=weights, data=sent, reduction=reduction, edge=edge, inside=inside)
-
-
-def _linear_step(block: Block, sent: Tensor, weights: Tensor | None, fused: bool) -> Step:
-    """The same for a linear step, [rows, 1] in float64 where the device has it."""
-    edge = "copy" if weights is None else "mul"
-    if not fused:
-        return _step(block, sent, REDUCTIONS["sum"], edge, None if weights is None else weights.to(sent.dtype))
-    per_head = None if weights is None else weights[:, None]
-    return lambda offset, neighbors: pull(
-        Selection(offset, neighbors), sent, "sum", edge, per_head, total=torch.float64
-    )
 
 
 def _as_result(step: AffineStep, values: Tensor) -> StepResult:

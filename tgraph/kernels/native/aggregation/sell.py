@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.dispatch import Implementation
+from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
+from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.portable.linear import finished
+from tgraph.kernels.reductions import Reduction
 
 
 class Slices(NamedTuple):
@@ -29,11 +34,9 @@ class Slices(NamedTuple):
 
 def refuses(slices: Slices, data: Tensor, reduce: str, edge: str) -> str | None:
     """Why a pull of data [n, columns] is not served, None where it is."""
-    if data.device.type != "cpu" or native.load() is None:
-        return "its kernels are not installed, or the data is elsewhere"
     if slices.neighbors.dtype != torch.int32:
         return "it reads int32 neighbors"
-    return refuses_pair(data.dtype, reduce, edge)
+    return refuses_pair(data.dtype, reduce, edge) or refuses_data(data)
 
 
 def pull(
@@ -59,3 +62,30 @@ def pull(
         flat(result),
     )
     return result
+
+
+def _refuses_pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> str | None:
+    return refuses(slices, data, reduction.name, edge)
+
+
+def _pull(slices: Slices, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    return pull(slices, data, reduction.name, edge, reduction.identity(data.dtype))
+
+
+def _refuses_step(layout: Any, step: AffineStep) -> str | None:
+    weights = layout.slices.weights
+    if step.x.dtype != torch.float32 or (weights is not None and weights.dtype != torch.float32):
+        return "it adds float32 in float64, with weights of float32"
+    return refuses(layout.slices, step.x[:, None], "sum", "mul" if step.weighted else "copy")
+
+
+def _step(layout: Any, step: AffineStep) -> StepResult:
+    """float32 is added in float64 without a converted copy."""
+    edge = "mul" if step.weighted else "copy"
+    return finished(step, pull(layout.slices, step.x[:, None], "sum", edge, 0.0, torch.float64)[:, 0])
+
+
+OPERATORS = {
+    "pull_slices": Implementation(_pull, _refuses_pull),
+    "step_slices": Implementation(_step, _refuses_step),
+}

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import Implementation
 from tgraph.kernels.native.aggregation.arcs import flat
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.portable import tiles as portable
 from tgraph.kernels.portable.tiles import HEIGHT, WIDTH, Tiles
-
-
-def serves(tensor: Tensor) -> bool:
-    """True where the kernels are installed and read such a tensor."""
-    return tensor.device.type == "cpu" and native.load() is not None
+from tgraph.kernels.reductions import Reduction
 
 
 def tiles_of(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tiles:
@@ -56,11 +54,6 @@ def arcs_of(tiles: Tiles, first: int, last: int) -> tuple[Tensor, Tensor, Tensor
     return offset, neighbors, weights
 
 
-def sums(tiles: Tiles, data: Tensor) -> bool:
-    """True where `multiply` has a kernel for data [n, columns]."""
-    return serves(data) and data.is_floating_point() and tiles.columns.dtype == torch.int32
-
-
 def multiply(tiles: Tiles, data: Tensor) -> Tensor:
     """As the portable one, but of any floating data: arc by arc, in the order of the row."""
     wide = data.float() if data.element_size() == 2 else data
@@ -80,3 +73,29 @@ def _degrees(tiles: Tiles, first: int, num_rows: int) -> Tensor:
 
 def _kernels() -> ModuleType:
     return cast(ModuleType, native.load())
+
+
+def _refuses(offset: Tensor, *others: Any) -> str | None:
+    return refuses_data(offset)
+
+
+def _refuses_tiles(tiles: Tiles, *others: Any) -> str | None:
+    return refuses_data(tiles.offset)
+
+
+def _refuses_pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> str | None:
+    if reduction.name != "sum" or edge not in ("copy", "mul") or not data.is_floating_point():
+        return "it adds floating numbers"
+    return "it reads int32 columns" if tiles.columns.dtype != torch.int32 else refuses_data(data)
+
+
+def _pull(tiles: Tiles, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    return multiply(tiles, data)
+
+
+OPERATORS = {
+    "tiles_of": Implementation(tiles_of, _refuses),
+    "tile_degrees": Implementation(degrees, _refuses_tiles),
+    "tile_rows": Implementation(arcs_of, _refuses_tiles),
+    "pull_tiles": Implementation(_pull, _refuses_pull),
+}

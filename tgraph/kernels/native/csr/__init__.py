@@ -1,1 +1,1 @@
-"""Calls of the compiled kernels that build, transpose and check rows of CSR; the C++ lies beside."""
+"""Calls of the compiled kernels that build, transpose and check rows of CSR; their C++ is in this folder."""

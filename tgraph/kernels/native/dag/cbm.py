@@ -7,12 +7,14 @@ linear in its ones; the parents are a minimum spanning forest over the candidate
 from __future__ import annotations
 
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.dispatch import Implementation
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.portable.cbm import Matrix, child_dtype, offset_dtype
 
 
@@ -45,3 +47,14 @@ def list_deltas(rows: Matrix, parent: Tensor, more: Tensor, less: Tensor) -> tup
 
 def _kernels() -> ModuleType:
     return cast(ModuleType, native.load())
+
+
+def _refuses(rows: Matrix, *others: Any) -> str | None:
+    return refuses_data(rows.offset)
+
+
+OPERATORS = {
+    "find_parents": Implementation(find_parents, _refuses),
+    "count_deltas": Implementation(count_deltas, _refuses),
+    "list_deltas": Implementation(list_deltas, _refuses),
+}

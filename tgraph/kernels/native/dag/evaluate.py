@@ -9,9 +9,11 @@ from torch import Tensor
 
 from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.dispatch import Implementation
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.aggregation.arcs import flat
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.linear.linear import as_result, coefficients, wanted
 from tgraph.kernels.reductions import REDUCTIONS
 
@@ -36,13 +38,23 @@ PAIRS = {
 }
 
 
-def refuses(dag: Dag, data: Tensor, reduce: str, edge: str) -> str | None:
-    """Why a call is left to the portable implementation, None where it is not."""
+def refuses(dag: Dag, data: Tensor, reduce: str, edge: str = "copy", *scales: Tensor | None) -> str | None:
+    """Why `evaluate` does not serve a call, None where it does."""
     if (reduce, edge) not in PAIRS:
         return f"{reduce!r} of {edge!r} is not compiled"
     if data.dtype not in KERNELS or (data.dtype == torch.uint8 and edge != "copy"):
         return f"it has no kernel for {data.dtype}"
-    return "the data has no columns or no rows" if not data.numel() else None
+    return refuses_data(data) if data.numel() else "the data has no columns or no rows"
+
+
+def refuses_step(dag: Dag, step: AffineStep) -> str | None:
+    """Why `affine_step` does not serve a call, None where it does."""
+    vectors = (step.before, step.scale, step.bias, step.measure)
+    if any(isinstance(each, Tensor) and each.dtype != step.x.dtype for each in vectors):
+        return "its vectors are of one dtype"
+    if step.x.dtype not in (torch.float32, torch.float64) or not len(step.x):
+        return "it computes float32 and float64, of some vertices"
+    return refuses_data(step.x)
 
 
 def _plan(dag: Dag) -> Any:
@@ -148,3 +160,11 @@ def _computed_in(dag: Dag, data: Tensor, reduce: str) -> torch.dtype:
     if data.dtype in NARROW and (data.shape[1] == 1 or _plan(dag).needs_outputs):
         return torch.float32  # outputs that rows refer to are not rounded before use
     return data.dtype
+
+
+OPERATORS = {
+    "evaluate_dag": Implementation(evaluate, refuses),
+    "step_dag": Implementation(affine_step, refuses_step),
+    "dag_rows": Implementation(rows, lambda dag, vertices: refuses_data(vertices)),
+    "ordered_dag_rows": Implementation(rows, lambda dag, vertices: refuses_data(vertices)),
+}

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.dispatch import Implementation
+from tgraph.kernels.native.base.support import refuses_data
 
 
 def replace_pairs(offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -21,3 +23,6 @@ def replace_pairs(offset: Tensor, tokens: Tensor, num_tokens: int, max_depth: in
     pairs = torch.empty(2 * replaced.num_rules, dtype=torch.int32, device="cpu")
     replaced.write(offset, new_offset, symbols, pairs)
     return new_offset, symbols, pairs.view(-1, 2)
+
+
+OPERATORS = {"replace_pairs": Implementation(replace_pairs, lambda offset, *others: refuses_data(offset))}

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core import native
+from tgraph.core.dispatch import Implementation
+from tgraph.kernels.native.base.support import refuses_data
 
 
 def unfold(
@@ -20,3 +22,6 @@ def unfold(
     kernels = cast(ModuleType, native.load())
     fits = kernels.unfold(offset.contiguous(), entries.contiguous(), num_vertices, num_virtual, begin, neighbors)
     return (begin, neighbors) if fits else None
+
+
+OPERATORS = {"unfold_rows": Implementation(unfold, lambda offset, *others: refuses_data(offset))}

@@ -1,0 +1,59 @@
+"""The layout backend: operators on graphs whose arcs are in a layout (`tgraph.formats`), computed there.
+
+A layout offers a pull over all of its rows. What needs rows one by one, or arcs in their stored order, is left to the
+backends after this one, for which the graph is decoded. A layout that streams also offers relaxations and union-find,
+since what it decodes has to fit a budget. What a pull is made of, such as the evaluation of a DAG, layouts ask the
+registry for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from tgraph.core.dispatch import LAYOUT
+from tgraph.core.subgraph import Subgraph
+from tgraph.kernels.affine import AffineStep, StepResult
+from tgraph.kernels.call import Call, not_plain
+from tgraph.kernels.layout import aggregation, relaxation, streaming
+from tgraph.kernels.layout.aggregation import aggregate
+from tgraph.kernels.layout.arcs import edge_of, layout_of, receiving
+from tgraph.kernels.layout.relaxation import relax
+from tgraph.kernels.layout.streaming import fixpoint, join
+from tgraph.kernels.messages import is_per_arc
+
+__all__ = ["affine_step", "aggregate", "fixpoint", "join", "name", "refuses", "relax"]
+
+name = LAYOUT
+
+
+def refuses(call: Call) -> str | None:
+    """Why a call is not served, None where it is."""
+    if call.sub is None or call.sub.graph.layout is None:
+        return "the graph is stored in CSR, in no layout of its own"
+    if why := not_plain(call):
+        return why
+    if is_per_arc(call.weights):
+        return "weights that are not the graph's own are in the stored order of the arcs"
+    return _REFUSALS[call.operation](call, call.sub)
+
+
+def _refuses_step(call: Call, sub: Subgraph) -> str | None:
+    if call.needs_gradient:
+        return "it records no gradient"
+    return layout_of(receiving(sub)).refuses("sum", edge_of(call), torch.float64)
+
+
+def affine_step(sub: Subgraph, step: AffineStep) -> StepResult:
+    """As the portable `affine_step`; the layout may have a fused one."""
+    return layout_of(receiving(sub)).affine_step(step)
+
+
+_REFUSALS: dict[str, Callable[[Call, Subgraph], str | None]] = {
+    "aggregate": aggregation.refuses,
+    "relax": relaxation.refuses,
+    "affine_step": _refuses_step,
+    "fixpoint": streaming.refuses_fixpoint,
+    "join": streaming.refuses_join,
+}

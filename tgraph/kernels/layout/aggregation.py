@@ -1,0 +1,109 @@
+"""Aggregates as a pull over all rows of a layout."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.library import needs_grad
+from tgraph.core.subgraph import Received, Subgraph, Weights
+from tgraph.kernels.call import Call
+from tgraph.kernels.layout.arcs import KERNEL, computed_in, edge_of, given, layout_of, receiving
+from tgraph.kernels.messages import column, messages_of, sent_dtype
+from tgraph.kernels.reductions import REDUCTIONS, Reduction
+
+
+def refuses(call: Call, sub: Subgraph) -> str | None:
+    reduction = cast(Reduction, call.reduction)
+    if not sub.selection.is_whole:
+        return "it has no pull over some rows"
+    if not call.data.numel():
+        return "the data has no columns or no rows"
+    dtype = _message_dtype(call, sub)
+    if call.weights_in_layout and (why := _refuses_own_weights(call.edge, reduction, dtype, sub)):
+        return why
+    if needs_grad(call.data) and (reduction.name not in ("sum", "mean") or edge_of(call) in ("min", "max")):
+        return f"gradients of {reduction.name!r} with edge={call.edge!r} follow single arcs"
+    return layout_of(receiving(sub)).refuses(
+        KERNEL.get(reduction.name, reduction.name), edge_of(call), _pulled_in(dtype, reduction, sub)
+    )
+
+
+def _refuses_own_weights(edge: str, reduction: Reduction, dtype: torch.dtype, sub: Subgraph) -> str | None:
+    if reduction.logical or (reduction.name == "mean" and not dtype.is_floating_point):
+        return f"{reduction.name!r} of weighted messages of {dtype} is not among what layouts pull"
+    if sub.sends_partly:
+        return "the weights of arcs from inactive vertices would count"
+    return None
+
+
+def _message_dtype(call: Call, sub: Subgraph) -> torch.dtype:
+    reduction = cast(Reduction, call.reduction)
+    if call.weights_in_layout:
+        dtype = sent_dtype(call.dtype or call.data.dtype, reduction, call.edge)
+        return torch.promote_types(dtype, cast(torch.dtype, sub.graph.weight_dtype))
+    return messages_of(call.data[:1], reduction, call.edge, given(call.weights), call.dtype).data.dtype
+
+
+def _pulled_in(dtype: torch.dtype, reduction: Reduction, sub: Subgraph) -> torch.dtype:
+    """As `computed_in`, but the dtype itself for sums of layouts that round at the end; a mean is a sum that need not
+    fit."""
+    return dtype if reduction.name == "sum" and layout_of(receiving(sub)).rounds_once else computed_in(dtype)
+
+
+def aggregate(
+    sub: Subgraph,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Weights,
+    dtype: torch.dtype | None = None,
+) -> Received:
+    """As the portable `aggregate`, over all arcs. Its sums and means
+    record a gradient."""
+    call = Call("aggregate", data, reduction, edge, weights, dtype=dtype, sub=sub)
+    if call.weights_in_layout:
+        messages = messages_of(data.to(_message_dtype(call, sub)), reduction, "copy", None)
+    else:
+        messages = messages_of(data, reduction, edge, given(weights), dtype)
+    kernel, sent = REDUCTIONS[KERNEL.get(reduction.name, reduction.name)], messages.data.dtype
+    values = messages.data.to(_pulled_in(sent, reduction, sub)).contiguous()
+    if sub.sends_partly:
+        values = torch.where(sub.active.mask[:, None], values, kernel.identity(values.dtype))
+    pulled = _pulled(sub, values, kernel, edge_of(call))
+    if reduction.name == "mean":
+        pulled = pulled / column(_num_senders(sub, pulled.dtype), pulled)
+    result = pulled != 0 if reduction.logical else pulled.to(sent)
+    return Received(result.reshape(len(result), *messages.shape))
+
+
+def _num_senders(sub: Subgraph, dtype: torch.dtype) -> Tensor:
+    """How many active neighbours each row has, [n], at least 1."""
+    rows = receiving(sub)
+    if not sub.sends_partly:
+        return rows.out_degree.clamp(min=1).to(dtype)
+    ones = sub.active.mask.to(torch.int64)[:, None]
+    return layout_of(rows).pull(ones, "sum")[:, 0].clamp_(min=1).to(dtype)
+
+
+def _pulled(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    if needs_grad(data):
+        return _Sum.apply(data, receiving(sub), edge)
+    return layout_of(receiving(sub)).pull(data, reduction.name, edge)
+
+
+class _Sum(torch.autograd.Function):
+    """A sum over the rows of a graph, whose gradient is one over the rows of its transpose."""
+
+    @staticmethod
+    def forward(ctx: Any, data: Tensor, graph: Graph, edge: str) -> Tensor:
+        ctx.graph, ctx.edge = graph, edge
+        return layout_of(graph).pull(data.detach(), "sum", edge)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        factor = "mul" if ctx.edge == "mul" else "copy"  # the derivative of x * w, and of x and x + w
+        return _Sum.apply(gradients[0].contiguous(), ctx.graph.transpose_detached(), factor), None, None

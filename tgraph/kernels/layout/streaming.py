@@ -1,0 +1,68 @@
+"""The loops that a layout offers which streams: what it decoded would have to fit a budget of memory."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, cast
+
+from torch import Tensor
+
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.subgraph import Subgraph, Weights
+from tgraph.kernels.call import Call
+from tgraph.kernels.layout.arcs import given, layout_of
+from tgraph.kernels.reductions import Reduction
+
+
+class StreamedLayout(Protocol):
+    """What a layout that streams offers besides the pull of all layouts. Weights are a number for all arcs, or None for
+    those of the arcs; `tgraph.stream.run.streamed.Streamed` documents each member."""
+
+    def relax_rows(
+        self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+    ) -> Frontier: ...
+
+    def fixpoint(self, *arguments: Any) -> Any: ...
+
+    def join(self, graph: Graph, label: Tensor) -> bool: ...
+
+
+def streamed(graph: Graph) -> StreamedLayout:
+    """The layout of a graph that streams."""
+    return cast(StreamedLayout, graph.layout)
+
+
+def _streams(call: Call, sub: Subgraph) -> str | None:
+    return None if layout_of(sub.graph).streams else "the loops walk the rows of a CSR"
+
+
+def refuses_fixpoint(call: Call, sub: Subgraph) -> str | None:
+    if why := _streams(call, sub):
+        return why
+    if call.data.requires_grad:
+        return "it overwrites values, whose gradient would be lost"
+    if call.edge == "mul":
+        return "products may improve without end along a cycle, which only a limit of rounds detects"
+    if call.edge == "add" and sub.graph.num_arcs:
+        reduction = cast(Reduction, call.reduction)
+        weights: Any = sub.graph.weight_range if call.weights_in_layout else (call.weights, call.weights)
+        if not (weights[0] >= 0 if reduction.name == "min" else weights[1] <= 0):
+            return "a cycle may improve without end, which only a limit of rounds detects"
+    return None
+
+
+def fixpoint(graph: Graph, values: Tensor, active: Frontier, reduction: Reduction, edge: str, weights: Weights) -> Any:
+    """The start of a relaxation in the order in which the layout visits blocks; see `tgraph.engine.compiled_loop`."""
+    return streamed(graph).fixpoint(graph, values, active, reduction, edge, given(weights))
+
+
+def refuses_join(call: Call, sub: Subgraph) -> str | None:
+    if not sub.selection.is_whole:
+        return "it joins along all arcs at once"
+    return _streams(call, sub)
+
+
+def join(sub: Subgraph, label: Tensor) -> bool:
+    """See `tgraph.primitives.union_find.join`."""
+    stored = sub.graph.transpose_detached() if sub.mirrored else sub.graph
+    return streamed(stored).join(stored, label)

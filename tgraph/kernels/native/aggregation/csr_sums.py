@@ -1,0 +1,85 @@
+"""Sums over a Csr and their gradients in calls that cost little, for the mini-batches of layers."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.csr import Csr
+from tgraph.core.dispatch import Implementation
+from tgraph.core.library import is_plain
+from tgraph.kernels.native.aggregation.arcs import PULL, flat
+from tgraph.kernels.native.base.pages import LARGE, fresh, settle
+from tgraph.kernels.native.base.support import unavailable
+
+DTYPES = (torch.float32, torch.float64)
+
+# Numbers that arcs carry. Up to so many, each row is computed by one thread, and the gradient by the calling thread:
+# more are worth cutting long rows for, and transposing the arcs so that all threads add gradients up.
+MANY = 1 << 25
+SERIAL = 1 << 19
+
+# Fewer columns fill no vector register.
+NARROW = 8
+
+
+def refuses(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None) -> str | None:
+    """Why the functions below do not support a call, None where they do: `rows` is the length of the data."""
+    if not is_plain(data, weights, neighbors):
+        return "it needs plain tensors of the CPU, not traced or transformed"
+    if data.dtype not in DTYPES or neighbors.dtype != torch.int32:
+        return f"it has no kernel for {data.dtype} and neighbors of {neighbors.dtype}"
+    if data.dim() != 2 or data.shape[0] != rows or not data.numel():
+        return f"it takes data [{rows}, columns] of some columns"
+    return None if native.load() is not None else unavailable()  # a frame less for what is supported
+
+
+def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+    """The sum or mean over the arcs of each row, plus `own` times the row of the data of the same number."""
+    offset, neighbors = arcs.offset, arcs.neighbors
+    rows, num_arcs, columns, kernels = offset.shape[0] - 1, neighbors.shape[0], data.shape[1], cast(Any, native.load())
+    large = max(rows, data.shape[0]) * columns * data.element_size() >= LARGE
+    out = fresh((rows, columns), data.dtype) if large else torch.empty((rows, columns), dtype=data.dtype, device="cpu")
+    sent = (data.detach() if data.requires_grad else data).contiguous()
+    if (columns >= NARROW or own) and num_arcs * columns <= MANY:
+        kernels.take_sums(neighbors, offset, sent, columns, weights, mean, own, out)
+        return out
+    if sent.shape[0] < rows:  # a kernel expects data of as many vertices as there are rows
+        sent = torch.nn.functional.pad(sent, (0, 0, 0, rows - sent.shape[0]))
+    if large:
+        settle(sent, num_arcs)
+    edge = "copy" if weights is None else "mul"
+    pull = getattr(kernels, PULL[data.dtype])
+    pull(neighbors, offset, None, -1, None, sent, columns, weights, 1, "sum", edge, 0.0, mean, out)
+    return out.add_(sent, alpha=own) if own else out
+
+
+def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
+    """The gradient of `sum_rows` along the arcs, by the calling thread: [num_columns, columns]."""
+    columns = grad.shape[1]
+    out = fresh((arcs.num_columns, columns), grad.dtype)
+    kernels = cast(Any, native.load())
+    kernels.give_sums(arcs.neighbors, arcs.offset, flat(grad), columns, weights, mean, own, out)
+    return out
+
+
+def best_of_rows(arcs: Csr, data: Tensor, greatest: bool) -> Tensor:
+    """The least or greatest over the arcs of each row, by column; 0 for rows without arcs."""
+    rows, columns = arcs.num_rows, data.shape[1]
+    out = fresh((rows, columns), data.dtype)
+    cast(Any, native.load()).take_best(arcs.neighbors, arcs.offset, flat(data), columns, greatest, out)
+    return out
+
+
+def needs_transpose(num_arcs: int, columns: int) -> bool:
+    """Whether a gradient is computed faster over the transpose than by `sum_columns`."""
+    carried = num_arcs * columns
+    if columns < NARROW or carried > MANY:
+        return True
+    return carried > SERIAL and cast(Any, native.load()).thread_count() > 1
+
+
+OPERATORS = {"sum_csr": Implementation(sum_rows, refuses)}

@@ -1,0 +1,32 @@
+"""The gradient of a product by segments: see `tgraph.kernels.autograd.products`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.dispatch import Implementation
+from tgraph.kernels.native.base.support import unavailable
+
+DTYPES = (torch.float32, torch.float64)
+
+
+def refuses(grad: Tensor, messages: Tensor, offset: Tensor) -> str | None:
+    """Why a call is not served, None where it is."""
+    if not messages.is_cpu or messages.dtype not in DTYPES or not messages.numel():
+        return "it computes float32 and float64 on the CPU, of some messages"
+    return unavailable()
+
+
+def multiply_others(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:
+    """grad[s] times the product of the other messages of segment s, for each message, [e, ...]."""
+    result = torch.empty_like(messages, memory_format=torch.contiguous_format)
+    flat = [tensor.contiguous().view(-1) for tensor in (offset, messages, grad)]
+    cast(Any, native.load()).product_gradient(*flat, messages[0].numel(), result.view(-1))
+    return result
+
+
+OPERATORS = {"multiply_others": Implementation(multiply_others, refuses)}

@@ -1,0 +1,66 @@
+"""Reductions of rows that are parts of a layout or of a block, and no subgraph of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import Implementation
+from tgraph.core.rows import Selection
+from tgraph.kernels.native.aggregation.arcs import pull, refuses_pair
+from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.reductions import Reduction
+
+
+def refuses(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    inside: bool = False,
+) -> str | None:
+    """Why `reduce_rows` does not serve a call, None where it does."""
+    return refuses_pair(data.dtype, reduction.name, edge) or refuses_data(data)
+
+
+def reduce_rows(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor | None,
+    data: Tensor,
+    reduction: Reduction,
+    edge: str,
+    inside: bool = False,
+) -> Tensor:
+    """As the portable one, `tgraph.formats.uncompressed.reduce_rows`."""
+    per_head = None if weights is None else weights[:, None]
+    rows = Selection(offset.to(torch.int64), neighbors)
+    return pull(rows, data, reduction.name, edge, per_head, identity=reduction.identity(data.dtype))
+
+
+def refuses_float64(x: Tensor, weight_dtype: torch.dtype | None) -> str | None:
+    """Why `sum_in_float64` does not serve a call, None where it does."""
+    if x.dtype != torch.float32 or weight_dtype not in (None, torch.float32):
+        return "it adds float32 in float64, with weights of float32"
+    return refuses_data(x)
+
+
+def sum_in_float64(x: Tensor, weight_dtype: torch.dtype | None) -> tuple[Tensor, Callable[..., Tensor]]:
+    """As the portable one, `tgraph.stream.run.streamed.sum_in_float64`: x itself, read by a kernel that adds float32 in
+    float64."""
+    return x, _sum_rows
+
+
+def _sum_rows(offset: Tensor, neighbors: Tensor, weights: Tensor | None, data: Tensor, inside: bool = False) -> Tensor:
+    edge, per_head = ("copy", None) if weights is None else ("mul", weights[:, None])
+    return pull(Selection(offset, neighbors), data, "sum", edge, per_head, total=torch.float64)
+
+
+OPERATORS = {
+    "reduce_rows": Implementation(reduce_rows, refuses),
+    "sum_in_float64": Implementation(sum_in_float64, refuses_float64),
+}

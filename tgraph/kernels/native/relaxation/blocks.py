@@ -1,0 +1,86 @@
+"""Relaxations, union-find and checks on blocks of a streamed graph; see `tgraph.stream`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from torch import Tensor
+
+from tgraph.core import native
+from tgraph.core.dispatch import Implementation
+from tgraph.core.graph import Graph
+from tgraph.kernels.native.aggregation.arcs import number_of
+from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.native.relaxation.relaxation import DTYPES
+from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
+
+
+def refuses_relaxation(graph: Graph, block: Any, values: Tensor, *others: Any) -> str | None:
+    """Why `relax_block` does not serve a call, None where it does."""
+    if values.dtype not in DTYPES or not values.is_contiguous():
+        return f"it has no kernel for {values.dtype}, or for values that are not contiguous"
+    return refuses_data(values)
+
+
+def relax_block(
+    graph: Graph,
+    block: Any,
+    values: Tensor,
+    active: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    limit: tuple[float, int],
+    splits: tuple[bool, bool],
+    workspace: Any,
+) -> tuple[Tensor, int, int, float]:
+    """As the portable one, `tgraph.stream.run.relax.relax_block`."""
+    weight = weights.item() if isinstance(weights, Tensor) else weights  # None: those of the block
+    per_arc = edge != "copy" and weight is None and block.weights is not None
+    count, improved, left, best = cast(Any, native.load()).relax_block(
+        block.offset,
+        block.neighbors,
+        block.weights.to(values.dtype) if per_arc else None,
+        number_of(0 if weight is None else weight, values.dtype),
+        block.first_row,
+        splits,
+        reduction.name == "min",
+        list(EDGE_OPERATIONS).index(edge),
+        (number_of(limit[0], values.dtype), limit[1]),
+        values.view(-1),
+        values[:1].numel(),
+        active,
+        workspace.marked,
+        workspace.reached,
+    )
+    return workspace.reached[:count], improved, left, best
+
+
+def refuses_join(section: Any, graph: Graph, label: Tensor) -> str | None:
+    """Why `join_blocks` does not serve a call, None where it does."""
+    return refuses_data(label) if label.is_contiguous() else "it takes contiguous labels"
+
+
+def join_blocks(section: Any, graph: Graph, label: Tensor) -> bool:
+    """As the portable one, `tgraph.stream.run.union_find.join_blocks`."""
+    kernels = cast(Any, native.load())
+    if not kernels.flatten_labels(label):
+        return False
+
+    def join(block: Any) -> None:
+        kernels.join_block(block.offset, block.neighbors, block.first_row, label)
+
+    section.visit(join)
+    return kernels.flatten_labels(label)
+
+
+def is_sound(offset: Tensor, neighbors: Tensor, num_vertices: int) -> bool:
+    """As the portable one, `tgraph.stream.file.block_validation.is_sound`, without the GIL."""
+    return cast(Any, native.load()).is_sound(offset, neighbors, num_vertices)
+
+
+OPERATORS = {
+    "relax_block": Implementation(relax_block, refuses_relaxation),
+    "join_blocks": Implementation(join_blocks, refuses_join),
+    "is_sound": Implementation(is_sound, lambda offset, *others: refuses_data(offset)),
+}
