@@ -98,8 +98,9 @@ def test_csv_faults(file, text, line, words):
     assert_fault(file(text), line, *words)
 
 
-def test_csv_refuses_what_it_cannot_hold(tmp_path):
-    graph = tgraph.Graph.from_edges([0], [1], vertices=["a\nb", "c"])
+@pytest.mark.parametrize("label", ["a\nb", "a\rb", " a", "a "])
+def test_csv_refuses_what_it_cannot_hold(tmp_path, label):
+    graph = tgraph.Graph.from_edges([0], [1], vertices=[label, "c"])
     with pytest.raises(ArgumentError, match="cannot stand in CSV"):
         tgraph.write(graph, tmp_path / "edges.csv")
     assert arcs(round_trip(graph, tmp_path / "edges.parquet")) == arcs(graph)

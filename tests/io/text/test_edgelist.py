@@ -126,6 +126,7 @@ def test_undirected_list_that_only_looks_mirrored(file):
 def test_mirrored_list_drops_and_merges(file):
     path = file("0 1 5\n0 1 7\n1 0 5\n1 0 7\n2 2 1\n")
     assert tgraph.read(path, directed=False).num_edges == 3
+    assert tgraph.read(path, directed=False, self_loops="drop").num_edges == 2
     crossed = tgraph.read(file("0 1 5\n0 1 7\n1 0 7\n1 0 5\n", "crossed.txt"), directed=False)
     assert arcs(crossed) == [(0, 1, 5), (0, 1, 7), (1, 0, 5), (1, 0, 7)]
     merged = tgraph.read(path, directed=False, multi="sum", self_loops="drop")

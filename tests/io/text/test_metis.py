@@ -37,6 +37,12 @@ def test_blank_lines_are_isolated_vertices(file):
     assert graph.num_vertices == 4 and arcs(graph) == [(2, 3, None), (3, 2, None)]
 
 
+@pytest.mark.parametrize("loops", ["1", "1 1"])
+def test_a_self_loop_is_listed_once_or_twice(file, loops):
+    graph = tgraph.read(file(f"2 2\n{loops} 2\n1\n"))
+    assert arcs(graph) == [*[(1, 1, None)] * len(loops.split()), (1, 2, None), (2, 1, None)]
+
+
 def test_blocks_end_anywhere(tmp_path):
     n = 300_000  # several blocks of the reader
     path = tmp_path / "ring.graph.gz"
