@@ -333,3 +333,18 @@ def test_dicts_of_vertex_data():
     assert is_fused(run)
     assert torch.allclose(run.values["hub"], hubs, atol=1e-6)
     assert torch.allclose(run.values["authority"], authorities, atol=1e-6)
+
+
+def test_what_follows_from_the_degrees_is_computed_once_for_a_graph():
+    graph = graph_of()
+    first = tg.run(Plain(pagerank), graph).values
+    kept = {key: value.data_ptr() for key, (value, _) in graph.kept("constants", dict).items()}
+    assert kept and torch.equal(tg.run(Plain(pagerank), graph).values, first)
+    assert {key: value.data_ptr() for key, (value, _) in graph.kept("constants", dict).items()} == kept
+
+
+def test_graphs_that_stream_run_as_written(tmp_path):
+    graph = graph_of()
+    tg.write(graph, tmp_path / "graph.tg")
+    run = tg.run(Walk(), tg.open(tmp_path / "graph.tg", memory="1MB"), trace=True)
+    assert not is_fused(run) and torch.allclose(run.values, tg.run(Walk(), graph).values, rtol=1e-4)

@@ -10,7 +10,8 @@ they moved. Everything else is executed as written and in order. COMPUTE runs in
 branches, and numbers that differ between iterations are those of the program; an operation that writes to memory, or
 that is not known to be pure, comes after all that was recorded before it.
 
-What follows from constants alone, such as 1 / out_degree, is computed once for a run: it is found again by the tensors
+What follows from constants alone, such as 1 / out_degree, is computed once for a run (from the degrees alone, once for
+a graph): it is found again by the tensors
 that it follows from and their versions, as autograd counts them. As for autograd, writes through `.data` or numpy are
 not seen.
 """
@@ -38,6 +39,7 @@ from tgraph.primitives.linear import AffineMap
 
 LEAST_ARCS = 1 << 18  # of smaller graphs, recording takes longer than it saves
 LARGEST = 64  # operations of one expression
+KEPT_VERTICES = 1 << 22  # of graphs with more, constants last for one run
 FLOATS = (torch.float32, torch.float64)
 
 # What is recorded: {name: (function, whether its operands come in reverse)}.
@@ -178,6 +180,8 @@ class Deferral(TorchFunctionMode):
             return None
         if graph.num_arcs < LEAST_ARCS or graph.device.type != "cpu" or not is_available("native"):
             return None
+        if graph.layout is not None and graph.layout.streams:
+            return None  # constants would take memory from the blocks
         return cls(graph) if backend in ("auto", "native", "layout") else None
 
     def serves(self, sub: Subgraph, values: Any) -> bool:
@@ -197,7 +201,7 @@ class Deferral(TorchFunctionMode):
     def compute(self, program: Program, sub: Subgraph, values: Any, active: Frontier) -> Any:
         """What `program.compute` returns."""
         result = self._recorded(values, lambda: program.compute(sub, values, active))
-        if not self.iterations:
+        if not self.iterations and self.graph.num_vertices <= KEPT_VERTICES:
             self._keep_constants()
         self.constants, self.used = self.used, {}
         self.steps, self.taken = self.taken, {}
