@@ -7,7 +7,7 @@ import importlib
 from types import ModuleType
 
 from tgraph import errors, nn, primitives
-from tgraph.core import beside
+from tgraph.core import beside, derived_graphs  # noqa: F401  attaches methods of Graph
 from tgraph.core.building import generators
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,10 +13,10 @@ from tgraph.core import devices
 from tgraph.core.building import inputs, sorting, symmetry, validate
 from tgraph.core.csr import Csr
 from tgraph.core.derived import Cache, derived, detached_cache_scope
-from tgraph.core.frontier import Frontier
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
+from tgraph.core.vertices import GraphVertices, OriginalIds
 from tgraph.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 T = TypeVar("T")
-Vertices = Tensor | np.ndarray | Sequence[Hashable]
 
 
 class _OfCsr:
@@ -42,7 +40,7 @@ class _OfCsr:
         return value
 
 
-class Graph:
+class Graph(GraphVertices):
     """A graph as tensors: the arcs of vertex v are `neighbors[offset[v]:offset[v + 1]]`.
 
     Parameters
@@ -68,15 +66,11 @@ class Graph:
     """
 
     storage: Storage
-    num_vertices: int  # n, isolated vertices included
-    num_arcs: int  # m, the arcs stored: an undirected edge counts twice, an undirected self-loop once
     offset = cast(Tensor, _OfCsr())
     neighbors = cast(Tensor, _OfCsr())
     weights = cast("Tensor | None", _OfCsr())
     directed: bool
     layout: Layout | None  # the storage, None where that is CSR
-    order: Tensor | None  # int64 [n], which vertex of the graph that was permuted each vertex is; see `permute`
-    _ids: VertexIds | None
     _cache: Cache
 
     def __init__(
@@ -84,7 +78,7 @@ class Graph:
         offset: Tensor,
         neighbors: Tensor,
         weights: Tensor | None = None,
-        vertices: Vertices | None = None,
+        vertices: OriginalIds | None = None,
         directed: bool = True,
     ):
         validate.check_tensors(offset, neighbors, weights)
@@ -100,7 +94,7 @@ class Graph:
     def of_storage(
         cls,
         storage: Storage,
-        vertices: Vertices | VertexIds | None = None,
+        vertices: OriginalIds | VertexIds | None = None,
         directed: bool = True,
         order: Tensor | None = None,
     ) -> Graph:
@@ -138,7 +132,7 @@ class Graph:
         multi: inputs.Multi = "keep",
         self_loops: inputs.SelfLoops = "keep",
         ids: inputs.IdPolicy = "keep",
-        vertices: Vertices | None = None,
+        vertices: OriginalIds | None = None,
     ) -> Graph:
         """The graph with edges src[i] -> dst[i].
 
@@ -189,7 +183,7 @@ class Graph:
         weights: Any = None,
         *,
         directed: bool = True,
-        vertices: Vertices | None = None,
+        vertices: OriginalIds | None = None,
     ) -> Graph:
         """The graph whose row v is neighbors[offset[v]:offset[v + 1]]; nothing is copied where dtypes and order fit.
 
@@ -212,7 +206,13 @@ class Graph:
             graph._ids.check_unique()
         return graph if directed else graph.as_undirected()
 
-    # Defined, documented and attached by modules that stand above this one: `tgraph.io.convert` ...
+    # Defined, documented and attached by modules that stand above this one: `tgraph.core.derived_graphs`, ...
+    to_undirected: ClassVar[Callable[..., Graph]]
+    as_undirected: ClassVar[Callable[..., Graph]]
+    without_self_loops: ClassVar[Callable[..., Graph]]
+    subgraph: ClassVar[Callable[..., Graph]]
+    permute: ClassVar[Callable[..., Graph]]
+    # ... `tgraph.io.convert` ...
     from_networkx: ClassVar[Callable[..., Graph]]
     to_networkx: ClassVar[Callable[..., networkx.Graph]]
     from_scipy: ClassVar[Callable[..., Graph]]
@@ -236,11 +236,6 @@ class Graph:
     def weight_dtype(self) -> torch.dtype | None:
         """The dtype of the weights, None without."""
         return self.storage.weight_dtype
-
-    @property
-    def vertices(self) -> Tensor | np.ndarray | None:
-        """Original ids: an int64 tensor [n] or an object array [n] of labels; None where they are 0..n-1."""
-        return None if self._ids is None else self._ids.values
 
     @property
     def device(self) -> torch.device:
@@ -389,67 +384,6 @@ class Graph:
         """
         self._cache.drop(*names)
 
-    # ---- vertices by original id -------------------------------------------------------------------------------
-
-    def ids(self, index: Any) -> Any:
-        """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several."""
-        one = _is_one(index)
-        wanted = self.as_vertices(index, "index")
-        found = wanted if self._ids is None else self._ids.take(wanted)
-        return _item(found) if one else found
-
-    def index(self, ids: Any) -> Any:
-        """Indices 0..n-1 of original ids: an int for one id, int64 [k] for several.
-
-        Raises UnknownVertexError for an id that names no vertex.
-        """
-        one = isinstance(ids, str) or _is_one(ids)
-        if isinstance(ids, tuple) and self._ids is not None and not self._ids.are_integers:
-            one = ids in self._ids._table  # a tuple can itself be a label
-        wanted = [ids.item() if isinstance(ids, (Tensor, np.ndarray)) else ids] if one else ids
-        known = self._ids or VertexIds(torch.arange(self.num_vertices, device=self.device))
-        found = known.find(wanted).to(self.device)
-        return int(found) if one else found
-
-    def top(self, values: Tensor, k: int = 10) -> list[tuple[Any, Any]]:
-        """The `k` vertices of largest value as (original id, value), largest first, ties by smallest index, NaN last.
-
-        `values`: [n]. Raises ArgumentError for another shape.
-        """
-        self._check_vertex_data(values, "values", dimensions=1)
-        k = min(k, self.num_vertices)
-        if k <= 0:
-            return []
-        ranked = values.masked_fill(values.isnan(), -torch.inf) if values.is_floating_point() else values
-        ranked = ranked.to(torch.uint8) if ranked.dtype == torch.bool else ranked
-        threshold = torch.topk(ranked, k).values[-1]
-        candidates = (ranked >= threshold).nonzero().flatten()
-        order = torch.sort(ranked[candidates], descending=True, stable=True).indices[:k]
-        best = candidates[order]
-        found = self.ids(best)
-        return list(zip(found.tolist() if isinstance(found, Tensor) else found, values[best].tolist(), strict=True))
-
-    def frame(self, **columns: Tensor) -> pandas.DataFrame:
-        """A pandas frame with one row per vertex: its original id, then the named vertex data.
-
-        Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Raises ArgumentError for
-        another length, or the name "vertex".
-        """
-        import pandas
-
-        table: dict[str, Any] = {"vertex": _numpy(self.ids(torch.arange(self.num_vertices, device=self.device)))}
-        if "vertex" in columns:
-            raise ArgumentError("columns: 'vertex' names the column of original ids; give yours another name")
-        for name, values in columns.items():
-            self._check_vertex_data(values, name)
-            if values.dim() == 1:
-                table[name] = _numpy(values)
-            else:
-                table |= {f"{name}_{i}": _numpy(column) for i, column in enumerate(values.flatten(1).unbind(1))}
-        return pandas.DataFrame(table)
-
-    # ---- sets of vertices, and their arcs ----------------------------------------------------------------------
-
     def selection(
         self, rows: Tensor | None = None, *, width: int | None = None, num_arcs: int | None = None
     ) -> Selection:
@@ -461,51 +395,6 @@ class Graph:
             return LayoutSelection(self, rows, width, num_arcs)
         return Selection(self.offset, self.neighbors, rows, width=width, num_arcs=num_arcs)
 
-    def select(self, vertices: Any, name: str = "vertices") -> Frontier:
-        """The frontier that holds the given vertices: an index, several, or a bool mask [n].
-
-        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1.
-        """
-        if _is_one(vertices):
-            return Frontier(self, ids=self.as_vertices(vertices, name))
-        if isinstance(vertices, np.ndarray) and vertices.dtype == np.bool_:
-            vertices = torch.from_numpy(vertices)
-        if isinstance(vertices, Tensor) and vertices.dtype == torch.bool:
-            self._check_vertex_data(vertices, name, dimensions=1)
-            return Frontier(self, mask=vertices.to(self.device))
-        return Frontier(self, ids=self.as_vertices(vertices, name).unique())
-
-    def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
-        """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
-
-        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1, and for anything that is
-        no index, such as a mask.
-        """
-        if _is_one(vertices):
-            vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
-            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # at a tenth of what tensors take
-                return torch.tensor([vertices], device=self.device)
-            vertices = [vertices]
-        elif isinstance(vertices, range):
-            vertices = list(vertices)
-        index = inputs.as_index(vertices, name).to(self.device, torch.int64)
-        bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
-        if len(bad):
-            position = int(bad[0])
-            raise ArgumentError(
-                f"{name}: {int(index[position])} at position {position} is no vertex index 0..{self.num_vertices - 1}; "
-                "graph.index(id) gives the index of an original id"
-            )
-        return index
-
-    def everything(self) -> Frontier:
-        """The frontier of all vertices; costs nothing."""
-        return Frontier(self)
-
-    def nothing(self) -> Frontier:
-        """The empty frontier."""
-        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device))
-
     # ---- derived graphs ----------------------------------------------------------------------------------------
 
     def to(self, device: torch.device | str) -> Graph:
@@ -515,89 +404,11 @@ class Graph:
         order = None if self.order is None else self.order.to(device)
         return Graph.of_storage(self.storage.to(device), self._ids, self.directed, order)
 
-    def to_undirected(self, multi: inputs.Multi = "first") -> Graph:
-        """The undirected graph of the same edges, in CSR; arcs u -> v and v -> u become one edge.
-
-        `multi` says what becomes of parallel edges, as in `from_edges`; "keep" keeps u -> v and v -> u apart.
-        """
-        if not self.directed:
-            if multi == "keep":
-                return self
-            arcs = self.decoded()
-            tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
-            return self if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=self.vertices, directed=False)
-        arcs = self.decoded()
-        rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
-        tensors = inputs.edges_to_csr(rows, arcs.neighbors, arcs.weights, self.num_vertices, False, multi, "keep")
-        return Graph(*tensors, vertices=self.vertices, directed=False)
-
-    def as_undirected(self) -> Graph:
-        """The undirected graph, in CSR, of edges that are stored in both directions already; no arc is added.
-
-        Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
-        ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; a fingerprint of 64 bits
-        tells, which errs about once in 2^63 graphs.
-        """
-        offset, neighbors, weights = self.decoded().storage.to_csr()
-        symmetry.check_mirrored(offset, neighbors, weights)
-        if weights is not None and sorting.has_parallel_arcs(offset, neighbors):
-            order = Graph(offset, neighbors).transpose_permutation
-            if not torch.equal(weights, weights.index_select(0, order)):
-                weights = validate.ordered_in_runs(offset, neighbors, weights)
-        return Graph(offset, neighbors, weights, self.vertices, directed=False)
-
-    def without_self_loops(self) -> Graph:
-        """The graph without the arcs that lead from a vertex to itself; in CSR where there are any."""
-        if not self.num_self_loops:
-            return self
-        tensors = sorting.drop_self_loops(*self.decoded().storage.to_csr())
-        return Graph(*tensors, vertices=self.vertices, directed=self.directed)
-
-    def subgraph(self, vertices: Any) -> Graph:
-        """The graph induced by the given vertices (indices, or a bool mask [n]), renumbered in the order given; in CSR.
-
-        Original ids stay: vertex i of the result is `self.ids(vertices[i])`. Raises ArgumentError for a vertex that
-        stands twice or is none.
-        """
-        mask = isinstance(vertices, (Tensor, np.ndarray)) and vertices.dtype in (torch.bool, np.bool_)
-        chosen = self.select(vertices).ids if mask else self.as_vertices(vertices)
-        self.ensure_valid()
-        renumbered = torch.full((self.num_vertices,), -1, dtype=torch.int64, device=self.device)
-        renumbered[chosen] = torch.arange(len(chosen), device=self.device)
-        if int((renumbered >= 0).sum()) != len(chosen):
-            raise ArgumentError("vertices: a vertex stands twice; pass each one once, for example vertices.unique()")
-        offset, neighbors, weights = self.storage.rows(chosen)
-        src = sorting.expand_rows(offset)
-        dst = renumbered[neighbors]
-        inside = dst >= 0
-        weights = None if weights is None else weights[inside]
-        tensors = inputs.edges_to_csr(src[inside], dst[inside], weights, len(chosen), True, "keep", "keep")
-        return Graph(*tensors, vertices=self.ids(chosen), directed=self.directed)
-
-    def permute(self, order: Any) -> Graph:
-        """The same graph with its vertices renumbered: vertex i of the result is vertex order[i] of this one.
-
-        order : every vertex index once, [n]. The result keeps it as `order`, original ids stay with their vertices, and
-        `restore` brings results back. Raises ArgumentError for an order that is none.
-        """
-        order = self.as_vertices(order, "order")
-        if len(order) != self.num_vertices:
-            raise ArgumentError(f"order: expected every vertex once, {self.num_vertices} in all, got {len(order)}")
-        return self.subgraph(order).with_order(order)
-
     def with_order(self, order: Tensor | None) -> Graph:
         """This graph, for `restore`: its vertex i is vertex `order[i]`, int64 [n], of another one. Changes the graph in
         place, so only for one that was just built."""
         object.__setattr__(self, "order", order)
         return self
-
-    def restore(self, values: Tensor) -> Tensor:
-        """The `values` [n, ...] at the vertices of a permuted graph, in the order of the graph that it was made from; a
-        graph that was not permuted returns them as they are. Vertex indices among the data are not translated."""
-        self._check_vertex_data(values, "values")
-        if self.order is None:
-            return values
-        return torch.empty_like(values).index_copy_(0, self.order.to(values.device), values)
 
     # ---- checks ------------------------------------------------------------------------------------------------
 
@@ -634,35 +445,10 @@ class Graph:
         parts += [] if self.layout is None else [f"layout {self.layout.name}"]
         return f"Graph({', '.join(parts)})"
 
-    def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
-        if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
-            got = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
-            raise ArgumentError(f"{name}: expected a tensor with one row per vertex, [{self.num_vertices}], got {got}")
-        if dimensions is not None and values.dim() != dimensions:
-            raise ArgumentError(f"{name}: expected {dimensions} dimension, got shape {list(values.shape)}")
-
 
 def _unless_identity(ids: Tensor) -> Tensor | None:
     """None where ascending ids are exactly 0..n-1, so that none need to be kept."""
     return None if not len(ids) or (int(ids[0]) == 0 and int(ids[-1]) == len(ids) - 1) else ids
-
-
-def _is_one(vertices: Any) -> bool:
-    """True for a single index or id, 0-dimensional tensors and arrays included."""
-    if isinstance(vertices, (Tensor, np.ndarray)):
-        return vertices.ndim == 0
-    return not isinstance(vertices, Sequence)
-
-
-def _item(found: Tensor | list[Any]) -> Any:
-    return found[0].item() if isinstance(found, Tensor) else found[0]
-
-
-def _numpy(values: Any) -> Any:
-    if not isinstance(values, Tensor):
-        return values
-    values = values.detach().cpu()
-    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()  # numpy has no bfloat16
 
 
 def _readable(nbytes: int) -> str:

@@ -1,0 +1,183 @@
+"""The vertices of a graph: indices, original ids, sets, and data with one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.core.building import inputs
+from tgraph.core.frontier import Frontier
+from tgraph.core.ids import VertexIds
+from tgraph.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas
+
+OriginalIds = Tensor | np.ndarray | Sequence[Hashable]
+
+
+class GraphVertices:
+    """What a Graph offers of its vertices, which are named by their index 0..n-1."""
+
+    num_vertices: int  # n, isolated vertices included
+    num_arcs: int  # m, the arcs stored: an undirected edge counts twice, an undirected self-loop once
+    order: Tensor | None  # int64 [n], the vertex of the permuted graph that each vertex was; see `permute`
+    _ids: VertexIds | None
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the tensors."""
+        raise NotImplementedError
+
+    @property
+    def out_degree(self) -> Tensor:
+        """Arcs that leave each vertex, int64 [n]."""
+        raise NotImplementedError
+
+    @property
+    def vertices(self) -> Tensor | np.ndarray | None:
+        """Original ids: an int64 tensor [n] or an object array [n] of labels; None where they are 0..n-1."""
+        return None if self._ids is None else self._ids.values
+
+    # ---- original ids ----------------------------------------------------------------------------------------------
+
+    def ids(self, index: Any) -> Any:
+        """Original ids of vertex indices: one for an int, a tensor (or list of labels) for several."""
+        one = _is_one(index)
+        wanted = self.as_vertices(index, "index")
+        found = wanted if self._ids is None else self._ids.take(wanted)
+        return _item(found) if one else found
+
+    def index(self, ids: Any) -> Any:
+        """Indices 0..n-1 of original ids: an int for one id, int64 [k] for several.
+
+        Raises UnknownVertexError for an id that names no vertex.
+        """
+        one = isinstance(ids, str) or _is_one(ids)
+        if isinstance(ids, tuple) and self._ids is not None and not self._ids.are_integers:
+            one = ids in self._ids._table  # a tuple can itself be a label
+        wanted = [ids.item() if isinstance(ids, (Tensor, np.ndarray)) else ids] if one else ids
+        known = self._ids or VertexIds(torch.arange(self.num_vertices, device=self.device))
+        found = known.find(wanted).to(self.device)
+        return int(found) if one else found
+
+    def top(self, values: Tensor, k: int = 10) -> list[tuple[Any, Any]]:
+        """The `k` vertices of largest value as (original id, value), largest first, ties by smallest index, NaN last.
+
+        `values`: [n]. Raises ArgumentError for another shape.
+        """
+        self._check_vertex_data(values, "values", dimensions=1)
+        k = min(k, self.num_vertices)
+        if k <= 0:
+            return []
+        ranked = values.masked_fill(values.isnan(), -torch.inf) if values.is_floating_point() else values
+        ranked = ranked.to(torch.uint8) if ranked.dtype == torch.bool else ranked
+        threshold = torch.topk(ranked, k).values[-1]
+        candidates = (ranked >= threshold).nonzero().flatten()
+        order = torch.sort(ranked[candidates], descending=True, stable=True).indices[:k]
+        best = candidates[order]
+        found = self.ids(best)
+        return list(zip(found.tolist() if isinstance(found, Tensor) else found, values[best].tolist(), strict=True))
+
+    def frame(self, **columns: Tensor) -> pandas.DataFrame:
+        """A pandas frame with one row per vertex: its original id, then the named vertex data.
+
+        Each of the `columns` is [n], or [n, k] which becomes k columns name_0 .. name_{k-1}. Raises ArgumentError for
+        another length, or the name "vertex".
+        """
+        import pandas
+
+        table: dict[str, Any] = {"vertex": _numpy(self.ids(torch.arange(self.num_vertices, device=self.device)))}
+        if "vertex" in columns:
+            raise ArgumentError("columns: 'vertex' names the column of original ids; give yours another name")
+        for name, values in columns.items():
+            self._check_vertex_data(values, name)
+            if values.dim() == 1:
+                table[name] = _numpy(values)
+            else:
+                table |= {f"{name}_{i}": _numpy(column) for i, column in enumerate(values.flatten(1).unbind(1))}
+        return pandas.DataFrame(table)
+
+    def restore(self, values: Tensor) -> Tensor:
+        """The `values` [n, ...] at the vertices of a permuted graph, in the order of the graph that it was made from; a
+        graph that was not permuted returns them as they are. Vertex indices among the data are not translated."""
+        self._check_vertex_data(values, "values")
+        if self.order is None:
+            return values
+        return torch.empty_like(values).index_copy_(0, self.order.to(values.device), values)
+
+    # ---- sets of vertices ------------------------------------------------------------------------------------------
+
+    def select(self, vertices: Any, name: str = "vertices") -> Frontier:
+        """The frontier that holds the given vertices: an index, several, or a bool mask [n].
+
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1.
+        """
+        if _is_one(vertices):
+            return Frontier(self, ids=self.as_vertices(vertices, name))
+        if isinstance(vertices, np.ndarray) and vertices.dtype == np.bool_:
+            vertices = torch.from_numpy(vertices)
+        if isinstance(vertices, Tensor) and vertices.dtype == torch.bool:
+            self._check_vertex_data(vertices, name, dimensions=1)
+            return Frontier(self, mask=vertices.to(self.device))
+        return Frontier(self, ids=self.as_vertices(vertices, name).unique())
+
+    def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
+        """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
+
+        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1, and for anything that is
+        no index, such as a mask.
+        """
+        if _is_one(vertices):
+            vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
+            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # at a tenth of what tensors take
+                return torch.tensor([vertices], device=self.device)
+            vertices = [vertices]
+        elif isinstance(vertices, range):
+            vertices = list(vertices)
+        index = inputs.as_index(vertices, name).to(self.device, torch.int64)
+        bad = ((index < 0) | (index >= self.num_vertices)).nonzero()
+        if len(bad):
+            position = int(bad[0])
+            raise ArgumentError(
+                f"{name}: {int(index[position])} at position {position} is no vertex index 0..{self.num_vertices - 1}; "
+                "graph.index(id) gives the index of an original id"
+            )
+        return index
+
+    def everything(self) -> Frontier:
+        """The frontier of all vertices; costs nothing."""
+        return Frontier(self)
+
+    def nothing(self) -> Frontier:
+        """The empty frontier."""
+        return Frontier(self, ids=torch.empty(0, dtype=torch.int64, device=self.device))
+
+    def _check_vertex_data(self, values: Tensor, name: str, dimensions: int | None = None) -> None:
+        if not isinstance(values, Tensor) or values.shape[:1] != (self.num_vertices,):
+            got = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
+            raise ArgumentError(f"{name}: expected a tensor with one row per vertex, [{self.num_vertices}], got {got}")
+        if dimensions is not None and values.dim() != dimensions:
+            raise ArgumentError(f"{name}: expected {dimensions} dimension, got shape {list(values.shape)}")
+
+
+def _is_one(vertices: Any) -> bool:
+    """True for a single index or id, 0-dimensional tensors and arrays included."""
+    if isinstance(vertices, (Tensor, np.ndarray)):
+        return vertices.ndim == 0
+    return not isinstance(vertices, Sequence)
+
+
+def _item(found: Tensor | list[Any]) -> Any:
+    return found[0].item() if isinstance(found, Tensor) else found[0]
+
+
+def _numpy(values: Any) -> Any:
+    if not isinstance(values, Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()  # numpy has no bfloat16
