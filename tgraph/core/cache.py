@@ -1,4 +1,4 @@
-"""Where tgraph keeps on disk what it would rather not compute again."""
+"""The cache folder on disk, for compiled kernels and measurements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def folder() -> Path:
 
 
 def private_folder(name: str) -> Path:
-    """A folder in the cache folder for what is executed, made for this user alone if it is not there.
+    """A folder in the cache folder for executable code, created with access for this user only.
 
     Raises PermissionError, which says what to do, where others may write to it, and other OSErrors or RuntimeError
     where it cannot be made.

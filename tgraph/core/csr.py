@@ -1,4 +1,4 @@
-"""CSR: rows of arcs, which a graph stores, an iteration selects, and layers sum and attend over."""
+"""Compressed sparse rows: the arcs of a graph, of an iteration, and of a layer."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Csr:
         return back
 
     def set_transpose(self, offset: Tensor, neighbors: Tensor) -> None:
-        """Keep the arcs by column, which the caller knows."""
+        """Cache the arcs by column, given by the caller."""
         self._cache.values.update(offset=offset, neighbors=neighbors)
 
     def inverse_degree(self, dtype: torch.dtype) -> Tensor:
@@ -168,7 +168,7 @@ class Csr:
             self._cache.values[name] = self.offset.diff().clamp_(min=1).to(dtype).reciprocal_()[:, None]
         return self._cache.values[name]
 
-    # ---- what a graph asks of its storage, see `Storage` -------------------------------------------------------------
+    # ---- the interface of a `Storage` --------------------------------------------------------------------------------
 
     @property
     def csr(self) -> Csr:

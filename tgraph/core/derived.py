@@ -1,4 +1,4 @@
-"""Derived data: computed at first use and kept with the object that it derives from."""
+"""Derived data: computed at first use and cached with the object that it derives from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tgraph.errors import ArgumentError
 
 T = TypeVar("T")
 
-_lock = threading.RLock()  # threads that search the same graph at once derive its data once
+_lock = threading.RLock()  # threads that search the same graph at once compute its derived data once
 
 
 def detached_cache_scope() -> AbstractContextManager[Any]:

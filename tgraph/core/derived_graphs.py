@@ -34,8 +34,8 @@ def as_undirected(graph: Graph) -> Graph:
     """The undirected graph, in CSR, of edges that are stored in both directions already; no arc is added.
 
     Parallel edges are brought into one order, so that the two arcs of an edge carry the same weight. Raises
-    ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; a fingerprint of 64 bits
-    tells, which errs about once in 2^63 graphs.
+    ArgumentError, with the first at fault, where an arc lacks its reverse of equal weight; it is
+    detected by a 64-bit fingerprint, with an error in about one of 2^63 graphs.
     """
     offset, neighbors, weights = graph.decoded().storage.to_csr()
     symmetry.check_mirrored(offset, neighbors, weights)
@@ -58,7 +58,7 @@ def subgraph(graph: Graph, vertices: Any) -> Graph:
     """The graph induced by the given vertices (indices, or a bool mask [n]), renumbered in the order given; in CSR.
 
     Original ids stay: vertex i of the result is `graph.ids(vertices[i])`. Raises ArgumentError for a vertex that
-    stands twice or is none.
+    is repeated or out of range.
     """
     mask = isinstance(vertices, (Tensor, np.ndarray)) and vertices.dtype in (torch.bool, np.bool_)
     chosen = graph.select(vertices).ids if mask else graph.as_vertices(vertices)
@@ -80,7 +80,7 @@ def permute(graph: Graph, order: Any) -> Graph:
     """The same graph with its vertices renumbered: vertex i of the result is vertex order[i] of this one.
 
     order : every vertex index once, [n]. The result keeps it as `order`, original ids stay with their vertices, and
-    `restore` brings results back. Raises ArgumentError for an order that is none.
+    `restore` brings results back. Raises ArgumentError for an order that is no permutation.
     """
     order = graph.as_vertices(order, "order")
     if len(order) != graph.num_vertices:

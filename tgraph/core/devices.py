@@ -1,4 +1,4 @@
-"""What the devices of torch lack: the one place that asks what kind of device a tensor is on."""
+"""Differences between the devices of torch. No other module distinguishes kinds of devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.errors import ArgumentError
 
-USUAL_CACHE = 1 << 20  # bytes of a second-level cache of which nothing is known
+USUAL_CACHE = 1 << 20  # bytes, where the size of the second-level cache is unknown
 _CACHE_SIZE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 
 
@@ -43,8 +43,8 @@ def compiles_each_shape(device: torch.device) -> bool:
 
 
 def end_round(device: torch.device) -> None:
-    """Compute what is pending on an XLA device. It computes what is read when it is read, and no more: what the next
-    round goes on from would be computed as part of that round, whose program would grow and be compiled anew."""
+    """Evaluate pending operations on an XLA device, which is lazy: otherwise they would become part of the program of
+    the next round, which would grow and be compiled anew."""
     if compiles_each_shape(device):
         import torch_xla
 

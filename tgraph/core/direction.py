@@ -18,8 +18,8 @@ class Thresholds(NamedTuple):
     alpha : pull once the frontier has 1/alpha of the arcs that are not explored yet.
     beta : push again once the frontier is smaller than n/beta, and shrinks.
     floor : and has more than n/floor arcs.
-    remaining : a pull after a pull, where vertices settle, looks at so many vertices at the price of one: at bitmaps of
-        those that are left.
+    remaining : vertices that a second pull checks at the cost of one, where vertices settle: it scans a bitmap of those
+        left.
     """
 
     alpha: int = 4

@@ -11,7 +11,7 @@ from tgraph.core.rows import partition
 
 
 class Vertices(Protocol):
-    """What a frontier knows of the graph whose vertices it names: a `tgraph.Graph`, which stands above."""
+    """The interface of a graph to its frontiers; implemented by `tgraph.Graph`."""
 
     @property
     def num_vertices(self) -> int: ...
@@ -35,7 +35,7 @@ class Frontier:
 
     Made by `graph.select`, `graph.everything`, `graph.nothing` and by `update`. A frontier made from ids costs
     O(size), never O(n); one made from a mask costs O(n), which is right for a dense set. `everything` holds
-    neither: no arange, no mask. The other form is derived when asked for and kept.
+    neither: no arange, no mask. The other form is computed at first use and cached.
     """
 
     __slots__ = ("_count", "_ids", "_mask", "graph")
@@ -48,7 +48,7 @@ class Frontier:
         mask: Tensor | None = None,
         count: tuple[int, int] | None = None,
     ):
-        """`count` is what `measure` would find, where the caller knows it."""
+        """`count` is the result of `measure`, where the caller knows it."""
         self.graph, self._ids, self._mask = graph, ids, mask
         self._count = count
         if ids is None and mask is None:

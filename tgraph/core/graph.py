@@ -1,4 +1,4 @@
-"""Graph: a handful of tensors (CSR), the ids of the caller, and derived tensors that are computed once."""
+"""Graph: a storage of arcs (CSR or a layout), original vertex ids, and cached derived data."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Graph(GraphVertices):
     strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
     Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.core.building.generators` to build one.
 
-    A Graph is immutable. What is derived from it (`transpose()`, degrees) is computed once, is listed by `caches` and
-    freed by `drop_caches`. Everywhere vertices are named by their index 0..n-1; `ids`, `index`, `top` and `frame`
+    A Graph is immutable. Derived data (`transpose()`, degrees) is computed at first use, listed by `caches` and freed
+    by `drop_caches`. Vertices are identified by their index 0..n-1; `ids`, `index`, `top` and `frame`
     translate to and from original ids. A self-loop adds one to the degree of its vertex, in `out_degree` and in
     `in_degree` alike.
 
@@ -206,7 +206,7 @@ class Graph(GraphVertices):
             graph._ids.check_unique()
         return graph if directed else graph.as_undirected()
 
-    # Defined, documented and attached by modules that stand above this one: `tgraph.core.derived_graphs`, ...
+    # Defined, documented and attached by modules of higher layers: `tgraph.core.derived_graphs`, ...
     to_undirected: ClassVar[Callable[..., Graph]]
     as_undirected: ClassVar[Callable[..., Graph]]
     without_self_loops: ClassVar[Callable[..., Graph]]
@@ -275,7 +275,7 @@ class Graph(GraphVertices):
 
     @derived
     def num_parallel_edges(self) -> int:
-        """How many edges repeat another: those that would go if each were stored once."""
+        """The number of edges in excess of one for each pair of vertices."""
         return self.storage.num_parallel_edges(self.directed)
 
     @derived
@@ -303,8 +303,7 @@ class Graph(GraphVertices):
 
     @derived
     def mean_degree_met(self) -> float:
-        """The mean out-degree of the vertices that arcs leave, an arc drawn at random: hubs weigh in as often as they
-        are met. 0 without arcs."""
+        """The mean over the arcs of the out-degree of their source; 0 without arcs."""
         degree = self.out_degree
         degree = degree.to(devices.widest_float(degree))
         return float(degree.square().sum()) / max(self.num_arcs, 1)
@@ -319,14 +318,14 @@ class Graph(GraphVertices):
         and the graph itself where it is symmetric."""
         reverse = self.transpose_detached()
         weights = None if not self.directed or self.layout is not None else self.weights
-        if weights is not None and weights.requires_grad:  # a gradient passes once: what is kept has none
+        if weights is not None and weights.requires_grad:  # the cached transpose is detached
             weights = weights.index_select(0, self.transpose_permutation)
             return Graph(reverse.offset, reverse.neighbors, weights, vertices=self.vertices)
         return reverse
 
     def transpose_detached(self) -> Graph:
         """The transpose, whose weights record no gradient; cached. The way back is a weak reference: a cycle would
-        keep both graphs alive until the garbage collector comes round."""
+        keep both graphs alive until a garbage collection."""
         if not self.directed:
             return self
         if (reverse := self._kept_transpose()) is None:
@@ -389,7 +388,7 @@ class Graph(GraphVertices):
     ) -> Selection:
         """The arcs of the vertices `rows`, int64 [k], or of all; at most the first `width` of each.
 
-        `num_arcs`, how many they are, spares a host read where it is known. See `tgraph.core.rows.Selection`.
+        `num_arcs`, their number where it is known, saves a device-to-host read. See `tgraph.core.rows.Selection`.
         """
         if self.layout is not None:
             return LayoutSelection(self, rows, width, num_arcs)

@@ -1,4 +1,4 @@
-"""Original vertex ids: the names that a file or a caller gave to vertices 0..n-1, and the way back."""
+"""Original vertex ids of the vertices 0..n-1, and the lookup of indices by id."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class VertexIds:
         return list(self.values[index.cpu().numpy()])
 
     def find(self, wanted: Tensor | Sequence[Any]) -> Tensor:
-        """The index of every wanted id, int64. Raises UnknownVertexError for the first that is not there."""
+        """The index of every wanted id, int64. Raises UnknownVertexError for the first unknown one."""
         if self.are_integers:
             return self._find_integers(wanted)
         try:

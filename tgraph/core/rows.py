@@ -62,8 +62,8 @@ def _shifts(first: Tensor, degree: Tensor) -> tuple[Tensor, Tensor]:
 class Selection:
     """The arcs of some rows of a CSR structure: (offset [k + 1], neighbors [e], positions [e]), as which it unpacks.
 
-    Nothing is gathered before it is asked for: kernels that walk the stored rows themselves never ask. For all rows
-    these are the stored tensors, with no copy, and positions is None.
+    Arcs are gathered at first use of a tensor; kernels that read the stored rows use none of them. For all rows these
+    are the stored tensors, not copied, and positions is None.
 
     stored_offset, stored_neighbors : the structure, int64 [n + 1] and int32/int64 [m].
     rows : the rows selected, an index tensor [k], or None for all of them in order.
@@ -97,7 +97,7 @@ class Selection:
 
     @property
     def known_num_arcs(self) -> int | None:
-        """e, where it is known without gathering or waiting."""
+        """e, where it is known without gathering or a device-to-host read."""
         return self._num_arcs
 
     @computed_once
@@ -135,7 +135,7 @@ class Selection:
 
 
 class InLayout(Protocol):
-    """What a selection asks of a graph in a layout: a `tgraph.Graph`, which stands above."""
+    """The interface of a graph in a layout to its selections; implemented by `tgraph.Graph`."""
 
     @property
     def storage(self) -> Storage: ...
@@ -229,7 +229,7 @@ class Scratch:
         return self._slots[dtype]
 
     def bitmap(self, device: torch.device) -> Tensor:
-        """A bit for each vertex, int32 [ceil(size / 32)], none of them set: whoever sets some clears them again."""
+        """A bit for each vertex, int32 [ceil(size / 32)], none of them set: a caller clears the bits that it sets."""
         if self._bitmap is None or self._bitmap.device != device:
             self._bitmap = torch.zeros(-(-self.size // 32), dtype=torch.int32, device=device)
         return self._bitmap

@@ -115,7 +115,7 @@ class GraphVertices:
     def select(self, vertices: Any, name: str = "vertices") -> Frontier:
         """The frontier that holds the given vertices: an index, several, or a bool mask [n].
 
-        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1.
+        `name` is used in error messages. Raises ArgumentError for an index outside 0..n-1.
         """
         if _is_one(vertices):
             return Frontier(self, ids=self.as_vertices(vertices, name))
@@ -129,12 +129,12 @@ class GraphVertices:
     def as_vertices(self, vertices: Any, name: str = "vertices") -> Tensor:
         """Vertex indices int64 [k] on the graph's device, from an index or several, as whatever holds integers.
 
-        `name` is what an error calls them. Raises ArgumentError for an index outside 0..n-1, and for anything that is
-        no index, such as a mask.
+        `name` is used in error messages. Raises ArgumentError for an index outside 0..n-1, and for values that are
+        no integers, such as a mask.
         """
         if _is_one(vertices):
             vertices = vertices.item() if isinstance(vertices, (Tensor, np.ndarray)) else vertices
-            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # at a tenth of what tensors take
+            if type(vertices) is int and 0 <= vertices < self.num_vertices:  # a tenth of the time that tensors take
                 return torch.tensor([vertices], device=self.device)
             vertices = [vertices]
         elif isinstance(vertices, range):
