@@ -23,7 +23,7 @@ def register(
     """Define an operator for tensors on any device, and return it.
 
     schema : its name and types, as torch writes them.
-    compute : what it computes, from tensors that record no gradient.
+    compute : its implementation, on tensors that do not require a gradient.
     fake : empty tensors of the shapes and dtypes of its result, from those of its arguments.
     setup_context, backward : as in `torch.autograd.Function`, and made of operators only, so that it can be
         differentiated again. Without them the results have no gradient.

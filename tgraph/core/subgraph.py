@@ -36,7 +36,7 @@ class Subgraph:
     active : the vertices that send.
     mode : "push", messages go from a row to its neighbors; "pull", from the neighbors to their row.
     rows : the vertices whose rows are held, an index tensor [k], or None for all of them in order.
-    selection : those rows, gathered when asked for: `offset` int64 [k + 1], `neighbors` int32/int64 [e], and
+    selection : those rows, gathered at first use: `offset` int64 [k + 1], `neighbors` int32/int64 [e], and
         `positions`, where each arc is stored, int64 [e] or None where all are held in stored order.
     mirrored : False where the rows are those of `graph`, True where those of its transpose.
     backend : which kernels serve the operators, a name of the registry.
@@ -100,7 +100,7 @@ class Subgraph:
         stored = self.graph.weights
         if stored is None:
             return None
-        if stored.requires_grad:  # what the transpose keeps is detached
+        if stored.requires_grad:  # the weights of the cached transpose are detached
             return self.arc_data(stored)
         if self.mirrored:
             stored = cast(Tensor, self.graph.transpose_detached().weights)
