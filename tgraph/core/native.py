@@ -58,7 +58,7 @@ def one_thread_less() -> Iterator[None]:
 
 @contextmanager
 def one_torch_thread(backend: str = "auto") -> Iterator[None]:
-    """Within a `with` block torch computes on the calling thread alone, if the compiled kernels serve the backend.
+    """Within a `with` block torch computes on the calling thread alone, if the compiled kernels serve `backend`.
 
     For programs in which torch itself computes little, beside compiled kernels, as a `Program` with `one_torch_thread`:
     torch's threads wait for each other after each operation, and where other processes use the processors too, that
