@@ -1,22 +1,23 @@
-// What a row hears: gather, edge operation and reduction of the messages of some of its arcs, and what becomes of it.
+// The inner loop of a pull: gather, edge operation and reduction of the messages along some arcs of a row, in
+// registers, and the epilogue that writes the result.
 #pragma once
 
 #include "base/semiring.cuh"
 
 namespace tgraph {
 
-// How many threads a multiprocessor shall hold at least: so that ptxas neither takes so many registers that memory
-// waits for threads, nor saves on them by spilling.
+// The least number of resident threads per multiprocessor, for __launch_bounds__: enough to hide memory latency, few
+// enough that ptxas does not spill registers.
 __device__ constexpr int resident(int count) { return count == 1 ? 1024 : 512; }
 
-// What travels along the arcs that neighbors, heard and weights describe.
+// Operands of a pull.
 //
-// data [n, columns]; weights [arcs, heads], each for columns / heads adjacent columns, or null for edge_copy; heard [n]
-// says which vertices send, null that all do.
+// data [n, columns]; weights [arcs, heads], each for columns / heads adjacent columns, or null for edge_copy; active
+// [n]: mask of the vertices that send, null for all.
 template <class T, class I>
 struct Messages {
     const I* neighbors;
-    const uint8_t* heard;
+    const uint8_t* active;
     const T* data;
     int64_t columns;
     const T* weights;
@@ -26,10 +27,10 @@ struct Messages {
 
 // Applies the edge operation to the messages [arcs, count] of the arcs first, first + step, ..
 template <int arcs, int count, class Number, class T, class I>
-__device__ __forceinline__ void weigh(
+__device__ __forceinline__ void apply_weights(
     Number (&message)[arcs * count], const Messages<T, I>& from, int64_t first, int64_t step, int64_t column) {
     Number weight[arcs * count];
-    if (count > 1 && from.heads == from.columns) {  // a weight for each column
+    if (count > 1 && from.heads == from.columns) {  // one weight per column
 #pragma unroll
         for (int i = 0; i < arcs; ++i) {
             const Pack<T, count> own = load<T, count>(from.weights + (first + i * step) * from.columns + column);
@@ -45,56 +46,55 @@ __device__ __forceinline__ void weigh(
             for (int j = 0; j < count; ++j) weight[i * count + j] = static_cast<Number>(widened(shared));
         }
     }
-    cross(from.edge, message, weight);
-    // A message has the dtype of the data, so that it does not hang on the backend which of two wins.
+    apply_edge(from.edge, message, weight);
+    // Messages are rounded to the dtype of the data, so that an argmin or argmax does not depend on the backend.
     if constexpr (sizeof(T) == 2) {
 #pragma unroll
         for (int i = 0; i < arcs * count; ++i) message[i] = widened(Narrowed<T>::from(message[i]));
     }
 }
 
-// The messages for `count` columns from `column` on of the arcs first, first + step, .., `arcs` of them.
-//
-// All that can be asked for is asked for before the first answer is waited for.
+// Reduces `count` columns from `column` on over the arcs first, first + step, .., `arcs` of them. All loads are issued
+// before the first result is used, to overlap their latency.
 template <int arcs, int count, class Reduction, class Number, class T, class I>
-__device__ __forceinline__ void take(
+__device__ __forceinline__ void reduce_arcs(
     Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t step,
     int64_t column) {
     I sender[arcs];
     Pack<T, count> sent[arcs];
-    bool heard[arcs];
+    bool active[arcs];
     Number message[arcs * count];
 #pragma unroll
     for (int i = 0; i < arcs; ++i) sender[i] = from.neighbors[first + i * step];
 #pragma unroll
     for (int i = 0; i < arcs; ++i) {
         sent[i] = load<T, count>(from.data + int64_t{sender[i]} * from.columns + column);
-        heard[i] = from.heard == nullptr || from.heard[sender[i]] != 0;
+        active[i] = from.active == nullptr || from.active[sender[i]] != 0;
     }
 #pragma unroll
     for (int i = 0; i < arcs * count; ++i)
         message[i] = static_cast<Number>(widened(sent[i / count].at[i % count]));
-    if (from.weights != nullptr) weigh<arcs, count>(message, from, first, step, column);
+    if (from.weights != nullptr) apply_weights<arcs, count>(message, from, first, step, column);
 #pragma unroll
     for (int i = 0; i < arcs * count; ++i)
-        partial.join_if(heard[i / count], i % count, message[i], first + i / count * step);
+        partial.join_if(active[i / count], i % count, message[i], first + i / count * step);
 }
 
 // The same for all arcs first, first + step, .. before end.
 template <int count, class Reduction, class Number, class T, class I>
-__device__ __forceinline__ void take_all(
+__device__ __forceinline__ void reduce_all(
     Partial<Reduction, Number, count>& partial, const Messages<T, I>& from, int64_t first, int64_t end, int64_t step,
     int64_t column) {
     constexpr int at_once = count > 4 ? 2 : 4;
     for (; first + (at_once - 1) * step < end; first += at_once * step)
-        take<at_once>(partial, from, first, step, column);
-    for (; first < end; first += step) take<1>(partial, from, first, step, column);
+        reduce_arcs<at_once>(partial, from, first, step, column);
+    for (; first < end; first += step) reduce_arcs<1>(partial, from, first, step, column);
 }
 
-// Writes what a row receives in `count` columns, at `place` of result and winners.
+// Writes the result of a row in `count` columns, at `place` of result and best_arcs.
 template <class Result, int count, class Reduction, class Number>
 __device__ __forceinline__ void finish(
-    const Partial<Reduction, Number, count>& partial, int64_t degree, int64_t mean, Result* result, int64_t* winners,
+    const Partial<Reduction, Number, count>& partial, int64_t degree, int64_t mean, Result* result, int64_t* best_arcs,
     int64_t place) {
     Pack<Result, count> received;
 #pragma unroll
@@ -108,7 +108,7 @@ __device__ __forceinline__ void finish(
     store(result + place, received);
     if constexpr (Reduction::tracks) {
 #pragma unroll
-        for (int i = 0; i < count; ++i) winners[place + i] = partial.winner[i];
+        for (int i = 0; i < count; ++i) best_arcs[place + i] = partial.arc[i];
     }
 }
 

@@ -1,16 +1,16 @@
-// Products of tiles by tensor cores: a warp adds to a 16 x 8 matrix of float that of 16 x 8 by 8 x 8 numbers.
+// Tile products on tensor cores: a warp adds the product of a 16 x 8 and an 8 x 8 matrix to a 16 x 8 matrix of float.
 //
-// Lane 4 g + t holds, as PTX has it for m16n8k8: of the sum, rows g and g + 8 of columns 2 t and 2 t + 1. Of TF32
-// operands rows g and g + 8 of columns t and t + 4 on the left, and rows t and t + 4 of column g on the right; of
-// 16-bit ones columns, and rows, 2 t and 2 t + 1 in their place. So each lane has two columns of the left operand,
-// first(t) and second(t), and the same two rows of the right one.
+// Fragment layout of PTX mma.m16n8k8, for lane 4 g + t. Accumulator: rows g and g + 8 of columns 2 t and 2 t + 1. TF32:
+// rows g and g + 8 of columns t and t + 4 of the left operand, rows t and t + 4 of column g of the right one; 16-bit
+// types: columns, and rows, 2 t and 2 t + 1 instead. So each lane has two columns of the left operand, first(t) and
+// second(t), and the same two rows of the right one.
 #pragma once
 
 #include "base/numbers.cuh"
 
 namespace tgraph {
 
-// The float nearest to a number that has 10 bits after the leading one, ties away from 0: infinity next to FLT_MAX.
+// Rounds to TF32 (10 bits of fraction), ties away from 0; close to FLT_MAX to infinity.
 __device__ __forceinline__ uint32_t as_tf32(float number) {
 #if defined(TGRAPH_HOST_SHIM)
     return number != number ? 0x7fffffffu : (__float_as_uint(number) + 0x1000u) & ~0x1fffu;
@@ -21,7 +21,7 @@ __device__ __forceinline__ uint32_t as_tf32(float number) {
 #endif
 }
 
-// What numbers of each type are as operands: how many registers four of the left and two of the right make up.
+// Operand layout per type; `registers` : of a pair of numbers.
 template <class T>
 struct Operand {  // of 16 bits
     static constexpr int registers = 1;
@@ -47,14 +47,14 @@ struct Operand<float> {
     }
 };
 
-// Two numbers that lie side by side in an operand.
+// Two numbers of an operand that a lane holds.
 template <class T>
 struct Pair {
     uint32_t bits[Operand<T>::registers];
 
     __device__ __forceinline__ void set(T first, T second) { Operand<T>::pack(bits, first, second); }
 
-    // Whether both are numbers as they are multiplied, which rounding may have made infinite.
+    // Whether both are finite after rounding.
     __device__ __forceinline__ bool is_finite() const {
         const float first = Operand<T>::unpacked(bits, 0), second = Operand<T>::unpacked(bits, 1);
         return (first - first == 0.0f) & (second - second == 0.0f);
@@ -63,7 +63,7 @@ struct Pair {
 
 #if defined(TGRAPH_HOST_SHIM)
 
-// What the lanes hold is read from their own memory: they are fibers of one thread, and wait for each other.
+// On the host shim, lanes are fibers of one thread: operands are read from the memory of the other lanes.
 template <class T>
 struct Operands {
     Pair<T> upper, lower, right;

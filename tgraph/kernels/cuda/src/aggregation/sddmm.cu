@@ -1,15 +1,15 @@
-// For each arc the product of the data at its two ends (SDDMM: a dense product sampled at the arcs), which is the
-// gradient of its weight.
+// SDDMM: for each arc the dot product of the data at its two ends, which is the gradient of its weight. Edge-balanced:
+// a team of lanes per arc and head.
 
-#include "relaxation/frontier.cuh"
 #include "base/teams.cuh"
+#include "relaxation/frontier.cuh"
 
 namespace tgraph {
 
-constexpr int products_per_team = 16;  // so that the search for the rows of a block is worth while
+constexpr int products_per_team = 16;  // amortises the search for the rows of a block
 
-// The product of two rows of `span` numbers, summed by the `lanes` lanes of a team, each of which takes `count`
-// adjacent ones at a time. All lanes of the warp take part; those without a product have a span of 0.
+// The dot product of two rows of `span` numbers by the lanes of a team, each of which reads `count` adjacent numbers at
+// a time. Called by all lanes of the warp; lanes without a product pass a span of 0.
 template <int count, class Number, class T>
 __device__ __forceinline__ Number dot(const T* a, const T* b, int64_t span, const Lane& lane) {
     Number sum = 0;
@@ -23,14 +23,15 @@ __device__ __forceinline__ Number dot(const T* a, const T* b, int64_t span, cons
     return sum;
 }
 
-// result[arc, head] = row_data[row] * data[neighbour] over the columns of the head; 0 where the neighbour is not heard.
+// result[arc, head] = dot product of row_data[row] and data[neighbor] over the columns of the head; 0 for an inactive
+// neighbor.
 //
-// A team of `lanes` lanes for each arc and head. row_data is [num_rows, columns] and data [n, columns]. The arcs are
-// numbered through as `before` has it, and heard may be null.
+// row_data [num_rows, columns], data [n, columns]. before : exclusive prefix sums of the degrees of the rows. active :
+// [n] or null.
 template <class T, class I, int count>
 __global__ void __launch_bounds__(block_size) multiply_ends(
     const int64_t* offset, const I* neighbors, const int64_t* rows, const int64_t* before, int64_t num_rows,
-    int64_t num_arcs, const uint8_t* heard, const T* row_data, const T* data, int64_t columns, int64_t heads,
+    int64_t num_arcs, const uint8_t* active, const T* row_data, const T* data, int64_t columns, int64_t heads,
     int64_t lanes, T* result) {
     using Number = typename Arithmetic<T>::Value;
     const Lane lane(static_cast<int>(lanes), 1);
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(block_size) multiply_ends(
             const int64_t i = row_of_arc(before, range.first, range.end, arc);
             const int64_t neighbor = neighbors[offset[rows ? rows[i] : i] + (arc - before[i])];
             left += i * columns + column, right += neighbor * columns + column;
-            counts = heard == nullptr || heard[neighbor] != 0;
+            counts = active == nullptr || active[neighbor] != 0;
         }
         const Number sum = dot<count, Number>(left, right, counts ? span : 0, lane);
         if (item < end && lane.column == 0) result[item] = Narrowed<T>::from(sum);

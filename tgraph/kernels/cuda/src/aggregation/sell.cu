@@ -1,8 +1,7 @@
-// What every row receives in a pull over padded slices (SELL-C-sigma, see tgraph/formats/sell.py).
+// Pull over SELL-C-sigma slices (see tgraph/formats/sell.py).
 //
-// A thread reduces the row of one place, in a few adjacent columns. Threads side by side have places side by side where
-// there is one column, whose entries then lie side by side too, and columns side by side where there are many. Padding
-// is never looked at.
+// A thread reduces the row of one place, in some adjacent columns. Accesses are coalesced: adjacent threads have
+// adjacent places for a single column, and adjacent columns otherwise. Padding is not read.
 
 #include "aggregation/messages.cuh"
 
@@ -10,8 +9,9 @@ namespace tgraph {
 
 constexpr int slice_threads = 128;
 
-// Arc j of the row order[p] (null: row p) in place p is entry offset[p / height] + p % height + j * height, for j below
-// length[p]. `lanes` adjacent threads share the columns of a row; the blocks of one x take them from first_column on.
+// Arc j of row order[p] (null: row p) in place p is entry offset[p / height] + p % height + j * height, for j <
+// length[p]. `lanes` adjacent threads share the columns of a row. Grid: x over places, y over columns from first_column
+// on.
 template <class T, class I, class Reduction, int count>
 __global__ void __launch_bounds__(slice_threads, resident(count) / slice_threads) pull_slices(
     const int64_t* offset, const I* neighbors, const int32_t* length, const I* order, int64_t num_places,
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(slice_threads, resident(count) / slice_threads
     const Messages<T, I> messages{neighbors, nullptr, data, columns, weights, 1, edge};
     const int64_t begin = offset[place / height] + place % height;
     Partial<Reduction, Number, count> partial(Reduction(greatest), static_cast<Number>(identity));
-    take_all(partial, messages, begin, begin + length[place] * height, height, column);
+    reduce_all(partial, messages, begin, begin + length[place] * height, height, column);
     const int64_t row = order == nullptr ? place : int64_t{order[place]};
     finish(partial, 0, 0, result, nullptr, row * columns + column);
 }

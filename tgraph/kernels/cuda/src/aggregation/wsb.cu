@@ -1,8 +1,8 @@
-// What every row receives in a pull over tiles of 16 x 8 with bitmaps (WSB, see tgraph/formats/wsb.py).
+// Pull over tiles of 16 x 8 with bitmaps (WSB, see tgraph/formats/wsb.py).
 //
-// Sums are products of tiles by tensor cores (multiply_tiles), a warp for each window and some columns of the data.
-// Everything else, and what they would round, is added by each thread along its own column (pull_tiles): a number of
-// the data is read once for all 16 rows of the window.
+// Sums are tile products on tensor cores (multiply_tiles), one warp per window and block of columns. Other reductions,
+// and dtypes that tensor cores would round, are reduced by one thread per window and column (pull_tiles), which reads
+// the data of a neighbor once for all 16 rows of the window.
 
 #include "aggregation/messages.cuh"
 #include "aggregation/mma.cuh"
@@ -19,14 +19,14 @@ struct Tiles {
     const int32_t* columns;
     const uint64_t* bitmap;
     const int64_t* start;
-    const T* weights;  // null where arcs weigh 1
+    const T* weights;  // null for 1
 
-    // The columns of row r as bits.
+    // The bitmap of row r.
     __device__ __forceinline__ uint32_t row(int64_t tile, int r) const {
         return static_cast<uint32_t>(bitmap[tile * 2 + r / 8] >> r % 8 * 8) & 0xffu;
     }
 
-    // Where the weights of row r begin.
+    // The offset of the weights of row r.
     __device__ __forceinline__ int64_t first(int64_t tile, int r) const {
         const uint64_t below = (uint64_t{1} << r % 8 * 8) - 1;
         const int64_t before = r < 8 ? 0 : __popcll(bitmap[tile * 2]);
@@ -36,13 +36,13 @@ struct Tiles {
 
 // ---- on tensor cores ------------------------------------------------------------------------------------------------
 
-// The number that stands for an arc in a product.
+// The entry of an arc without a weight.
 template <class T>
 __device__ __forceinline__ T one() {
     return Narrowed<T>::from(1.0f);
 }
 
-// What a lane holds of row r of a tile: columns `first` and `second`, 0 where there is no arc.
+// The fragment of a lane of row r of a tile: columns `first` and `second`, 0 if there is no arc.
 template <class T>
 __device__ __forceinline__ Pair<T> left_of(const Tiles<T>& tiles, int64_t tile, int r, int first, int second) {
     const uint32_t row = tiles.row(tile, r);
@@ -59,9 +59,9 @@ __device__ __forceinline__ Pair<T> left_of(const Tiles<T>& tiles, int64_t tile, 
     return pair;
 }
 
-// Adds a tile arc by arc, unrounded: in a product infinity and NaN, and what rounding makes infinite, would reach rows
-// that have no arc to them. A lane adds to what it holds of the sum: rows g and g + 8, `count` adjacent columns of the
-// data from column on, and as many after those.
+// Adds a tile arc by arc, for tiles with infinity or NaN, also by rounding: in a product these would contaminate rows
+// without an arc to them. A lane adds to its fragment of the sum: rows g and g + 8, 2 * count adjacent columns from
+// `column` on.
 template <class T, int count>
 __device__ __forceinline__ void add_arcs(
     float (&sum)[count * 4], const Tiles<T>& tiles, int64_t tile, int g, const T* data, int64_t columns,
@@ -81,7 +81,7 @@ __device__ __forceinline__ void add_arcs(
     }
 }
 
-// `count` adjacent columns are those of one lane: column g of step s of a product is column g * count + s of the data.
+// A lane reads `count` adjacent columns: column g of step s of a product is column g * count + s of the data.
 template <class T, int count>
 __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads) multiply_tiles(
     const int64_t* offset, const int32_t* columns_of, const uint64_t* bitmap, const int64_t* start, const T* weights,
@@ -95,10 +95,10 @@ __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads)
     const int first = Operand<T>::first(t), second = Operand<T>::second(t);
     float sum[count * 4] = {};
     for (int64_t tile = offset[window]; tile < offset[window + 1]; ++tile) {
-        Pack<T, count> heard[2] = {};
+        Pack<T, count> gathered[2] = {};
         if (read < columns) {
-            heard[0] = load<T, count>(data + int64_t{columns_of[tile * width + first]} * columns + read);
-            heard[1] = load<T, count>(data + int64_t{columns_of[tile * width + second]} * columns + read);
+            gathered[0] = load<T, count>(data + int64_t{columns_of[tile * width + first]} * columns + read);
+            gathered[1] = load<T, count>(data + int64_t{columns_of[tile * width + second]} * columns + read);
         }
         const Pair<T> upper = left_of(tiles, tile, g, first, second);
         const Pair<T> lower = left_of(tiles, tile, g + 8, first, second);
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads)
         bool finite = upper.is_finite() & lower.is_finite();
 #pragma unroll
         for (int s = 0; s < count; ++s) {
-            right[s].set(heard[0].at[s], heard[1].at[s]);
+            right[s].set(gathered[0].at[s], gathered[1].at[s]);
             finite &= right[s].is_finite();
         }
         if (!__all_sync(all_lanes, finite)) {
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(tile_threads, resident(height) / tile_threads)
     }
 }
 
-// ---- on any number --------------------------------------------------------------------------------------------------
+// ---- any dtype and reduction ----------------------------------------------------------------------------------------
 
 // `lanes` adjacent threads have adjacent columns of a window.
 template <class T, class Reduction>
@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(tile_threads, resident(1) / tile_threads) pull
     typename Reduction::template Result<T>* result) {
     using Number = typename Reduction::template Number<T>;
     using Result = typename Reduction::template Result<T>;
-    // Each thread has a column of its own in both, which it alone looks at.
-    __shared__ T heard[width][tile_threads];
+    // Each thread accesses only its own column of both.
+    __shared__ T gathered[width][tile_threads];
     __shared__ Number totals[height][tile_threads];
     const Tiles<T> tiles{offset, columns_of, bitmap, start, weights};
     const int64_t window = (int64_t{blockIdx.x} * tile_threads + threadIdx.x) / lanes;
@@ -157,16 +157,16 @@ __global__ void __launch_bounds__(tile_threads, resident(1) / tile_threads) pull
 #pragma unroll
         for (int c = 0; c < width; ++c) numbers[c] = data[int64_t{columns_of[tile * width + c]} * columns + column];
 #pragma unroll
-        for (int c = 0; c < width; ++c) heard[c][threadIdx.x] = numbers[c];
+        for (int c = 0; c < width; ++c) gathered[c][threadIdx.x] = numbers[c];
 #pragma unroll 1
         for (int r = 0; r < height; ++r) {
             partial.value[0] = totals[r][threadIdx.x];
             for (uint32_t row = tiles.row(tile, r); row != 0; row &= row - 1) {
                 const int c = __ffs(static_cast<int>(row)) - 1;
-                Number message[1] = {static_cast<Number>(widened(heard[c][threadIdx.x]))};
+                Number message[1] = {static_cast<Number>(widened(gathered[c][threadIdx.x]))};
                 if (weights != nullptr) {
                     const Number weight[1] = {static_cast<Number>(widened(weights[arc++]))};
-                    cross(edge, message, weight);
+                    apply_edge(edge, message, weight);
                 }
                 partial.join(0, message[0], 0);
             }

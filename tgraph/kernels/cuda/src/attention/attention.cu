@@ -1,22 +1,22 @@
-// Attention over the arcs of each row: scores, softmax and weighted sum in one pass, which keeps the logsumexp of the
-// scores (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
+// Forward pass of attention: scores, online softmax and weighted sum in one pass over the arcs of each row (Milakov and
+// Gimelshein, "Online normalizer calculation for softmax", 2018), which saves the logsumexp for the backward pass.
 //
-// A team of lanes has a row and a head, or a tile of a long row; what the tiles of one row gave is joined by a block
-// more (join_attended). Nothing depends on the order in which blocks run.
+// A team of lanes processes a row, or a tile of a long row, for one head; the tiles of a row are combined by another
+// block (join_attended). There are no atomics: the result does not depend on the order in which blocks run.
 
 #include "attention/attention.cuh"
 
 namespace tgraph {
 
-// Sums of e^score * value relative to the greatest score, and of e^score.
+// The state of the online softmax: running maximum, sum of e^(score - maximum), and of its product with the values.
 template <class Number, int count>
 struct Softmax {
     Number greatest = identity<Number>(false), total = 0;
     Number sum[count] = {};
 
-    // What e^greatest is relative to another; 0 for no score at all.
+    // e^(score - greatest); 0 for the identity, which stands for no score.
     static __device__ __forceinline__ Number relative(Number score, Number greatest) {
-        return power_of_e(score - (greatest == identity<Number>(false) ? Number{0} : greatest));
+        return exponential(score - (greatest == identity<Number>(false) ? Number{0} : greatest));
     }
 
     __device__ __forceinline__ void rescale(Number to) {
@@ -27,11 +27,11 @@ struct Softmax {
         for (int i = 0; i < count; ++i) sum[i] *= factor;
     }
 
-    // Joins the parts of a team. Every lane of the warp takes part.
+    // Combines the parts of a team by shuffles. Called by all lanes of the warp.
     __device__ __forceinline__ void join_parts(const Lane& of) {
         for (int apart = of.lanes; apart < of.lanes * of.parts; apart *= 2) {
-            const Number theirs = __shfl_xor_sync(all_lanes, greatest, apart);
-            rescale(theirs > greatest ? theirs : greatest);
+            const Number other = __shfl_xor_sync(all_lanes, greatest, apart);
+            rescale(other > greatest ? other : greatest);
             total += __shfl_xor_sync(all_lanes, total, apart);
 #pragma unroll
             for (int i = 0; i < count; ++i) sum[i] += __shfl_xor_sync(all_lanes, sum[i], apart);
@@ -39,13 +39,13 @@ struct Softmax {
     }
 };
 
-// What a row without arcs receives is 0, and the logsumexp of its scores minus infinity.
+// The result of an empty row is 0, and its logsumexp minus infinity.
 template <class Number>
 __device__ __forceinline__ Number scale_of(Number total, bool has_arcs) {
     return has_arcs ? 1 / total : Number{0};
 }
 
-// out [rows, heads, columns], logsumexp [rows, heads]. A tile with a slot is written to its row of sums
+// out [rows, heads, columns], logsumexp [rows, heads]. A tile with a slot is written to its slot of sums
 // [slots, heads, columns], greatest and totals [slots, heads].
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) attend_rows(
@@ -58,14 +58,14 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) att
     const Team team(lanes, parts, heads);
     const int64_t index = first_index + team.index, column = (blockIdx.y * lanes + team.lane.column) * count;
     const bool works = index < end_index;
-    const Stretch stretch = works ? stretch_of(tiles, rows, index, offset) : Stretch();
-    auto mine = with.own(stretch.row, team.head, column, works);
+    const Segment segment = works ? segment_of(tiles, rows, index, offset) : Segment();
+    auto mine = with.own(segment.row, team.head, column, works);
     Softmax<Number, count> softmax;
-    int64_t first = stretch.begin + team.lane.part;
-    for (int64_t left = team.rounds(stretch, arcs); left > 0; --left, first += arcs * parts) {
+    int64_t first = segment.begin + team.lane.part;
+    for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
         Batch<T, Number, arcs> batch;
-        with.list(batch, first, parts, stretch.end);
-        with.template rate<false>(batch, mine, team.lane, team.head, column);
+        with.list(batch, first, parts, segment.end);
+        with.template compute_scores<false>(batch, mine, team.lane, team.head, column);
         Number best = softmax.greatest;
 #pragma unroll
         for (int i = 0; i < arcs; ++i) best = batch.counts[i] && batch.score[i] > best ? batch.score[i] : best;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) att
 #pragma unroll
         for (int i = 0; i < arcs; ++i) {
             const Number power = batch.counts[i] ? softmax.relative(batch.score[i], best) : Number{0};
-            const Number weight = power * with.thinned(batch, i, team.head);
+            const Number weight = power * with.dropout_factor(batch, i, team.head);
             softmax.total += power;
 #pragma unroll
             for (int j = 0; j < count; ++j) softmax.sum[j] += weight * with.sent_at(batch, i, j);
@@ -81,14 +81,14 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) att
     }
     softmax.join_parts(team.lane);
     if (!works || team.lane.part != 0) return;
-    const bool is_tile = stretch.slot >= 0, is_first = blockIdx.y == 0 && team.lane.column == 0;
-    const int64_t place = with.at(is_tile ? stretch.slot : stretch.row, team.head), size = columns - column;
+    const bool is_tile = segment.slot >= 0, is_first = blockIdx.y == 0 && team.lane.column == 0;
+    const int64_t place = with.at(is_tile ? segment.slot : segment.row, team.head), size = columns - column;
     if (is_tile) {
         store_some<wide>(sums + place * columns + column, softmax.sum, size);
         if (is_first) greatest[place] = softmax.greatest, totals[place] = softmax.total;
         return;
     }
-    const Number scale = scale_of(softmax.total, stretch.begin < stretch.end);
+    const Number scale = scale_of(softmax.total, segment.begin < segment.end);
 #pragma unroll
     for (int i = 0; i < count; ++i) softmax.sum[i] *= scale;
     store_some<wide>(out + place * columns + column, softmax.sum, size);
@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) att
         logsumexp[place] = (softmax.total > 0 ? softmax.greatest : Number{0}) + logarithm(softmax.total);
 }
 
-// A block for each head of each row (row, first slot, end slot, number of arcs) whose tiles were written to slots.
-// The blocks of one y take `lanes` columns.
+// A block combines the tiles of a row (row, first slot, end slot, number of arcs) for one head. Grid: x over rows and
+// heads, y over columns, `lanes` per block.
 template <class T>
 __global__ void __launch_bounds__(attention_threads) join_attended(
     const int64_t* hubs, const typename Arithmetic<T>::Value* sums, const typename Arithmetic<T>::Value* greatest,
@@ -110,14 +110,14 @@ __global__ void __launch_bounds__(attention_threads) join_attended(
     const int64_t head = blockIdx.x % heads, column = blockIdx.y * lanes + lane.column;
     Number best = identity<Number>(false);
     for (int64_t slot = hub[1] + threadIdx.x % 32; slot < hub[2]; slot += 32) {
-        const Number theirs = greatest[slot * heads + head];
-        best = theirs > best ? theirs : best;
+        const Number other = greatest[slot * heads + head];
+        best = other > best ? other : best;
     }
     for (int apart = 1; apart < 32; apart *= 2) {
-        const Number theirs = __shfl_xor_sync(all_lanes, best, apart);
-        best = theirs > best ? theirs : best;
+        const Number other = __shfl_xor_sync(all_lanes, best, apart);
+        best = other > best ? other : best;
     }
-    Partial<Sum, Number, 2> partial(Sum(0), 0);  // of the column, and of the powers
+    Partial<Sum, Number, 2> partial(Sum(0), 0);  // of the column, and of the weights
     for (int64_t slot = hub[1] + threadIdx.x / lanes; slot < hub[2]; slot += attention_threads / lanes) {
         const int64_t place = slot * heads + head;
         const Number factor = Softmax<Number, 1>::relative(greatest[place], best);
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(attention_threads) join_attended(
     if (column == 0) logsumexp[place] = (partial.value[1] > 0 ? best : Number{0}) + logarithm(partial.value[1]);
 }
 
-// The weight of each arc after dropout, weights [edges, heads].
+// The attention weight of each arc after dropout, weights [edges, heads].
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) weigh_arcs(
     TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* logsumexp,
@@ -143,19 +143,19 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) wei
     const Team team(lanes, parts, heads);
     const int64_t index = first_index + team.index, column = team.lane.column * count;
     const bool works = index < end_index;
-    const Stretch stretch = works ? stretch_of(tiles, rows, index, offset) : Stretch();
-    auto mine = with.own(stretch.row, team.head, column, works);
-    const Number base = works ? logsumexp[with.at(stretch.row, team.head)] : Number{0};
-    int64_t first = stretch.begin + team.lane.part;
-    for (int64_t left = team.rounds(stretch, arcs); left > 0; --left, first += arcs * parts) {
+    const Segment segment = works ? segment_of(tiles, rows, index, offset) : Segment();
+    auto mine = with.own(segment.row, team.head, column, works);
+    const Number base = works ? logsumexp[with.at(segment.row, team.head)] : Number{0};
+    int64_t first = segment.begin + team.lane.part;
+    for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
         Batch<T, Number, arcs> batch;
-        with.list(batch, first, parts, stretch.end);
-        with.template rate<false>(batch, mine, team.lane, team.head, column);
+        with.list(batch, first, parts, segment.end);
+        with.template compute_scores<false>(batch, mine, team.lane, team.head, column);
 #pragma unroll
         for (int i = 0; i < arcs; ++i)
             if (batch.counts[i] && team.lane.column == 0)
                 weights[with.at(with.place(batch, i), team.head)] =
-                    power_of_e(batch.score[i] - base) * with.thinned(batch, i, team.head);
+                    exponential(batch.score[i] - base) * with.dropout_factor(batch, i, team.head);
     }
 }
 

@@ -1,10 +1,12 @@
-// What the passes of attention share: the arcs that a team of lanes has, what it gathers for them, and their scores.
+// Shared by the passes of attention (GAT, GATv2, dot product): assignment of arcs to teams of lanes, gathers, and
+// scores.
 //
-// The formulas are those of the portable twin. A team of lanes * parts lanes (see teams.cuh) has some arcs of a row,
-// for one of the heads. Along the columns of the head each lane has as many as make up 16 bytes. A head with more
-// columns than 32 lanes have is cut into slices: a team sums for one of them only, but takes the scores from all.
+// The formulas are those of the portable implementation. A team of lanes * parts lanes (see teams.cuh) processes some
+// arcs of a row, for one head. Each lane has 16 bytes of the columns of the head. A head with more columns than 32
+// lanes hold is cut into slices: a team sums over one slice only, but computes scores over all of them.
 //
-// The end of the arcs that is the row of a team is near, the other is far, be it the source or the target.
+// `near` is the end of the arcs that is the row of the team, `far` the other end; either can be the source or the
+// target.
 #pragma once
 
 #include "base/atomics.cuh"
@@ -13,9 +15,11 @@
 namespace tgraph {
 
 constexpr int attention_threads = 128;
-// How many blocks a multiprocessor shall hold at least, see messages.cuh.
+// The least number of resident blocks per multiprocessor, see messages.cuh.
 __device__ constexpr int attention_blocks(bool wide) { return wide ? 4 : 3; }
 
+// of_numbers : each end has one number per head instead of columns. of_sum : the score is a function of the sum of both
+// ends, else their product.
 struct Gat {
     static constexpr bool of_numbers = true, of_sum = true;
 };
@@ -26,27 +30,27 @@ struct Dot {
     static constexpr bool of_numbers = false, of_sum = false;
 };
 
-__device__ __forceinline__ float power_of_e(float x) { return expf(x); }
-__device__ __forceinline__ double power_of_e(double x) { return exp(x); }
+__device__ __forceinline__ float exponential(float x) { return expf(x); }
+__device__ __forceinline__ double exponential(double x) { return exp(x); }
 __device__ __forceinline__ float logarithm(float x) { return logf(x); }
 __device__ __forceinline__ double logarithm(double x) { return log(x); }
 
-// ---- what a team has ----------------------------------------------------------------------------------------------
+// ---- the work of a team ---------------------------------------------------------------------------------------------
 
-// Some arcs of a row; those of a whole row have slot -1.
-struct Stretch {
+// Consecutive arcs of a row; slot -1 for a whole row.
+struct Segment {
     int64_t row = 0, begin = 0, end = 0, slot = -1;
 };
 
-// The tile (row, first arc, end, slot) of that index or, without tiles, the whole row rows[index] (null: index).
-__device__ __forceinline__ Stretch stretch_of(
+// The tile (row, first arc, end, slot) number `index` or, without tiles, the whole row rows[index] (null: index).
+__device__ __forceinline__ Segment segment_of(
     const int64_t* tiles, const int64_t* rows, int64_t index, const int64_t* offset) {
     if (tiles != nullptr) return {tiles[index * 4], tiles[index * 4 + 1], tiles[index * 4 + 2], tiles[index * 4 + 3]};
     const int64_t row = rows == nullptr ? index : rows[index];
     return {row, offset[row], offset[row + 1], -1};
 }
 
-// Numbers of vertices of either width, told apart at run time: there are kernels enough.
+// Vertex ids of 32 or 64 bits, distinguished at run time to limit the number of instantiations.
 struct Ids {
     const void* data;
     bool is_short;
@@ -56,7 +60,7 @@ struct Ids {
     }
 };
 
-// The place of a team among all: heads of a row are side by side.
+// The index of the row, or tile, and the head of a team; heads of a row are adjacent.
 struct Team {
     Lane lane;
     int64_t index, head;
@@ -69,8 +73,8 @@ struct Team {
         head = number - index * heads;
     }
 
-    // How often the lanes of the warp have to take `at_once` arcs for all teams in it to have taken theirs.
-    __device__ __forceinline__ int64_t rounds(const Stretch& arcs, int at_once) const {
+    // Iterations of `at_once` arcs per lane until all teams of the warp have processed their arcs.
+    __device__ __forceinline__ int64_t rounds(const Segment& arcs, int at_once) const {
         const int64_t each = int64_t{at_once} * lane.parts;
         int64_t most = (arcs.end - arcs.begin + each - 1) / each;
         for (int apart = 1; apart < 32; apart *= 2) {
@@ -81,9 +85,10 @@ struct Team {
     }
 };
 
-// ---- a lane's columns -----------------------------------------------------------------------------------------------
+// ---- columns of a lane ----------------------------------------------------------------------------------------------
 
-// Those of `count` adjacent numbers of which there are `size`; 0 for the others. Where `wide` these are all or none.
+// Loads `count` adjacent numbers, the first `size` of which are valid, and 0 for the others. With `wide` all or none
+// are.
 template <bool wide, int count, class T>
 __device__ __forceinline__ Pack<T, count> load_some(const T* address, int64_t size) {
     Pack<T, count> numbers{};
@@ -119,8 +124,8 @@ __device__ __forceinline__ uint32_t mixed(uint32_t bits) {
     return bits ^ bits >> 16;
 }
 
-// As `kept` in the portable twin, which says where it is from.
-__device__ __forceinline__ bool stays(uint64_t counter, uint64_t seed, uint32_t threshold) {
+// The same hash as `kept` in the portable implementation, which names its source.
+__device__ __forceinline__ bool is_kept(uint64_t counter, uint64_t seed, uint32_t threshold) {
     const uint32_t bits = mixed(static_cast<uint32_t>(counter) ^ static_cast<uint32_t>(seed));
     const uint32_t high = static_cast<uint32_t>(counter >> 32) * 0x9e3779b9u + static_cast<uint32_t>(seed >> 32);
     return mixed(bits + high) >= threshold;
@@ -128,30 +133,30 @@ __device__ __forceinline__ bool stays(uint64_t counter, uint64_t seed, uint32_t 
 
 // ---- arcs -----------------------------------------------------------------------------------------------------------
 
-// Some arcs of a team, and what lies there in the columns of a lane. Where the scores are of numbers, `total` is what
-// the score is the leaky_relu of.
+// A batch of arcs of a team, and the data of their far ends in the columns of a lane. For GAT, score =
+// leaky_relu(total).
 template <class T, class Number, int arcs>
 struct Batch {
     static constexpr int count = 16 / sizeof(T);
-    bool counts[arcs];
-    int64_t other[arcs], number[arcs];  // the far end, and which arc it is
+    bool counts[arcs];                  // false past the end of the arcs
+    int64_t other[arcs], number[arcs];  // far end; number of the arc in destination-major order
     Pack<T, count> far[arcs], sent[arcs], edge[arcs];
     Number total[arcs], score[arcs], product[arcs];
 };
 
-// What a team has for its row.
+// The data of the row of a team in the columns of a lane.
 template <class T, class Number>
 struct Own {
     int64_t row = 0;
-    Number number = 0;  // the near end, where the scores are of numbers
+    Number number = 0;  // of the near end, for GAT
     Pack<T, 16 / sizeof(T)> near{}, held{}, vector{};
 };
 
-// What a pass reads. near, far : the ends of the arcs, [., heads, columns], or [., heads] for Gat. sent : what is
-// summed up or multiplied from the far end, held : what is multiplied with it (null without products), both
-// [., heads, columns]; the value is one of them and the gradient of the result the other. edge : null, or [edges, ..]
-// as the ends. vector : [heads, columns] for Gatv2. numbers : which arc is stored at a place, null for the one of that
-// number. position : which edge an arc is, null for the one of its number.
+// Inputs of a pass. near, far : features at the ends of the arcs, [., heads, columns], or [., heads] for GAT. sent :
+// what is summed, or multiplied, from the far end; held : the other factor of the products (null without products),
+// both [., heads, columns]; one of them is the value and the other the gradient of the result. edge : null, or [edges,
+// ..] as the ends. vector : [heads, columns] for GATv2. numbers : number of the arc at each position, null for the
+// identity. position : edge of each arc, null for the identity.
 template <class T, class Score, bool wide, bool at_source>
 struct Attention {
     static constexpr int count = 16 / sizeof(T);
@@ -164,10 +169,10 @@ struct Attention {
     int64_t heads, columns;
     Number factor, gain;
     uint32_t threshold;
-    const int64_t* seed;  // null where no arc is left out
+    const int64_t* seed;  // null without dropout
     const T *near, *far, *held, *sent, *edge, *vector;
 
-    // The value of Gatv2 is the source, which is not read twice.
+    // The value of GATv2 is the source feature, which is not read twice.
     static constexpr bool sends_far = !Score::of_numbers && Score::of_sum && !at_source;
     static constexpr bool holds_near = !Score::of_numbers && Score::of_sum && at_source;
 
@@ -199,7 +204,7 @@ struct Attention {
         return mine;
     }
 
-    // Finds the arcs first, first + step, .. before end.
+    // Lists the arcs first, first + step, .. before end.
     template <int arcs>
     __device__ __forceinline__ void list(
         Batch<T, Number, arcs>& batch, int64_t first, int64_t step, int64_t end) const {
@@ -212,7 +217,7 @@ struct Attention {
         }
     }
 
-    // Which edge an arc is.
+    // The edge of an arc.
     template <int arcs>
     __device__ __forceinline__ int64_t place(const Batch<T, Number, arcs>& batch, int arc) const {
         return position == nullptr ? batch.number[arc] : position[batch.number[arc]];
@@ -233,7 +238,7 @@ struct Attention {
         }
     }
 
-    // What is sent from the far end, and what is held near: one of them is the value, to which "dot" adds the edge.
+    // Column i of `sent` and `held`; one of them is the value, to which "dot" adds the edge features.
     template <int arcs>
     __device__ __forceinline__ Number sent_at(const Batch<T, Number, arcs>& batch, int arc, int i) const {
         const Number number = widened(sends_far ? batch.far[arc].at[i] : batch.sent[arc].at[i]);
@@ -246,7 +251,7 @@ struct Attention {
         return Score::of_sum || !at_source ? number : number + widened(batch.edge[arc].at[i]);
     }
 
-    // Of column i: what the leaky_relu of Gatv2 is taken of, and what the score is the sum of.
+    // Column i of the argument of leaky_relu of GATv2, and the term of column i of the score.
     template <int arcs>
     __device__ __forceinline__ Number total_at(
         const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, int i) const {
@@ -263,7 +268,7 @@ struct Attention {
         }
     }
 
-    // Adds the lane's share of the scores and products.
+    // Adds the columns of the lane to scores and products.
     template <bool products, int arcs>
     __device__ __forceinline__ void add_terms(Batch<T, Number, arcs>& batch, const Mine& mine) const {
 #pragma unroll
@@ -277,10 +282,10 @@ struct Attention {
         }
     }
 
-    // The scores of arcs that are listed, and with `products` those of what is sent and held. Leaves in the batch,
-    // and of the row, what lies in the columns of the lane. Every lane of the warp takes part.
+    // Computes the scores of the listed arcs and, with `products`, the dot products of `sent` and `held`. Leaves the
+    // data of the columns of the lane in `batch` and `mine`. Called by all lanes of the warp.
     template <bool products, int arcs>
-    __device__ __forceinline__ void rate(
+    __device__ __forceinline__ void compute_scores(
         Batch<T, Number, arcs>& batch, Mine& mine, const Lane& lane, int64_t head, int64_t column) const {
 #pragma unroll
         for (int i = 0; i < arcs; ++i) batch.score[i] = batch.product[i] = 0;
@@ -323,9 +328,9 @@ struct Attention {
         }
     }
 
-    // Adds the gradients by an arc of the target and the vector, from that of its score.
+    // Adds the gradients of target and vector by an arc, given the gradient of its score.
     template <int arcs>
-    __device__ __forceinline__ void give_target(
+    __device__ __forceinline__ void add_target_gradient(
         const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, Number score, Number (&target)[count],
         Number (&vectors)[count]) const {
         if constexpr (Score::of_numbers) {
@@ -344,7 +349,7 @@ struct Attention {
         }
     }
 
-    // The gradient of column i of the edge, from the weight of the arc too. Held is the gradient of the result.
+    // The gradient of column i of the edge features; `held` is the gradient of the result.
     template <int arcs>
     __device__ __forceinline__ Number edge_gradient(
         const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, Number weight, Number score, int i) const {
@@ -355,9 +360,9 @@ struct Attention {
         }
     }
 
-    // Adds the gradients by an arc of the source and the value. Sent is the gradient of the result.
+    // Adds the gradients of source and value by an arc; `sent` is the gradient of the result.
     template <int arcs>
-    __device__ __forceinline__ void give_source(
+    __device__ __forceinline__ void add_source_gradient(
         const Batch<T, Number, arcs>& batch, const Mine& mine, int arc, Number weight, Number score,
         Number (&source)[count], Number (&value)[count]) const {
         if constexpr (Score::of_numbers) source[0] += score;
@@ -375,16 +380,16 @@ struct Attention {
         }
     }
 
-    // What dropout multiplies the weight of an arc by.
+    // The factor of an arc by dropout: `gain`, or 0.
     template <int arcs>
-    __device__ __forceinline__ Number thinned(const Batch<T, Number, arcs>& batch, int arc, int64_t head) const {
+    __device__ __forceinline__ Number dropout_factor(const Batch<T, Number, arcs>& batch, int arc, int64_t head) const {
         if (seed == nullptr) return 1;
         const auto counter = static_cast<uint64_t>(at(batch.number[arc], head));
-        return stays(counter, static_cast<uint64_t>(*seed), threshold) ? gain : Number{0};
+        return is_kept(counter, static_cast<uint64_t>(*seed), threshold) ? gain : Number{0};
     }
 };
 
-// A launch takes plain numbers and pointers: those that every pass takes, and what it makes of them.
+// Kernel parameters are plain numbers and pointers: those common to all passes, and the Attention that they make up.
 #define TGRAPH_ATTENTION_PARAMETERS(T)                                                                             \
     const int64_t *tiles, const int64_t *rows, int64_t first_index, int64_t end_index, const int64_t *offset,      \
         const void *neighbors, int64_t short_neighbors, const int64_t *numbers, const int64_t *position,           \

@@ -1,7 +1,6 @@
-// The gradients of attention: the scores of the arcs are computed once more, by the rows of the targets for what is
-// there, on the edges and in the vector, and by those of the sources for what is there. No two teams write to the same
-// place ("On Efficient Scaling of GNNs via IO-Aware Layers Implementations", 2026, whose gradients are added by
-// atomics).
+// Backward pass of attention, which recomputes the scores: over the rows of targets for the gradients of targets, edges
+// and vector, and over the rows of sources for those of sources and values. Each output is written by one team, without
+// atomics (unlike "On Efficient Scaling of GNNs via IO-Aware Layers Implementations", 2026).
 
 #include "attention/attention.cuh"
 
@@ -9,21 +8,20 @@ namespace tgraph {
 
 // The weight of an arc after dropout, and the gradient of its score.
 template <class Number>
-struct Told {
+struct ArcGradient {
     Number weight, score;
 };
 
 template <int arcs, class With, class B, class Number>
-__device__ __forceinline__ Told<Number> told(
+__device__ __forceinline__ ArcGradient<Number> gradient_of(
     const With& with, const B& batch, int arc, int64_t head, Number logsumexp, Number delta) {
     if (!batch.counts[arc]) return {0, 0};
-    const Number alpha = power_of_e(batch.score[arc] - logsumexp), kept = with.thinned(batch, arc, head);
+    const Number alpha = exponential(batch.score[arc] - logsumexp), kept = with.dropout_factor(batch, arc, head);
     const Number score = alpha * (kept * batch.product[arc] - delta);
     return {kept * alpha, With::of_numbers ? score * with.slope(batch.total[arc]) : score};
 }
 
-// delta [rows, heads]: the products of grad and out, both [rows, heads, columns], over the columns. A team of `lanes`
-// lanes for each.
+// delta [rows, heads] = dot products of grad and out, both [rows, heads, columns]. A team of `lanes` lanes for each.
 template <class T, bool wide>
 __global__ void __launch_bounds__(attention_threads) multiply_rows(
     const T* grad, const T* out, int64_t size, int64_t columns, int64_t lanes, typename Arithmetic<T>::Value* delta) {
@@ -42,12 +40,12 @@ __global__ void __launch_bounds__(attention_threads) multiply_rows(
     if (item < size && lane.column == 0) delta[item] = sum;
 }
 
-// Writes what a row receives in the columns of a lane to result, or what a tile does to its slot of slots.
+// Writes the columns of a lane: of a row to result, of a tile to its slot.
 template <bool wide, class T, class Number, int count>
 __device__ __forceinline__ void write(
-    const Partial<Sum, Number, count>& partial, const Stretch& stretch, int64_t place, int64_t size, T* result,
+    const Partial<Sum, Number, count>& partial, const Segment& segment, int64_t place, int64_t size, T* result,
     Number* slots) {
-    if (stretch.slot < 0)
+    if (segment.slot < 0)
         store_some<wide>(result + place, partial.value, size);
     else
         store_some<wide>(slots + place, partial.value, size);
@@ -55,16 +53,16 @@ __device__ __forceinline__ void write(
 
 template <class T, class Number>
 __device__ __forceinline__ void write_number(
-    Number number, const Stretch& stretch, int64_t place, T* result, Number* slots) {
-    if (stretch.slot < 0)
+    Number number, const Segment& segment, int64_t place, T* result, Number* slots) {
+    if (segment.slot < 0)
         result[place] = Narrowed<T>::from(number);
     else
         slots[place] = number;
 }
 
-// By the rows of the targets: to_target as the targets, to_edge as the edges, either may be null, and in to_vector
-// [stride, heads, columns], or null, what the teams of one head found; each has every stride-th row or tile.
-// target_slots [slots, ..] are the gradients of tiles with slots.
+// Over the rows of targets: to_target and to_edge, shaped as targets and edges, each may be null. to_vector
+// [stride, heads, columns], or null: partial sums of the teams, each of which processes every stride-th row or tile.
+// target_slots [slots, ..] : gradients of tiles with slots.
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) give_targets(
     TGRAPH_ATTENTION_PARAMETERS(T), int64_t stride, const typename Arithmetic<T>::Value* logsumexp,
@@ -79,20 +77,20 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
     for (int64_t base = first_index; base < end_index; base += stride) {
         const int64_t index = base + team.index;
         const bool works = index < end_index && team.index < stride;
-        const Stretch stretch = works ? stretch_of(tiles, rows, index, offset) : Stretch();
-        auto mine = with.own(stretch.row, team.head, column, works);
-        const int64_t row = with.at(stretch.row, team.head);
+        const Segment segment = works ? segment_of(tiles, rows, index, offset) : Segment();
+        auto mine = with.own(segment.row, team.head, column, works);
+        const int64_t row = with.at(segment.row, team.head);
         const Number normalizer = works ? logsumexp[row] : Number{0}, shared = works ? delta[row] : Number{0};
-        Partial<Sum, Number, count> partial(Sum(0), 0);  // of Gat the first number only
-        int64_t first = stretch.begin + team.lane.part;
-        for (int64_t left = team.rounds(stretch, arcs); left > 0; --left, first += arcs * parts) {
+        Partial<Sum, Number, count> partial(Sum(0), 0);  // for GAT only the first number
+        int64_t first = segment.begin + team.lane.part;
+        for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
             Batch<T, Number, arcs> batch;
-            with.list(batch, first, parts, stretch.end);
-            with.template rate<true>(batch, mine, team.lane, team.head, column);
+            with.list(batch, first, parts, segment.end);
+            with.template compute_scores<true>(batch, mine, team.lane, team.head, column);
 #pragma unroll
             for (int arc = 0; arc < arcs; ++arc) {
-                const auto [weight, score] = told<arcs>(with, batch, arc, team.head, normalizer, shared);
-                with.give_target(batch, mine, arc, score, partial.value, vectors.value);
+                const auto [weight, score] = gradient_of<arcs>(with, batch, arc, team.head, normalizer, shared);
+                with.add_target_gradient(batch, mine, arc, score, partial.value, vectors.value);
                 if (to_edge == nullptr || !batch.counts[arc]) continue;
                 const int64_t place = with.at(with.place(batch, arc), team.head);
                 if constexpr (!Score::of_numbers) {
@@ -108,11 +106,11 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
         }
         join_parts(partial, team.lane);
         if (!works || team.lane.part != 0 || to_target == nullptr) continue;
-        const int64_t place = stretch.slot < 0 ? row : with.at(stretch.slot, team.head);
+        const int64_t place = segment.slot < 0 ? row : with.at(segment.slot, team.head);
         if constexpr (!Score::of_numbers)
-            write<wide>(partial, stretch, place * columns + column, size, to_target, target_slots);
+            write<wide>(partial, segment, place * columns + column, size, to_target, target_slots);
         else if (column == 0)
-            write_number(partial.value[0], stretch, place, to_target, target_slots);
+            write_number(partial.value[0], segment, place, to_target, target_slots);
     }
     if (to_vector == nullptr) return;
     join_parts(vectors, team.lane);
@@ -120,9 +118,9 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
         store_some<wide>(to_vector + with.at(team.index, team.head) * columns + column, vectors.value, size);
 }
 
-// By the rows of the sources, whose arcs lead to `neighbors`: to_source as the sources, to_value as the values, either
-// may be null. The gradient of the value of Gatv2 is part of that of the source. logsumexp and delta are those of the
-// targets. source_slots and value_slots [slots, ..] are the gradients of tiles with slots.
+// Over the rows of sources: to_source and to_value, shaped as sources and values, each may be null. The gradient of the
+// value of GATv2 is part of that of the source. logsumexp and delta are those of the targets. source_slots and
+// value_slots [slots, ..] : gradients of tiles with slots.
 template <class T, class Score, bool wide>
 __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) give_sources(
     TGRAPH_ATTENTION_PARAMETERS(T), const typename Arithmetic<T>::Value* logsumexp,
@@ -135,37 +133,37 @@ __global__ void __launch_bounds__(attention_threads, attention_blocks(wide)) giv
     const int64_t index = first_index + team.index;
     const int64_t column = (blockIdx.y * lanes + team.lane.column) * count, size = columns - column;
     const bool works = index < end_index;
-    const Stretch stretch = works ? stretch_of(tiles, rows, index, offset) : Stretch();
-    auto mine = with.own(stretch.row, team.head, column, works);
-    Partial<Sum, Number, count> sources(Sum(0), 0), values(Sum(0), 0);  // of Gat the first number of sources only
-    int64_t first = stretch.begin + team.lane.part;
-    for (int64_t left = team.rounds(stretch, arcs); left > 0; --left, first += arcs * parts) {
+    const Segment segment = works ? segment_of(tiles, rows, index, offset) : Segment();
+    auto mine = with.own(segment.row, team.head, column, works);
+    Partial<Sum, Number, count> sources(Sum(0), 0), values(Sum(0), 0);  // for GAT only the first of sources
+    int64_t first = segment.begin + team.lane.part;
+    for (int64_t left = team.rounds(segment, arcs); left > 0; --left, first += arcs * parts) {
         Batch<T, Number, arcs> batch;
         Number normalizer[arcs], shared[arcs];
-        with.list(batch, first, parts, stretch.end);
+        with.list(batch, first, parts, segment.end);
 #pragma unroll
         for (int arc = 0; arc < arcs; ++arc) {
             const int64_t target = with.at(batch.other[arc], team.head);
             normalizer[arc] = batch.counts[arc] ? logsumexp[target] : Number{0};
             shared[arc] = batch.counts[arc] ? delta[target] : Number{0};
         }
-        with.template rate<true>(batch, mine, team.lane, team.head, column);
+        with.template compute_scores<true>(batch, mine, team.lane, team.head, column);
 #pragma unroll
         for (int arc = 0; arc < arcs; ++arc) {
-            const auto [weight, score] = told<arcs>(with, batch, arc, team.head, normalizer[arc], shared[arc]);
-            with.give_source(batch, mine, arc, weight, score, sources.value, values.value);
+            const auto [weight, score] = gradient_of<arcs>(with, batch, arc, team.head, normalizer[arc], shared[arc]);
+            with.add_source_gradient(batch, mine, arc, weight, score, sources.value, values.value);
         }
     }
     join_parts(sources, team.lane);
     join_parts(values, team.lane);
     if (!works || team.lane.part != 0) return;
-    const int64_t place = with.at(stretch.slot < 0 ? stretch.row : stretch.slot, team.head);
-    if (to_value != nullptr) write<wide>(values, stretch, place * columns + column, size, to_value, value_slots);
+    const int64_t place = with.at(segment.slot < 0 ? segment.row : segment.slot, team.head);
+    if (to_value != nullptr) write<wide>(values, segment, place * columns + column, size, to_value, value_slots);
     if (to_source == nullptr) return;
     if constexpr (!Score::of_numbers)
-        write<wide>(sources, stretch, place * columns + column, size, to_source, source_slots);
+        write<wide>(sources, segment, place * columns + column, size, to_source, source_slots);
     else if (column == 0)
-        write_number(sources.value[0], stretch, place, to_source, source_slots);
+        write_number(sources.value[0], segment, place, to_source, source_slots);
 }
 
 }  // namespace tgraph

@@ -1,17 +1,18 @@
-// Comparing, and improving by atomics, the values of a min or max.
+// Volatile accesses and atomics for values that other threads change concurrently. All are relaxed: algorithms rely on
+// monotone values, not on the order between locations.
 #pragma once
 
 #include "base/common.cuh"
 
 namespace tgraph {
 
-// Another thread may write there at any time: each look is a look into memory, and what is seen may be out of date.
+// Reads a location that other threads may write: never from a register, but possibly outdated.
 template <class T>
 __device__ T look(const T* address) {
     return *static_cast<const volatile T*>(address);
 }
 
-// Another thread may look there, or put the same value there, at any time.
+// Writes a location that other threads may read, or write with the same value.
 template <class T>
 __device__ void put(T* address, T value) {
     *static_cast<volatile T*>(address) = value;
@@ -22,7 +23,7 @@ __device__ bool better(V left, V right, bool lowest) {
     return lowest ? left < right : left > right;
 }
 
-// What a vertex that nothing has reached holds.
+// The identity of min or max: the value of unreached vertices.
 __device__ void set_identity(int32_t& value, bool lowest) { value = lowest ? 0x7fffffff : -0x7fffffff - 1; }
 __device__ void set_identity(int64_t& value, bool lowest) {
     value = lowest ? 0x7fffffffffffffffLL : -0x7fffffffffffffffLL - 1;
@@ -39,10 +40,11 @@ __device__ V identity(bool lowest) {
     return value;
 }
 
-// improve(address, message, lowest) leaves the better of the two there and returns what was there before.
+// improve(address, message, lowest): atomic min or max; returns the old value.
 //
-// The bits of floating numbers without a sign ascend as signed integers do, and those of numbers with one descend as
-// unsigned integers do. So one atomic of integers does for each message, whatever number it meets. No message is NaN.
+// Bits of non-negative floating point numbers are ordered as signed integers, those of negative numbers in reverse as
+// unsigned integers. So one integer atomic, chosen by the sign of the message, is correct for any old value. Messages
+// are never NaN.
 __device__ int32_t improve(int32_t* address, int32_t message, bool lowest) {
     return lowest ? atomicMin(address, message) : atomicMax(address, message);
 }

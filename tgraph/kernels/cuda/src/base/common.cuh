@@ -1,5 +1,4 @@
-// What all CUDA sources share. They are compiled at run time by NVRTC, which has no standard headers, and by g++ for
-// the tests.
+// Fixed-width integers for NVRTC, which has no standard headers. The sources are also compiled by g++ for tests.
 #pragma once
 
 #if defined(__CUDACC_RTC__)

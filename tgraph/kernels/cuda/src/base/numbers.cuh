@@ -1,11 +1,11 @@
-// Numbers: how each dtype is stored, what arithmetic on it happens in, and loads and stores of 16 bytes at a time.
+// Dtypes: storage, the type of arithmetic, conversions, and vector loads and stores of 16 bytes.
 #pragma once
 
 #include "base/common.cuh"
 
 namespace tgraph {
 
-// 16-bit floating numbers are stored as their bits: CUDA's own types need headers that NVRTC does not bring along.
+// bfloat16 and float16 as bits: CUDA's types need headers that NVRTC does not have.
 struct float16 {
     uint16_t bits;
 };
@@ -13,8 +13,8 @@ struct bfloat16 {
     uint16_t bits;
 };
 
-// What one number is computed with, what many are added or multiplied in (a total need not fit the dtype of its
-// terms), and how the host passes one to a kernel.
+// Value : type of the arithmetic on one number. Total : accumulator of sums and products, which need not fit the dtype.
+// Argument : type of a kernel parameter.
 template <class T>
 struct Arithmetic {
     using Value = T;
@@ -72,7 +72,7 @@ template <>
 struct Narrowed<bfloat16> {
     static __device__ __forceinline__ bfloat16 from(float number) {
         const uint32_t bits = __float_as_uint(number);
-        if (number != number) return {static_cast<uint16_t>(bits >> 16 | 0x40u)};  // rounding could make it infinite
+        if (number != number) return {static_cast<uint16_t>(bits >> 16 | 0x40u)};  // else rounding could give infinity
         return {static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
     }
 };
@@ -92,7 +92,7 @@ struct Narrowed<float16> {
 
 // ---- arithmetic ---------------------------------------------------------------------------------------------------
 
-// Integers wrap round, as torch's do: signed overflow would be undefined.
+// Integers wrap around, as in torch: computed unsigned, since signed overflow is undefined.
 __device__ __forceinline__ int32_t plus(int32_t a, int32_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
@@ -113,8 +113,8 @@ __device__ __forceinline__ double times(double a, double b) { return a * b; }
 
 // ---- several numbers at a time ------------------------------------------------------------------------------------
 
-// `count` adjacent numbers. Where they make up 16 bytes they are read as four words: one instruction, which a struct of
-// shorter numbers would not become.
+// `count` adjacent numbers. 16 bytes are loaded as four words, which compiles to one instruction, unlike a struct of
+// smaller numbers.
 template <class T, int count>
 struct Pack {
     T at[count];
@@ -137,7 +137,7 @@ __device__ __forceinline__ Pack<T, count> load(const T* address) {
     }
 }
 
-// Stores 16 bytes at a time: `count` numbers make up that or twice as much.
+// Stores 16 bytes at a time; `count` numbers are a multiple of that.
 template <class T, int count>
 __device__ __forceinline__ void store(T* address, const Pack<T, count>& numbers) {
     if constexpr (count == 1) {

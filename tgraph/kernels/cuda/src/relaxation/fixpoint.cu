@@ -1,18 +1,18 @@
-// Many rounds of a relaxation in one launch, while its frontiers are small: a single block needs no other to be done,
-// and the host need not look at each round. And near-far search (Davidson, Baxter, Garland, Owens, IPDPS 2014): what
-// has changed waits in a far pile until its value is within the border of those to relax now.
+// Many rounds of a relaxation in one launch of a single block, while frontiers are small: this saves the kernel
+// launches and host synchronisation of each round. With near-far scheduling (Davidson, Baxter, Garland, Owens, IPDPS
+// 2014): changed vertices beyond a threshold wait in a far pile.
 #include "relaxation/frontier.cuh"
 #include "relaxation/relax.cuh"
 
 namespace tgraph {
 
-// What a block takes on: vertices of a frontier, as many as it has threads, their arcs, and the far pile. More threads
-// would leave each too few registers.
+// Limits of a block: vertices of a frontier (one per thread; more threads would have too few registers), their arcs,
+// and vertices of the far pile.
 constexpr int small_size = 768, small_arcs = 1 << 14, small_far = 1 << 14;
 
-// Vertices that changed are put off when their value lies beyond the border. One whose value has fallen within it since
-// it was put off has been relaxed: it is stale. Values only fall and the border only rises, so no vertex is put off
-// again after its turn, and `bits`, which says who has been, is never cleared. Without buckets there is no border.
+// Vertices with a value beyond `border`. An entry whose value has fallen to the border since is stale: the vertex has
+// been relaxed. Values only fall and the border only rises, so a vertex enters the pile once, and `bits`, the set of
+// vertices that have entered, is never cleared. `border` is null without near-far scheduling.
 template <class V>
 struct FarPile {
     int64_t* list;
@@ -20,17 +20,17 @@ struct FarPile {
     V* border;
     V width;
 
-    __device__ bool takes(V value) const { return border && value > *border; }
+    __device__ bool is_far(V value) const { return border && value > *border; }
 
-    // The border of the bucket whose lowest value this is. It is part of the bucket, so that a border that rounding
-    // leaves at the lowest value admits that value.
+    // The border of the bucket with this lowest value; inclusive, so that it admits the lowest value even if rounding
+    // makes both equal.
     __device__ V border_from(V lowest) const {
         const V sum = plus(lowest, width);
         return sum < lowest ? identity<V>(true) : sum;
     }
 };
 
-// The least value over the block, for all of its threads.
+// The minimum over the block, for all of its threads.
 template <class V>
 __device__ V block_least(V value) {
     __shared__ V of_warp[small_size / 32];
@@ -45,14 +45,14 @@ __device__ V block_least(V value) {
     return value;
 }
 
-// Moves the border on and lists in `ids` the vertices that it now admits; returns how many. `spare` is overwritten.
+// Advances the border and lists the vertices that it now admits in `ids`; returns their number. `spare` is overwritten.
 template <class V>
 __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* values, int64_t* ids, int64_t* spare) {
     __shared__ int near, kept;
     V lowest = identity<V>(true);
     for (int64_t j = threadIdx.x; j < far_size; j += small_size) {
         const V value = values[far.list[j]];
-        if (far.takes(value) && value < lowest) lowest = value;
+        if (far.is_far(value) && value < lowest) lowest = value;
     }
     if (threadIdx.x == 0) near = kept = 0;
     lowest = block_least(lowest);
@@ -62,7 +62,7 @@ __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* val
         const V value = values[v];
         if (value > border)
             spare[atomicAdd(&kept, 1)] = v;
-        else if (far.takes(value))
+        else if (far.is_far(value))
             ids[atomicAdd(&near, 1)] = v;
     }
     __syncthreads();
@@ -74,10 +74,9 @@ __device__ int64_t refill(const FarPile<V>& far, int64_t& far_size, const V* val
     return size;
 }
 
-// Rounds of pushing from `size` vertices in `ids`, at most `max_rounds`, while they and their arcs are few. Leaves
-// there the frontier that comes next. log[3 r ...]: vertices and arcs of the frontier of round r, and how many it
-// changed.
-// state: vertices of the frontier, their arcs, rounds done, vertices in the far pile.
+// Rounds of push from `size` vertices in `ids`, at most `max_rounds`, while the frontier is within the limits; leaves
+// the next frontier in `ids`. log[3 r ...] : vertices and arcs of the frontier of round r, and changed vertices. state
+// : vertices of the next frontier, their arcs, rounds, vertices in the far pile.
 template <class V, class Neighbor>
 __global__ void __launch_bounds__(small_size, 1) push_small(
     const int64_t* offset, const Neighbor* neighbors, const void* weights, int64_t weight_type, int64_t weight_step,
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(small_size, 1) push_small(
         for (int i = threadIdx.x; i < num_changed; i += small_size) {
             const int64_t v = changed[i];
             put(reached + v / 32, 0u);
-            if (!far.takes(values[v]))
+            if (!far.is_far(values[v]))
                 ids[atomicAdd(&near, 1)] = v;
             else if (insert(far_bits, v))
                 far_list[add(&num_far, 1)] = v;
@@ -132,9 +131,9 @@ __global__ void __launch_bounds__(small_size, 1) push_small(
     if (threadIdx.x == 0) state[0] = size, state[1] = arcs, state[2] = round, state[3] = far_size;
 }
 
-// Of sums[0] vertices that a push has changed, lists in `ids` those within the border and puts off the others; empties
-// `reached`. state, from zeros: vertices listed, their arcs, vertices changed, vertices put off in addition to the
-// far_size before.
+// Splits sums[0] vertices changed by a push: those within the border are listed in `ids`, the others are added to the
+// far pile; clears `reached`. state, zeros on entry: vertices listed, their arcs, vertices changed, vertices added to
+// the far_size of the pile.
 template <class V>
 __global__ void put_off(
     const int64_t* changed, const int64_t* sums, const V* values, const int64_t* offset, uint32_t* reached,
@@ -142,7 +141,7 @@ __global__ void put_off(
     const FarPile<V> far{far_list, far_bits, border, V{}};
     const int64_t i = global_thread();
     const int64_t v = i < sums[0] ? changed[i] : 0;
-    const bool is_near = i < sums[0] && !far.takes(values[v]), is_far = i < sums[0] && !is_near && insert(far_bits, v);
+    const bool is_near = i < sums[0] && !far.is_far(values[v]), is_far = i < sums[0] && !is_near && insert(far_bits, v);
     __shared__ int64_t near_place, far_place;
     const int near_before = sum_before(is_near), far_before = sum_before(is_far);
     const int64_t near = block_sum(is_near), put_off = block_sum(is_far);

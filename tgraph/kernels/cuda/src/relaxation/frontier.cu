@@ -1,7 +1,6 @@
-// Sets of vertices: from masks and ids to bitmaps, and back to ids in ascending order.
+// Conversions of vertex sets between masks, ids and bitmaps, and the split of a frontier by a threshold.
 //
-// A compaction counts what each block keeps, adds the counts up (between the two kernels), and writes; so that the
-// result does not depend on which block comes first.
+// Compactions are stable: count per block, scan (by torch, between the two kernels), write.
 #include "relaxation/frontier.cuh"
 
 namespace tgraph {
@@ -18,13 +17,13 @@ __global__ void insert_ids(const int64_t* ids, int64_t count, uint32_t* words) {
     if (i < count) insert(words, ids[i]);
 }
 
-// Empties a bitmap of which these are the members.
+// Clears a bitmap whose members are `ids`.
 __global__ void clear_ids(const int64_t* ids, int64_t count, uint32_t* words) {
     const int64_t i = global_thread();
     if (i < count) put(words + ids[i] / 32, 0u);
 }
 
-// kept[1 + b] is the number of members in the words of block b, kept[0] is 0.
+// kept[1 + b] = number of members in the words of block b, kept[0] = 0.
 __global__ void count_members(const uint32_t* words, int64_t num_words, int64_t* kept) {
     const int64_t i = global_thread();
     const int64_t sum = block_sum(i < num_words ? __popc(words[i]) : 0);
@@ -32,7 +31,7 @@ __global__ void count_members(const uint32_t* words, int64_t num_words, int64_t*
     if (global_thread() == 0) kept[0] = 0;
 }
 
-// The members, where kept[b] of them are in the words of blocks before b.
+// Lists the members; kept[b] : number of members before block b.
 __global__ void list_members(const uint32_t* words, int64_t num_words, const int64_t* kept, int64_t* ids) {
     const int64_t i = global_thread();
     uint32_t word = i < num_words ? words[i] : 0;
@@ -41,8 +40,8 @@ __global__ void list_members(const uint32_t* words, int64_t num_words, const int
         *place++ = i * 32 + __ffs(static_cast<int>(word)) - 1;
 }
 
-// near[1 + b] is the number of vertices in block b whose value is below the threshold; sums[0] and sums[1] grow by
-// their number and that of their arcs.
+// near[1 + b] = number of vertices of block b with a value below the threshold; adds their number and that of their
+// arcs to sums[0] and sums[1].
 template <class V>
 __global__ void count_near(
     const int64_t* ids, int64_t count, const V* values, const V* threshold, const int64_t* offset, int64_t* near,
@@ -58,7 +57,7 @@ __global__ void count_near(
     add(sums + 1, arcs);
 }
 
-// The near vertices, then the others, each in order; near[b] of those before block b are near, near[num_blocks] of all.
+// Stable partition: near vertices first. near[b] : number of near vertices before block b, near[num_blocks] : of all.
 template <class V>
 __global__ void list_near(
     const int64_t* ids, int64_t count, const V* values, const V* threshold, const int64_t* near, int64_t* parted) {
@@ -68,7 +67,7 @@ __global__ void list_near(
     if (i < count) parted[is_near ? before : near[gridDim.x] + i - before] = ids[i];
 }
 
-// degrees[1 + i] is that of row i, at most `width` where that is not negative; degrees[0] is 0.
+// degrees[1 + i] = degree of row i, limited to `width` unless that is negative; degrees[0] = 0.
 __global__ void list_degrees(
     const int64_t* offset, const int64_t* rows, int64_t num_rows, int64_t width, int64_t* degrees) {
     const int64_t i = global_thread();

@@ -1,4 +1,4 @@
-// Sets of vertices as bitmaps, sums over a block, and the arcs of some rows numbered through.
+// Vertex sets as bitmaps, sums and scans over a block, and edge-balanced assignment of the arcs of rows to blocks.
 #pragma once
 
 #include "base/atomics.cuh"
@@ -15,14 +15,14 @@ __device__ int lane() { return threadIdx.x % 32; }
 
 __device__ bool contains(const uint32_t* words, int64_t v) { return words[v / 32] >> (v % 32) & 1; }
 
-// True for whoever sets the bit, which among threads that do so at once is one.
+// Returns whether this thread has set the bit; true for exactly one of several concurrent threads.
 __device__ bool insert(uint32_t* words, int64_t v) {
     const uint32_t bit = uint32_t{1} << (v % 32);
     if (look(words + v / 32) & bit) return false;
     return !(atomicOr(words + v / 32, bit) & bit);
 }
 
-// ---- sums; all threads of the warp, or of the block, take part
+// ---- sums; called by all threads of the warp or block
 
 template <class T>
 __device__ T warp_sum(T value) {
@@ -30,7 +30,7 @@ __device__ T warp_sum(T value) {
     return value;
 }
 
-// The sum over a block of so many threads, for its thread 0.
+// The sum over a block, for its thread 0.
 template <int threads = block_size>
 __device__ int64_t block_sum(int64_t value) {
     __shared__ int64_t of_warp[threads / 32];
@@ -44,7 +44,7 @@ __device__ int64_t block_sum(int64_t value) {
     return sum;
 }
 
-// The sum over the threads before this one, in a block of so many.
+// Exclusive scan over the threads of a block.
 template <int threads = block_size>
 __device__ int sum_before(int value) {
     __shared__ int of_warp[threads / 32];
@@ -61,9 +61,9 @@ __device__ int sum_before(int value) {
     return before;
 }
 
-// ---- arcs of rows, numbered through
+// ---- edge-balanced assignment of arcs
 
-// The row, of those in low..high-1, that arc number `arc` belongs to, where before[row] arcs come before each.
+// The row in low .. high - 1 of arc number `arc`, where `before` are exclusive prefix sums of the degrees.
 template <class Count>
 __device__ int64_t row_of_arc(const Count* before, int64_t low, int64_t high, int64_t arc) {
     while (high - low > 1) {
@@ -76,15 +76,14 @@ __device__ int64_t row_of_arc(const Count* before, int64_t low, int64_t high, in
     return low;
 }
 
-// A block takes so many arcs, whosoever they are: those of a hub are shared by many blocks.
+// Arcs per block, of any rows: a hub is shared by several blocks.
 constexpr int arcs_per_block = 1024;
 
-// Rows from `first` up to but without `end`.
 struct RowRange {
     int64_t first, end;
 };
 
-// The rows that the arcs first..last belong to; all threads of the block take part.
+// The rows of arcs first .. last. Called by all threads of the block.
 __device__ RowRange rows_of_arcs(const int64_t* before, int64_t num_rows, int64_t first, int64_t last) {
     __shared__ int64_t ends[2];
     if (threadIdx.x < 2) ends[threadIdx.x] = row_of_arc(before, 0, num_rows, threadIdx.x == 0 ? first : last);
@@ -92,7 +91,7 @@ __device__ RowRange rows_of_arcs(const int64_t* before, int64_t num_rows, int64_
     return {ends[0], ends[1] + 1};
 }
 
-// The rows that the arcs of this block belong to.
+// The rows of the arcs of this block.
 __device__ RowRange rows_of_block(const int64_t* before, int64_t num_rows, int64_t num_arcs) {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * arcs_per_block;
     const int64_t last = (first + arcs_per_block < num_arcs ? first + arcs_per_block : num_arcs) - 1;

@@ -1,18 +1,18 @@
-// One round of a min or max fixpoint: along the arcs of the frontier (push), or into all vertices (pull).
+// One round of a relaxation (min or max fixpoint): push along the arcs of the frontier, or pull into all vertices.
 //
-// Rounds are synchronous: what is sent are the values from before the round, of which the caller keeps a copy. So the
-// values after a round and the set of changed vertices are the same in either direction, whichever thread comes first.
+// Rounds are synchronous: messages are computed from a copy of the values before the round. So the values after a round
+// and the set of changed vertices do not depend on the direction or the order of threads. Improvements are atomic min
+// or max in a push; a pull owns its rows, except for tiles of long rows.
 #include "relaxation/frontier.cuh"
 #include "relaxation/relax.cuh"
 
 namespace tgraph {
 
-// sums[0], sums[1]: how many vertices have changed, and how many arcs leave them.
+// sums[0], sums[1] : number of changed vertices, and of their arcs.
 
-// Sends along the arcs of `num_rows` rows. sent[i, column] is the value that row i sends; values is [n, columns], and
-// `lanes` adjacent threads take so many columns of an arc. Weights come in the order of the arcs
-// sent along, or where `stored` in that of all arcs. `reached` is an empty bitmap; whoever is first to improve a vertex
-// marks it there and lists it in `changed`.
+// Push along the arcs of `num_rows` rows. sent[i, column] : value of row i. values : [n, columns]; `lanes` adjacent
+// threads process columns of an arc. Weights are in the order of the arcs of these rows, or with `stored` of all arcs.
+// `reached` is an empty bitmap; the first thread to improve a vertex marks it there and lists it in `changed`.
 template <class V, class Neighbor>
 __global__ void push_arcs(
     const int64_t* offset, const Neighbor* neighbors, const int64_t* rows, const int64_t* before, int64_t num_rows,
@@ -52,17 +52,17 @@ __global__ void push_arcs(
     for (int i = threadIdx.x; i < num_found; i += block_size) changed[place + i] = found[i];
 }
 
-// The arcs into a row from which a pull reads, and what it needs to do so.
+// Operands of a pull along the in-arcs of a row.
 template <class V, class Neighbor>
 struct InArcs {
     const Neighbor* neighbors;
-    const uint32_t* front;  // the vertices that send, null where all do
-    const V* sent;          // by vertex
+    const uint32_t* front;  // bitmap of the active vertices, null for all
+    const V* sent;          // per vertex
     Messages<V> messages;
-    bool bounded;  // whether no message is better than `bound`
+    bool bounded;  // `bound` is at least as good as any message
     V bound;
 
-    __device__ bool is_settled(V best) const { return bounded && !messages.improves(bound, best); }
+    __device__ bool is_final(V best) const { return bounded && !messages.improves(bound, best); }
 
     __device__ V better_of(V best, int64_t arc) const {
         const int64_t u = neighbors[arc];
@@ -73,11 +73,11 @@ struct InArcs {
         return messages.improves(message, best) ? message : best;
     }
 
-    // The best of `best` and the messages along these arcs, which all lanes of a warp read together.
+    // The best of `best` and the messages along these arcs, by all lanes of a warp.
     __device__ V scan(int64_t begin, int64_t end, V best) const {
         for (int64_t arc = begin; arc < end; arc += 32) {
             if (arc + lane() < end) best = better_of(best, arc + lane());
-            if (__any_sync(all_lanes, is_settled(best))) break;
+            if (__any_sync(all_lanes, is_final(best))) break;
         }
         for (int step = 16; step; step /= 2) {
             const V other = __shfl_xor_sync(all_lanes, best, step);
@@ -87,11 +87,11 @@ struct InArcs {
     }
 };
 
-constexpr int probe = 8;          // so many arcs each thread reads by itself: most rows are short, or settled then
-constexpr int arcs_per_tile = 1024;  // longer rows are cut into tiles, which warps of other blocks read too
+constexpr int probe = 8;             // arcs that a thread reads alone: most rows are short, or final after that
+constexpr int arcs_per_tile = 1024;  // longer rows are cut into tiles for warps of any block
 
-// Pulls into all rows but what is left of the longest, which are listed as tiles: row, first arc.
-// `reached` is overwritten. sums[2] is the number of tiles.
+// Pull into all rows; the rest of long rows is listed as tiles: row, first arc. `reached` is overwritten. sums[2] :
+// number of tiles.
 template <class V, class Neighbor>
 __global__ void pull_rows(
     const int64_t* offset, const Neighbor* neighbors, int64_t num_rows, const uint32_t* front, const V* sent,
@@ -103,11 +103,11 @@ __global__ void pull_rows(
     const V old = v < num_rows ? values[v] : V{};
     V best = old;
     int64_t arc = 0, end = 0;
-    if (v < num_rows && !in.is_settled(old)) {
+    if (v < num_rows && !in.is_final(old)) {
         arc = offset[v], end = offset[v + 1];
         for (const int64_t stop = end - arc < probe ? end : arc + probe; arc < stop; ++arc) {
             best = in.better_of(best, arc);
-            if (in.is_settled(best)) arc = end = stop;
+            if (in.is_final(best)) arc = end = stop;
         }
     }
     if (end - arc > arcs_per_tile) {
@@ -133,7 +133,7 @@ __global__ void pull_rows(
     }
 }
 
-// Pulls along the tiles that pull_rows has listed, one for each warp at a time.
+// Pull along the tiles listed by pull_rows, one per warp at a time.
 template <class V, class Neighbor>
 __global__ void pull_tiles(
     const int64_t* offset, const Neighbor* neighbors, const uint32_t* front, const V* sent, const void* weights,
@@ -145,8 +145,8 @@ __global__ void pull_tiles(
     for (int64_t tile = global_thread() / 32; tile < num_tiles; tile += step) {
         const int64_t v = tiles[2 * tile], begin = tiles[2 * tile + 1];
         const int64_t end = offset[v + 1] - begin < arcs_per_tile ? offset[v + 1] : begin + arcs_per_tile;
-        const V old = __shfl_sync(all_lanes, look(values + v), 0);  // other warps may write it meanwhile
-        if (in.is_settled(old)) continue;
+        const V old = __shfl_sync(all_lanes, look(values + v), 0);  // other warps may change it
+        if (in.is_final(old)) continue;
         const V best = in.scan(begin, end, old);
         if (lane() || !messages.improves(best, old)) continue;
         if (!messages.improves(best, improve(values + v, best, messages.lowest)) || !insert(reached, v)) continue;

@@ -1,29 +1,20 @@
-// What travels along an arc in a relaxation.
+// The messages of a relaxation: edge operation and weights.
 #pragma once
 
 #include "base/atomics.cuh"
+#include "base/numbers.cuh"
 
 namespace tgraph {
 
-// Integers wrap around, as torch's do.
-__device__ int32_t plus(int32_t a, int32_t b) { return static_cast<int32_t>(uint32_t(a) + uint32_t(b)); }
-__device__ int64_t plus(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
-__device__ float plus(float a, float b) { return a + b; }
-__device__ double plus(double a, double b) { return a + b; }
-__device__ int32_t times(int32_t a, int32_t b) { return static_cast<int32_t>(uint32_t(a) * uint32_t(b)); }
-__device__ int64_t times(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }
-__device__ float times(float a, float b) { return a * b; }
-__device__ double times(double a, double b) { return a * b; }
-
-// Without this two zeros of different sign could take turns, and which one stays would depend on who comes first.
+// Zeros of different sign are equal but have different bits, so that the result would depend on the order of threads.
 __device__ int32_t without_negative_zero(int32_t a) { return a; }
 __device__ int64_t without_negative_zero(int64_t a) { return a; }
 __device__ float without_negative_zero(float a) { return a + 0.0f; }
 __device__ double without_negative_zero(double a) { return a + 0.0; }
 
-// An edge operation with its weights: one for each arc (step 1) or one for all (step 0). The operation, the direction
-// and the type of the weights are looked up for each message: all threads agree on them, and memory is what they wait
-// for. A kernel for each combination would have to be compiled at first use.
+// An edge operation with its weights, one per arc (step 1) or one for all (step 0). Operation, direction and dtype of
+// the weights are dispatched per message: branches are uniform over all threads, and kernels are bound by memory.
+// Templates would have to be compiled for each combination at first use.
 template <class V>
 struct Messages {
     enum Edge { copy, plus_weight, times_weight, lesser, greater };
@@ -56,7 +47,7 @@ struct Messages {
         return without_negative_zero(message);
     }
 
-    // A vertex that nothing has reached has nothing to send: its message would overflow, or be the weight alone.
+    // Unreached vertices send nothing: their message would overflow, or be the weight alone.
     __device__ bool is_sent(V value) const { return value != identity<V>(lowest); }
     __device__ bool improves(V message, V value) const { return better(message, value, lowest); }
 };

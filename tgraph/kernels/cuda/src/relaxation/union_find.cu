@@ -1,14 +1,14 @@
-// Union-find without locks: the larger root is hooked under the smaller by compare-and-swap (ECL-CC: Jaiganesh and
-// Burtscher, HPDC 2018; Afforest: Sutton, Ben-Nun, Barak, IPDPS 2018).
+// Connected components by lock-free union-find: the larger root is hooked under the smaller by compare-and-swap
+// (ECL-CC: Jaiganesh and Burtscher, HPDC 2018; Afforest: Sutton, Ben-Nun, Barak, IPDPS 2018). Edge-balanced.
 //
-// A label never points at a larger vertex and only ever falls, so there are no cycles, and the root of a tree is its
-// smallest vertex, whichever thread comes first.
+// A label is never a larger vertex and only decreases, so there are no cycles, and the root of a tree is its smallest
+// vertex, for any order of threads.
 #include "relaxation/frontier.cuh"
 
 namespace tgraph {
 
-// The root of v's tree as it is now. On the way each vertex is made to point at its grandparent, which halves the path
-// for whoever comes next; a vertex that is no root never becomes one again.
+// The current root of v, with path halving: each vertex on the way is pointed at its grandparent. A vertex that is not
+// a root never becomes one again.
 template <class Label>
 __device__ Label find_root(Label* label, Label v) {
     Label parent = look(label + v);
@@ -22,7 +22,7 @@ __device__ Label find_root(Label* label, Label v) {
     return v;
 }
 
-// sums[0] grows where a label is none: negative, or a vertex larger than its own.
+// Adds the number of invalid labels, negative or larger than their vertex, to sums[0].
 template <class Label>
 __global__ void count_strays(const Label* label, int64_t n, int64_t* sums) {
     const int64_t v = global_thread();
@@ -51,8 +51,8 @@ __global__ void hook(
     }
 }
 
-// Makes every vertex point at its root. Each thread writes for its own vertex only: one that is late with the
-// grandparent of another's would undo what that has found.
+// Points every vertex at its root. Each thread writes the label of its own vertex only: path halving here could
+// overwrite the root that another thread has found.
 template <class Label>
 __global__ void flatten(Label* label, int64_t n) {
     const int64_t v = global_thread();
@@ -62,8 +62,8 @@ __global__ void flatten(Label* label, int64_t n) {
     put(label + v, root);
 }
 
-// The vertices of other trees than that of `root` and more than `width` arcs, as a bitmap; sums[0] and sums[1] grow by
-// how many they are and how many arcs leave them.
+// The bitmap of vertices outside of the tree of `root` with more than `width` arcs; adds their number and that of their
+// arcs to sums[0] and sums[1].
 template <class Label>
 __global__ void mark_outside(
     const Label* label, const int64_t* offset, int64_t n, int64_t root, int64_t width, uint32_t* words, int64_t* sums) {
