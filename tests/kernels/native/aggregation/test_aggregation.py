@@ -300,7 +300,7 @@ def test_kernels_refuse_arrays_that_do_not_fit():
     ):
         with pytest.raises(ValueError):
             module.pull_float32(*structure, None, **{**good, **rest, **wrong})
-    with pytest.raises(ValueError, match="heard"):
+    with pytest.raises(ValueError, match="active"):
         module.pull_float32(*structure, torch.ones(5, dtype=torch.bool), **good, **rest)
 
 

@@ -1,4 +1,5 @@
-// Bindings of the neighbour intersection: triangles in all, at each vertex, and arcs between neighbours.
+// Bindings of neighbor intersection: triangles in total, per vertex, and arcs between neighbors (clustering
+// coefficient).
 #include "analytics/intersect.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -10,7 +11,7 @@
 namespace tgraph {
 namespace {
 
-// Calls counter.visit(u) for every row on all threads, each with a counter of its own made by make(thread).
+// Calls counter.visit(u) for every row in parallel; each thread has a counter of its own, make(thread).
 template <class Make>
 int64_t count_rows(const int64_t* offset, int64_t num_vertices, int threads, const Make& make) {
     const RowChunks chunks{offset, num_vertices, 1 << 12};  // small, as the work of an arc varies
@@ -32,7 +33,7 @@ int64_t count_rows(const int64_t* offset, int64_t num_vertices, int threads, con
     return total.load();
 }
 
-// Zeros, `size` of them for each thread, written by the thread that asks for them.
+// Zeroed arrays of `size` words per thread, initialised by that thread (first touch).
 template <class Word>
 class PerThread {
 public:
@@ -45,7 +46,7 @@ public:
     }
 
 private:
-    static constexpr int64_t line = 64 / sizeof(Word);  // no cache line is shared by two threads
+    static constexpr int64_t line = 64 / sizeof(Word);  // avoids false sharing
     int64_t size_;
     Scratch<Word> data_;
 };
@@ -85,15 +86,15 @@ StoredRows<Neighbor> rows_of(const In<int64_t>& offset, const In<Neighbor>& neig
     return {offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
-// `rank` says whether to renumber the vertices by degree; without it a sample of the degrees does.
+// rank : whether to relabel vertices by degree; None decides by a sample of the degrees.
 template <class Neighbor>
-int64_t count_triangles(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Out<int64_t>> found,
-                        std::optional<bool> rank) {
+int64_t count_triangles(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> found, std::optional<bool> rank) {
     const auto rows = rows_of(offset, neighbors);
-    int64_t* counts = found ? found->data() : nullptr;
     if (rank.value_or(is_skewed(rows)))
-        return found ? count_ranked<Tally::each>(rows, counts) : count_ranked<Tally::total>(rows, counts);
-    return found ? count_stored<Tally::each>(rows, counts) : count_stored<Tally::total>(rows, counts);
+        return found.is_valid() ? count_ranked<Tally::each>(rows, found.data())
+                                : count_ranked<Tally::total>(rows, nullptr);
+    return found.is_valid() ? count_stored<Tally::each>(rows, found.data())
+                            : count_stored<Tally::total>(rows, nullptr);
 }
 
 template <class Neighbor>

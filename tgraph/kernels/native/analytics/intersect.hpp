@@ -1,9 +1,10 @@
-// Counting the common neighbours of adjacent vertices: the triangles of an undirected graph.
+// Triangle counting by intersection of neighbor lists, parallel over vertices.
 //
-// A triangle u, v, w is found once, at the member u that comes last in the order of rows: v and w stand in the row of
-// u, and w in that of v. The row of u is marked in a bitmap, so that the rows of its neighbours are compared with it
-// by one look-up for each entry. Where vertices are ranked by degree nearly all neighbours are hubs; the rows of these
-// are kept as bitmaps too, and are compared with the marks 64 entries at a time.
+// A triangle u, v, w is found once, at its largest vertex u: v and w are in the row of u, and w is in the row of v. The
+// row of u is marked in a bitmap per thread, so that rows of its neighbors are intersected by one lookup per entry. If
+// vertices are ranked by degree (orient.hpp), most neighbors are hubs; rows of hubs are also stored as bitmaps, and
+// intersected 64 entries at a time by popcount. Counts per vertex are added atomically (relaxed), those at hubs per
+// thread first.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,8 @@
 
 namespace tgraph {
 
-// What is counted: the triangles; those at each vertex; or at each vertex the arcs between its neighbours, where an
-// edge that is stored more than once stands for an arc either way and counts twice.
+// total : all triangles. each : triangles per vertex. arcs : per vertex, the arcs between its neighbors, where an edge
+// that is stored more than once stands for an arc in both directions.
 enum class Tally { total, each, arcs };
 
 inline int64_t words_of(int64_t bits) { return (bits + 63) / 64; }
@@ -28,8 +29,7 @@ inline bool is_marked(const uint64_t* bits, int64_t i) { return bits[i >> 6] >> 
 
 inline void mark(uint64_t* bits, int64_t i) { bits[i >> 6] |= uint64_t{1} << (i & 63); }
 
-// How many bits are set in both: by one instruction for each word where the processor has it, which is from before AVX2
-// on, or for eight words.
+// Popcount of the intersection of two bitmaps: with the popcnt instruction, or AVX-512 vector popcount.
 TGRAPH_MULTIVERSION_NARROW inline int64_t count_each_word(const uint64_t* a, const uint64_t* b, int64_t words) {
     int64_t count = 0;
     for (int64_t i = 0; i < words; ++i) count += __builtin_popcountll(a[i] & b[i]);
@@ -57,8 +57,8 @@ inline void add(int64_t& shared, int64_t amount) {
     if (amount) std::atomic_ref<int64_t>(shared).fetch_add(amount, std::memory_order_relaxed);
 }
 
-// The rows of the largest hubs as bitmaps. Row v has bits 0 .. v - 1, in whole words: rows of one block of 64 are of
-// equal length.
+// Rows of the largest hubs as bitmaps, triangular: row v has bits 0 .. v - 1, rounded up to words, so that the rows of
+// a block of 64 have equal lengths.
 class HubRows {
 public:
     int64_t size = 0;
@@ -82,7 +82,7 @@ public:
     static int64_t words(int64_t v) { return v / 64 + 1; }
 
 private:
-    static constexpr int64_t most = 1 << 14;  // 16 MiB of bits, which caches hold
+    static constexpr int64_t most = 1 << 14;  // 16 MiB of bitmaps, which fit the last-level cache
     Scratch<uint64_t> bits_;
 
     static int64_t start(int64_t v) {
@@ -91,7 +91,7 @@ private:
     }
 };
 
-// ---- Graphs whose vertices are renumbered by rank.
+// ---- Graphs relabelled by rank.
 
 template <class Neighbor>
 struct RankedGraph {
@@ -102,10 +102,10 @@ struct RankedGraph {
         : arcs(rows, tally == Tally::arcs), hubs(arcs, false) {
         if (tally == Tally::arcs) twice_hubs = HubRows(arcs, true);
     }
-
 };
 
-// One thread's count. `marks` [n bits, zeros] and, for Tally::arcs, `twice_marks`; `found` [n] is shared and by rank.
+// The counter of a thread. `marks` [n bits, zeros] and, for Tally::arcs, `twice_marks`; `found` [n], by rank, is
+// shared.
 template <class Neighbor, Tally tally>
 class RankedCounter {
 public:
@@ -140,7 +140,7 @@ public:
             for (int64_t i = 0; i < degree; ++i) twice_marks_[row[i] >> 6] = 0;
     }
 
-    // Fetches the rows of other vertices than hubs that visit(u) will compare.
+    // Prefetches the rows of neighbors that are not hubs, for visit(u).
     TGRAPH_INLINE void prefetch(int64_t u) const {
         const Neighbor *row = arcs_.row(u), *last = row + arcs_.degree(u);
         for (int64_t i = 0; i < most_fetched && last != row && *--last >= hubs_.size; ++i) {
@@ -149,7 +149,7 @@ public:
         }
     }
 
-    // Adds what was counted at the hubs to what is shared.
+    // Adds the counts at hubs to the shared counts.
     void finish() {
         if constexpr (tally != Tally::total)
             for (int64_t v = 0; v < hubs_.size; ++v) add(found_[v], at_hub_[v]);
@@ -164,13 +164,13 @@ private:
 
     bool is_twice(const Neighbor* arc) const { return arcs_.twice.data()[arc - arcs_.neighbors.data()]; }
 
-    // How many arcs the edge stands for.
+    // The multiplicity of the edge.
     int64_t weight(const Neighbor* arc) const {
         if constexpr (tally == Tally::arcs) return 1 + is_twice(arc);
         return 1;
     }
 
-    // The common neighbours of u and the hub v = row[i]: by whole words, or by a look-up for each w before v where
+    // Common neighbors of u and the hub v = row[i]: by words of the bitmaps, or by a lookup for each w before v if
     // these are few.
     int64_t compare_with_hub(const Neighbor* row, int64_t i) {
         const int64_t v = row[i], words = HubRows::words(v);
@@ -193,7 +193,7 @@ private:
         return count;
     }
 
-    // As compare_with_hub by words, where `weight` is that of the arc from u to v.
+    // compare_with_hub by words; `weight` is that of the arc u -> v.
     int64_t tally_words(int64_t v, int64_t words, int64_t weight) {
         const uint64_t* hub = hubs_[v];
         int64_t count = count_common(marks_, hub, words);
@@ -208,8 +208,8 @@ private:
         return count;
     }
 
-    // The common neighbours of u and v = row[i], which is no hub: by the entries of the row of v, or by a search for
-    // each w before v where these are far fewer.
+    // Common neighbors of u and v = row[i], which is not a hub: by a lookup for each entry of the row of v, or a binary
+    // search for each w before v if these are far fewer.
     int64_t compare_with_list(const Neighbor* row, int64_t i) {
         const Neighbor *first = arcs_.row(row[i]), *last = first + arcs_.degree(row[i]);
         int64_t count = 0;
@@ -256,9 +256,9 @@ private:
     }
 };
 
-// ---- Graphs as they are stored.
+// ---- Graphs in their own numbering.
 
-// One thread's count. `marks` [n bits, zeros]; `found` [n] is shared. Parallel arcs and self-loops are passed over.
+// The counter of a thread. `marks` [n bits, zeros]; `found` [n] is shared. Parallel arcs and self-loops are skipped.
 template <class Neighbor, Tally tally>
 class StoredCounter {
 public:
@@ -287,7 +287,7 @@ public:
             for (int64_t i = 0; i < size; ++i) marks_[row[i] >> 6] = 0;
     }
 
-    // Fetches the rows that visit(u) will compare. Each is likely to be far from those before it.
+    // Prefetches the rows of the neighbors, for visit(u).
     TGRAPH_INLINE void prefetch(int64_t u) const {
         if (!fetches_) return;
         const int64_t begin = rows_.offset[u], end = std::min(rows_.offset[u + 1], begin + most_fetched);
@@ -307,13 +307,13 @@ private:
     int64_t* found_;
     const bool fetches_;
 
-    // The first neighbour that is not below `limit`.
+    // The first neighbor that is not below `limit`.
     static const Neighbor* scan(const Neighbor* first, const Neighbor* last, int64_t limit) {
         while (first != last && *first < limit) ++first;
         return first;
     }
 
-    // The common neighbours of u and v = row[i] that are below v.
+    // Common neighbors of u and v = row[i] that are below v.
     int64_t compare(const Neighbor* row, int64_t i, bool marked) {
         const int64_t v = row[i];
         const Neighbor *first = rows_.neighbors + rows_.offset[v], *last = rows_.neighbors + rows_.offset[v + 1];
@@ -353,9 +353,9 @@ private:
         return count;
     }
 
-    int64_t tally_if_equal(Neighbor found, Neighbor wanted) {
-        if (found != wanted) return 0;
-        if constexpr (tally != Tally::total) add(found_[wanted], 1);
+    int64_t tally_if_equal(Neighbor a, Neighbor b) {
+        if (a != b) return 0;
+        if constexpr (tally != Tally::total) add(found_[a], 1);
         return 1;
     }
 };

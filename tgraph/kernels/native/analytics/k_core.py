@@ -1,4 +1,4 @@
-"""Core numbers by the kernel in `peel.cpp`."""
+"""Core numbers by the kernel in `k_core.cpp`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Label propagation by the kernel in `vote.cpp`."""
+"""Label propagation by the kernel in `label_propagation.cpp`."""
 
 from __future__ import annotations
 

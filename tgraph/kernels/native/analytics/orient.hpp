@@ -1,8 +1,9 @@
-// The edges of an undirected graph as arcs that lead to the end of larger degree, between vertices renumbered by rank.
+// Orientation of an undirected graph by degree: each edge becomes an arc to the end of larger degree, and vertices are
+// renumbered by descending degree (Chiba and Nishizeki, "Arboricity and subgraph listing algorithms", 1985; Schank and
+// Wagner, WEA 2005). By parallel radix sorts (radix.hpp).
 //
-// Vertex 0 of the result is the largest hub. A row holds the neighbours of smaller rank, ascending, so that no row is
-// longer than sqrt(2 m), and so that the hubs, of which most rows consist, are the smallest numbers. Method: Chiba and
-// Nishizeki, "Arboricity and subgraph listing algorithms", 1985; Schank and Wagner, WEA 2005.
+// Vertex 0 of the result is the largest hub. A row has the neighbors of smaller rank, ascending; it is no longer than
+// sqrt(2 m), and most of its entries are hubs, which have the smallest numbers.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace tgraph {
 
-// Rows ascend; parallel arcs and self-loops may occur.
+// CSR with ascending rows; parallel arcs and self-loops are allowed.
 template <class Neighbor>
 struct StoredRows {
     const int64_t* offset;
@@ -30,7 +31,7 @@ struct StoredRows {
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
 
-// The vertices, by how much smaller their degree is than the largest one.
+// Source of a radix sort by descending degree: the key is the largest degree minus the degree.
 template <class Neighbor>
 struct ByDegree {
     const StoredRows<Neighbor>& rows;
@@ -44,7 +45,7 @@ struct ByDegree {
     }
 };
 
-// Writes the vertices in their order, and the place of each.
+// Its sink: the vertices in order, and the rank of each.
 template <class Record, class Neighbor>
 struct RankSink {
     Neighbor *order, *rank;
@@ -58,11 +59,11 @@ struct RankSink {
     void finish(const std::vector<Cursor>&) const {}
 };
 
-// Vertices by descending degree, those of equal degree by number, and the place of each in that order.
+// Vertices by descending degree, then number (`order`), and the inverse permutation (`rank`).
 template <class Neighbor>
 struct Ranking {
     Scratch<Neighbor> order, rank;
-    Scratch<int64_t> offset;  // where the rows begin once they are stored in that order
+    Scratch<int64_t> offset;  // offsets of the rows in that order
 
     explicit Ranking(const StoredRows<Neighbor>& rows)
         : order(rows.num_vertices), rank(rows.num_vertices), offset(rows.num_vertices + 1) {
@@ -70,7 +71,7 @@ struct Ranking {
         using Placed = Record<Key, NoId>;
         const int64_t n = rows.num_vertices;
         const int64_t largest = reduce(n, int64_t{0}, [&](int64_t v) { return rows.degree(v); }, larger);
-        const int bits = n ? std::bit_width(static_cast<uint64_t>(n - 1)) : 0;
+        const int bits = bits_below(n);
         const std::vector<Digit> digits =
             split_into_digits(bits, bits + std::bit_width(static_cast<uint64_t>(largest)));
         radix_sort<Placed>(ByDegree<Neighbor>{rows, largest, n, bits}, n,
@@ -81,8 +82,8 @@ struct Ranking {
     }
 };
 
-// What the radix sort reads: the rows of the hubs first, every arc turned around to end in the hub. Sorted by source,
-// rows come out ascending.
+// Source of the radix sort: rows in order of rank, every arc reversed to lead to the hub. The sort by source is stable,
+// so that rows of the result ascend.
 template <class Neighbor, bool keeps_parallel>
 struct TowardsHubs {
     const StoredRows<Neighbor>& rows;
@@ -106,7 +107,7 @@ struct TowardsHubs {
     }
 };
 
-// Writes records, and how many there are once all are written.
+// Writes records, and counts them.
 template <class Record>
 struct MeasuringSink {
     Record* out;
@@ -124,7 +125,7 @@ struct OrientedRows {
     Ranking<Neighbor> ranking;
     Scratch<int64_t> offset, end;  // row u is neighbors[offset[u]:end[u]]
     Scratch<Neighbor> neighbors;
-    Scratch<uint8_t> twice;  // which arcs stand for several parallel ones; only where these are asked for
+    Scratch<uint8_t> twice;  // whether an arc stands for parallel arcs; only with marks_parallel
     int64_t num_vertices, num_arcs = 0;
 
     OrientedRows(const StoredRows<Neighbor>& rows, bool marks_parallel)
@@ -146,16 +147,16 @@ private:
     void sort(const StoredRows<Neighbor>& rows) {
         using Key = std::conditional_t<sizeof(Neighbor) == 8, uint128_t, uint64_t>;
         using Arc = Record<Key, NoId>;
-        const int bits = num_vertices ? std::bit_width(static_cast<uint64_t>(num_vertices - 1)) : 0;
+        const int bits = bits_below(num_vertices);
         const TowardsHubs<Neighbor, keeps_parallel> source{rows, ranking, rows.num_arcs(), bits};
         const std::vector<Digit> digits = split_into_digits(bits, 2 * bits);
-        Scratch<Arc> arcs(source.size);  // about half of it will be touched
+        Scratch<Arc> arcs(source.size);  // about half of it is written
         counting_pass<Arc>(source, MeasuringSink<Arc>{arcs.data(), &num_arcs}, digits.front());
         neighbors = Scratch<Neighbor>(num_arcs);
         fill(offset.data(), num_vertices + 1, int64_t{0});
         const CsrSink<Arc, Neighbor> sink{offset.data(), neighbors.data(), nullptr, num_vertices, bits};
         std::vector<Digit> left(digits.begin() + 1, digits.end());
-        if (left.empty()) left.push_back({bits, 0});  // all values are equal: a pass that only unpacks
+        if (left.empty()) left.push_back({bits, 0});  // a pass that only unpacks
         radix_sort<Arc>(Records<Arc>{arcs.data(), num_arcs}, num_arcs, sink, left);
     }
 
@@ -181,8 +182,8 @@ private:
     }
 };
 
-// True where renumbering by degree pays: rows are long, and some much longer than most. Judged by a sample, as in the
-// GAP benchmark suite (Beamer, Asanovic, Patterson, 2015).
+// Whether relabelling by degree pays off, by a sample of degrees: the average is large and much larger than the median,
+// as in the GAP benchmark suite (Beamer, Asanovic, Patterson, 2015).
 template <class Neighbor>
 bool is_skewed(const StoredRows<Neighbor>& rows) {
     constexpr int64_t samples = 1000;
@@ -190,7 +191,7 @@ bool is_skewed(const StoredRows<Neighbor>& rows) {
     std::vector<int64_t> degrees(samples);
     uint64_t state = 0;
     for (int64_t& degree : degrees) {
-        state += 0x9e3779b97f4a7c15;  // steps of the golden ratio: even, and in step with no pattern of the numbering
+        state += 0x9e3779b97f4a7c15;  // Weyl sequence of the golden ratio: evenly spread, independent of the numbering
         degree = rows.degree(static_cast<int64_t>((uint128_t{state} * rows.num_vertices) >> 64));
     }
     const double mean = static_cast<double>(std::reduce(degrees.begin(), degrees.end())) / samples;

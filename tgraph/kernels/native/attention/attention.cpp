@@ -1,4 +1,4 @@
-// Attention: the entry points of its kernels.
+// Bindings of attention in float32 and float64.
 #include "attention/attention_bind.hpp"
 
 namespace tgraph {

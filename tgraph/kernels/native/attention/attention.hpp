@@ -1,5 +1,6 @@
-// Attention over the arcs of each row: passes that gather the other ends of arcs in batches, and keep nothing of the
-// size of the arcs. What the scores are is told in the portable twin.
+// Attention over the arcs of each row (GAT, GATv2, dot product): data structures and the parallel iteration over rows.
+// Passes gather neighbors in batches, without O(E) intermediates. The scores are defined in the portable
+// implementation. Parallel over chunks of rows; hubs are cut into pieces, whose states are merged in order.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@ namespace tgraph {
 
 enum class Score { gat, gatv2, dot };
 
-// Rows of [heads, columns] numbers, read with `span` numbers for each head: as they lie in memory where columns and
-// span are equal, else filled up with zeros in a copy.
+// Rows of [heads, columns] numbers, read with `span` numbers per head: in place if columns == span, else in a copy
+// padded with zeros.
 template <class A>
 struct Table {
     const A* data;
@@ -33,7 +34,7 @@ struct Table {
         return copy;
     }
 
-    // Writes such a row, times `factors` if there are any, back without what it was filled up with.
+    // Writes a padded row without its padding, times `factors` unless they are null.
     void write(const A* row, const A* factors, A* to) const {
         for (int64_t head = 0; head < shape.heads; ++head)
             for (int64_t c = 0; c < columns; ++c) {
@@ -43,7 +44,7 @@ struct Table {
     }
 };
 
-// What all passes read. Of scores "gat", source, target and edge have a number for each head and no columns.
+// Inputs of all passes. For "gat", source, target and edge have one number per head and no columns.
 template <class A>
 struct Attention {
     Score score;
@@ -53,7 +54,7 @@ struct Attention {
     Dropout dropout;
     const int64_t* position;
     const A *source, *target, *value, *edge;
-    const A* vector;  // [heads, span]: that of "gatv2", the factor throughout for "dot"
+    const A* vector;  // [heads, span]: the vector of "gatv2", filled with the factor for "dot"
     const A *grad, *delta, *logsumexp;
 
     Table<A> table(const A* data) const { return {data, shape, columns}; }
@@ -61,25 +62,25 @@ struct Attention {
     int64_t place(int64_t arc) const { return position ? position[arc] : arc; }
 };
 
-// Rows of arcs, and the number that each arc has among those of the destinations.
+// Rows of arcs, and the number of each arc in destination-major order.
 template <class Neighbor>
 struct Side {
     Selection<Neighbor> rows;
-    const int64_t* number;  // null where it is where the arc lies
+    const int64_t* number;  // null for the identity
 };
 
-// A batch of arcs of a row, in memory of its own.
+// Buffers for a batch of arcs of a row.
 template <class A>
 struct Batch {
     static constexpr int64_t lookahead = 24;
     using Numbers = std::array<const A*, 3>;
 
     int64_t size = 0;
-    Shape shape;  // of the numbers of the batch
+    Shape shape;  // of the arrays [heads, stride]
     std::array<const A*, most_arcs> row, sent, coming_row, coming_sent;
     std::array<int64_t, most_arcs> other, arc;
     std::vector<A> score, product, logsumexp, delta, sum;       // [heads, stride]
-    std::vector<A> rows, sents, fixed, fixed_sent, here, there;  // copies of rows, the last two of one
+    std::vector<A> rows, sents, fixed, fixed_sent, here, there;  // copies of rows; the last two of a single row
 
     explicit Batch(const Attention<A>& with) : shape(with.shape) {
         for (auto* numbers : {&score, &product, &logsumexp, &delta, &sum})
@@ -90,8 +91,8 @@ struct Batch {
         for (auto* copies : {&rows, &sents, &fixed, &fixed_sent}) copies->resize(most_arcs * with.width());
     }
 
-    // The arcs stored from `range.begin` to `range.end`, for vectors of `lanes` numbers. Asks for the numbers of the
-    // heads at the other ends of those to come: of up to three kinds, the first null one ends them.
+    // Lists the arcs in `range`, for vectors of `lanes` numbers. Prefetches up to three arrays [n, heads] at the
+    // neighbors of later arcs; the first null one ends `numbers`.
     template <int lanes, class Neighbor>
     void list(const Side<Neighbor>& side, Range range, const Numbers& numbers) {
         const int64_t last = side.rows.num_stored - 1, heads = shape.heads;
@@ -106,8 +107,8 @@ struct Batch {
         }
     }
 
-    // Points at the rows of a table at the other ends, and at those of the arcs to come. Where features of the edges
-    // are added, or the rows filled up, they are copied.
+    // Lists pointers to the rows of the neighbors in a table (`found`), and to those of later arcs for prefetching
+    // (`coming`). Rows are copied if edge features are added or rows are padded.
     template <class Neighbor>
     void gather(const Side<Neighbor>& side, int64_t begin, const Table<A>& table, const Attention<A>& with, bool edges,
                 std::array<const A*, most_arcs>& found, std::array<const A*, most_arcs>& coming, A* copies) const {
@@ -126,7 +127,7 @@ struct Batch {
         }
     }
 
-    // A row with the features of the edge of arc `a` added to it, in a copy, which may be the row.
+    // copy = row + the features of the edge of arc `a`; `copy` may be `row`.
     const A* plus_edge(const A* row, const Attention<A>& with, int64_t a, A* copy) const {
         const A* edge = with.table(with.edge).stored(with.place(arc[a]));
         const auto [heads, span, stride] = with.shape;
@@ -138,7 +139,8 @@ struct Batch {
         return copy;
     }
 
-    // A row for each arc: `row` plus the features of its edge. Returns how far these lie apart, 0 where all are `row`.
+    // One row per arc: `row` plus the features of its edge. Returns their distance, 0 without edge features, when all
+    // are `row`.
     int64_t beside_edges(const A*& row, const Attention<A>& with, A* copies) const {
         if (!with.edge) return 0;
         for (int64_t a = 0; a < size; ++a) plus_edge(row, with, a, copies + a * with.width());
@@ -146,7 +148,7 @@ struct Batch {
         return with.width();
     }
 
-    // Scores "gat": the sums at both ends, and leaky_relu of them. `fixed` is that of the row, `others` of the others.
+    // Scores of "gat": leaky_relu of the sums of the numbers of the row (`fixed`) and of its neighbors (`others`).
     template <int lanes>
     void sum_numbers(const Attention<A>& with, const A* fixed, const A* others) {
         const int64_t heads = shape.heads, stride = shape.stride;
@@ -160,13 +162,13 @@ struct Batch {
         leaky_numbers<lanes>(sum.data(), size, shape, with.factor, score.data());
     }
 
-    // Adds the gradients of the scores of all arcs to those of a row.
+    // Adds the gradients of the scores of the batch to those of the row.
     void add_to_heads(A* sums, int64_t heads) const {
         for (int64_t head = 0; head < heads; ++head)
             for (int64_t a = 0; a < size; ++a) sums[head] += product[head * shape.stride + a];
     }
 
-    // Numbers of the heads of row `row`, or for a negative one of the rows at the other ends, for each arc.
+    // Spreads numbers per head to the arcs: those of row `row`, or of each neighbor if `row` is negative.
     void spread(const A* numbers, int64_t row, int64_t heads, std::vector<A>& to) const {
         for (int64_t a = 0; a < size; ++a)
             for (int64_t head = 0; head < heads; ++head)
@@ -176,7 +178,7 @@ struct Batch {
 
 // ---- all rows -------------------------------------------------------------------------------------------------------
 
-// How rows are cut into chunks and long ones into pieces: by the arcs alone, never by the threads.
+// Chunks of rows, and pieces of long rows; they depend on the arcs alone, not on the number of threads.
 template <class Neighbor>
 struct Cut {
     RowChunks chunks;
@@ -187,16 +189,16 @@ struct Cut {
         : chunks{rows.offset, rows.count, std::max<int64_t>((rows.num_arcs() + rows.count) / 512, 1 << 10)},
           longest(chunks.grain), pieces(cut_long_rows(rows, chunks, longest)) {}
 
-    // Chunks and pieces together.
+    // Number of chunks and pieces.
     int64_t size() const { return chunks.size() + static_cast<int64_t>(pieces.size()); }
 };
 
-// Runs a pass over all rows. It has
-//     state                         how many numbers it computes for a row
-//     start(state)                  what they are before the first arc
-//     reduce(batch, row, arcs, state, total)  adds some arcs of the row; to a total of the part as well
-//     merge(state, other)           joins those of two stretches of a row
-//     finish(row, state)            writes what they came to
+// Runs a pass over all rows. A pass defines
+//     state                                  size of the state of a row, in numbers
+//     start(state)                           initialises it
+//     reduce(batch, row, arcs, state, part)  adds some arcs of the row; `part` selects a total per chunk or piece
+//     merge(state, other)                    combines the states of two pieces of a row
+//     finish(row, state)                     writes the result
 template <class A, class Neighbor, class Pass>
 void over_rows(const Side<Neighbor>& side, const Cut<Neighbor>& cut, const Pass& pass) {
     const Selection<Neighbor>& rows = side.rows;

@@ -1,4 +1,4 @@
-// Attention as Python calls it: one class for each kind of number.
+// Bindings of the attention passes: one class per dtype, which validates and holds the arrays of a call.
 #pragma once
 
 #include <nanobind/stl/string_view.h>
@@ -10,7 +10,7 @@
 
 namespace tgraph {
 
-// Calls function(std::integral_constant<int, lanes>) with how many numbers a vector shall have for so many columns.
+// Calls function(std::integral_constant<int, lanes>) with the number of vector lanes for `columns`.
 template <class A, class Function>
 void with_lanes(int64_t columns, Function function) {
     if constexpr (sizeof(A) == 4)
@@ -42,22 +42,13 @@ inline void expect(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
 }
 
-template <class T>
-const T* data_of(const In<T>& array) {
-    return array.is_valid() ? array.data() : nullptr;
-}
-
-template <class T>
-T* data_of(const Out<T>& array) {
-    return array.is_valid() ? array.data() : nullptr;
-}
 
 template <class T>
 bool is_of(const T& array, int64_t size) {
     return array.is_valid() && static_cast<int64_t>(array.shape(0)) == size;
 }
 
-// The arrays of one call, which the Python object holds, and the passes over them.
+// The arrays of a call, kept alive by the Python object, and the passes over them.
 template <class A>
 class AttentionArrays {
 public:
@@ -79,11 +70,11 @@ public:
         with_.factor = factor;
         with_.gain = gain;
         with_.dropout = {seed, threshold, drops};
-        with_.position = data_of(position_);
+        with_.position = position_.data();
         with_.source = source.data();
         with_.target = target.data();
         with_.value = kind == Score::gatv2 ? source.data() : value.data();
-        with_.edge = data_of(edge_);
+        with_.edge = edge_.data();
         vector_.assign(with_.width(), kind == Score::dot ? factor : A{0});
         if (kind == Score::gatv2) {
             expect(is_of(vector, heads * columns), "vector: expected [heads, columns]");
@@ -113,7 +104,7 @@ public:
         run<Weights>(side, Cut<Neighbor>(side.rows), with, out.data());
     }
 
-    // The products of the gradient and the result, which the gradients of the scores take.
+    // delta = dot(grad, out) per head, which the gradient of a softmax subtracts.
     void delta(In<A> grad, In<A> out, Out<A> delta) const {
         const int64_t heads = with_.shape.heads, columns = with_.columns, width = heads * columns;
         expect(is_of(grad, sent(num_targets_)) && is_of(out, sent(num_targets_)) && is_of(delta, num_targets_ * heads),
@@ -140,7 +131,7 @@ public:
         for (const Out<A>* written : {&to_target, &to_edge}) advise(*written);
         const Cut<Neighbor> cut(side.rows);
         std::vector<A> totals(to_vector.is_valid() ? cut.size() * with.width() : 0);
-        run<ToTarget>(side, cut, with, data_of(to_target), data_of(to_edge), totals.empty() ? nullptr : totals.data());
+        run<ToTarget>(side, cut, with, to_target.data(), to_edge.data(), totals.empty() ? nullptr : totals.data());
         if (!to_vector.is_valid()) return;
         std::vector<double> sums(with.width());
         for (std::size_t i = 0; i < totals.size(); ++i) sums[i % sums.size()] += static_cast<double>(totals[i]);
@@ -163,7 +154,7 @@ public:
             check_below(number.data(), side.rows.num_stored, side.rows.num_stored, "number");
         }
         for (const Out<A>* written : {&to_source, &to_value}) advise(*written);
-        run<ToSource>(side, Cut<Neighbor>(side.rows), with, data_of(to_source), data_of(to_value));
+        run<ToSource>(side, Cut<Neighbor>(side.rows), with, to_source.data(), to_value.data());
     }
 
 private:
@@ -191,7 +182,7 @@ private:
         return with;
     }
 
-    // The rows of a CSR structure, checked: nothing that they say may lead out of an array.
+    // The rows of a CSR structure, validated: all offsets and neighbors are in range.
     template <class Neighbor>
     Side<Neighbor> rows_of(const In<int64_t>& offset, const In<Neighbor>& neighbors, int64_t count,
                            int64_t others) const {
@@ -260,7 +251,7 @@ void bind_attention_of(nb::module_& module, const char* name) {
     bind_attention_passes<A, int64_t>(arrays);
 }
 
-// One file for each kind of number, for they take long to compile.
+// One file per dtype, so that they compile in parallel.
 void bind_attention_float32(nb::module_& module);
 void bind_attention_float64(nb::module_& module);
 

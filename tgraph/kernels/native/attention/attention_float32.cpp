@@ -1,3 +1,4 @@
+// Attention in float32.
 #include "attention/attention_bind.hpp"
 
 namespace tgraph {

@@ -1,8 +1,10 @@
-// The inner loops of attention: what is done for a batch of arcs of one row, in vectors of `lanes` numbers.
+// The inner loops of attention over a batch of arcs of one row, in vectors of `lanes` numbers: scores, online softmax
+// (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018) with dropout, its gradient, weighted
+// sums.
 //
-// A row of data has `span` numbers for each head, a multiple of `lanes`. Numbers of arcs lie head after head: that of
-// arc a and head h at h * stride + a. Where arcs are fewer than lanes, nothing lies between the heads, so that a vector
-// has numbers of several.
+// A row of data has `span` numbers per head, a multiple of `lanes`. Numbers of arcs are stored by head: that of arc a
+// and head h is at h * stride + a. With fewer arcs than lanes stride is the number of arcs, so that a vector spans
+// heads.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +25,7 @@ struct Shape {
     int64_t heads, span, stride = most_arcs;
 };
 
-// ---- sums, maxima and powers of a vector ----------------------------------------------------------------------------
+// ---- horizontal sum and maximum, and exp of a vector ----------------------------------------------------------------
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
@@ -66,15 +68,15 @@ TGRAPH_INLINE A folded(Vector<A, lanes> v) {
 }
 
 template <class A>
-struct PowerOf;
+struct ExpConstants;
 template <>
-struct PowerOf<float> {
+struct ExpConstants<float> {
     using Bits = uint32_t;
     static constexpr int fraction = 23, terms = 7;
     static constexpr float high = 0.693359375f, low = -2.12194440e-4f, least = -87.0f, shift = 0x1.8p23f;
 };
 template <>
-struct PowerOf<double> {
+struct ExpConstants<double> {
     using Bits = uint64_t;
     static constexpr int fraction = 52, terms = 13;
     static constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33, least = -708.0, shift = 0x1.8p52;
@@ -87,13 +89,12 @@ constexpr A inverse_factorial(int number) {
     return static_cast<A>(1 / factorial);
 }
 
-// e to the power of numbers that are not far above 0, within about one unit in the last place; 0 below `least`, and
-// meaningless far above 0.
-// Of x = n log 2 + r, e^r is its Taylor series, and n becomes the exponent: it is what adding `shift` rounds to, and
-// stands in the last bits of the sum. log 2 is subtracted in two parts, of which the first is short.
+// exp(x) for x not far above 0, within about one unit in the last place; 0 below `least`. With x = n log 2 + r, e^r is
+// its Taylor series, and n is added to the exponent; adding `shift` rounds x / log 2 to n, in the low bits of the sum.
+// n log 2 is subtracted in two parts for precision (Cody and Waite).
 template <class A, int lanes>
-TGRAPH_INLINE Vector<A, lanes> power_of_e(Vector<A, lanes> x) {
-    using P = PowerOf<A>;
+TGRAPH_INLINE Vector<A, lanes> exponential(Vector<A, lanes> x) {
+    using P = ExpConstants<A>;
     using Lanes = Vector<A, lanes>;
     using Bits = Vector<typename P::Bits, lanes>;
     constexpr A per_log2 = static_cast<A>(1.4426950408889634);
@@ -114,7 +115,7 @@ TGRAPH_INLINE void store(A* to, Vector<A, lanes> v) {
     *reinterpret_cast<Vector<A, lanes>*>(to) = v;
 }
 
-// Numbers of a batch that lie side by side: those of a head, or of all heads where arcs are fewer than lanes.
+// Contiguous numbers of a batch: those of a head, or of all heads if there are fewer arcs than lanes.
 struct Runs {
     int64_t count, length;
 };
@@ -137,14 +138,14 @@ TGRAPH_MULTIVERSION void leaky_numbers(const A* numbers, int64_t size, Shape sha
         }
 }
 
-// Both halves of a vector added up.
+// The sum of both halves of a vector.
 template <class A, int lanes>
 TGRAPH_INLINE Vector<A, lanes / 2> halved(Vector<A, lanes> v) {
     constexpr auto places = std::make_integer_sequence<int, lanes / 2>{};
     return lanes_from<0, A, lanes>(v, places) + lanes_from<lanes / 2, A, lanes>(v, places);
 }
 
-// The sums of four vectors, added in the order of `folded`: the last steps of all four are one.
+// The horizontal sums of four vectors, in the same order of additions as `folded`, with shared last steps.
 template <class A, int lanes>
 TGRAPH_INLINE Vector<A, 4> folded_four(Vector<A, lanes> a, Vector<A, lanes> b, Vector<A, lanes> c, Vector<A, lanes> d) {
     if constexpr (lanes > 4) {
@@ -158,8 +159,7 @@ TGRAPH_INLINE Vector<A, 4> folded_four(Vector<A, lanes> a, Vector<A, lanes> b, V
     }
 }
 
-// out = scale * the product of each row with `fixed`, or with its own where `step` is not 0. The rows that come later
-// are asked for on the way.
+// out = scale * dot(row, fixed), or the row of `fixed` at a * step for arc a. Prefetches the rows of later arcs.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, const A* fixed, int64_t step,
                                   int64_t size, Shape shape, A scale, A* out) {
@@ -191,7 +191,7 @@ TGRAPH_MULTIVERSION void dot_rows(const A* const* rows, const A* const* coming, 
         }
 }
 
-// One head, whose `vectors` vectors of `fixed` and `vector` stay in registers.
+// Some vectors of a head, with `fixed` and `vector` in registers.
 template <int lanes, int vectors, class A>
 TGRAPH_INLINE void dot_leaky_head(const A* const* rows, const A* const* coming, int64_t begin, const A* fixed,
                                   const A* vector, int64_t size, A slope, A* out) {
@@ -215,7 +215,7 @@ TGRAPH_INLINE void dot_leaky_head(const A* const* rows, const A* const* coming, 
     }
 }
 
-// out = the product of `vector` with leaky_relu(row + fixed).
+// out = dot(vector, leaky_relu(row + fixed)).
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* coming, const A* fixed, const A* vector,
                                         int64_t size, Shape shape, A slope, A* out) {
@@ -233,7 +233,7 @@ TGRAPH_MULTIVERSION void dot_leaky_rows(const A* const* rows, const A* const* co
     }
 }
 
-// out = the product of two rows, head by head. They need not be filled up.
+// out = dot products of two rows per head, without padding.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_t columns, A* out) {
     for (int64_t head = 0; head < heads; ++head, a += columns, b += columns) {
@@ -248,10 +248,11 @@ TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_
 
 // ---- weights --------------------------------------------------------------------------------------------------------
 
-// Dropout: which arcs a head keeps is a hash of the seed and the number of the arc and head, as in the portable twin.
+// Dropout by a counter-based hash of seed, arc and head, so that the backward pass recomputes the mask; as in the
+// portable implementation.
 struct Dropout {
     uint64_t seed;
-    uint32_t threshold;  // the least bits of an arc that stays
+    uint32_t threshold;  // an arc is kept if its hash is at least this
     bool drops;
 };
 
@@ -264,9 +265,10 @@ TGRAPH_INLINE Vector<uint32_t, lanes> mixed(Vector<uint32_t, lanes> bits) {
     return bits ^ (bits >> 16);
 }
 
-// What dropout leaves: `gain` for the arcs that stay and 0 for the others. Arcs are numbered low + 2^32 high.
+// The dropout factors: `gain` for arcs that are kept, 0 for the others. The counter is low + 2^32 high.
 template <int lanes, class A>
-TGRAPH_INLINE Vector<A, lanes> thinned(const Dropout& dropout, const uint32_t* low, const uint32_t* high, A gain) {
+TGRAPH_INLINE Vector<A, lanes> dropout_factors(const Dropout& dropout, const uint32_t* low, const uint32_t* high,
+                                               A gain) {
     using Bits = Vector<uint32_t, lanes>;
     Bits bits = mixed<lanes>(load<uint32_t, lanes>(low) ^ static_cast<uint32_t>(dropout.seed));
     bits += load<uint32_t, lanes>(high) * 0x9e3779b9u + static_cast<uint32_t>(dropout.seed >> 32);
@@ -275,10 +277,10 @@ TGRAPH_INLINE Vector<A, lanes> thinned(const Dropout& dropout, const uint32_t* l
     return __builtin_convertvector(stays, Mask) ? gain + Vector<A, lanes>{} : Vector<A, lanes>{};
 }
 
-// What dropout leaves of the numbers from `begin` to `end` of a batch, at most `lanes`: it hashes arc and head of each.
+// The dropout factors of numbers begin .. end - 1 of a batch, at most `lanes`.
 template <int lanes, class A>
-TGRAPH_INLINE Vector<A, lanes> thinned_at(const Dropout& dropout, const int64_t* arcs, int64_t begin, int64_t end,
-                                          Shape shape, A gain) {
+TGRAPH_INLINE Vector<A, lanes> dropout_factors_at(const Dropout& dropout, const int64_t* arcs, int64_t begin,
+                                                  int64_t end, Shape shape, A gain) {
     uint32_t low[lanes] = {}, high[lanes] = {};
     int64_t head = begin / shape.stride, a = begin - head * shape.stride;
     for (int64_t i = 0; i < std::min<int64_t>(end - begin, lanes); ++i) {
@@ -287,52 +289,51 @@ TGRAPH_INLINE Vector<A, lanes> thinned_at(const Dropout& dropout, const int64_t*
         high[i] = static_cast<uint32_t>(counter >> 32);
         if (++a == shape.stride) a = 0, ++head;
     }
-    return thinned<lanes, A>(dropout, low, high, gain);
+    return dropout_factors<lanes, A>(dropout, low, high, gain);
 }
 
-// Turns `size` scores less `base`, of which the first is number `first` of the batch, into weights before dropout, and
-// returns their sum.
+// Replaces scores first .. first + size - 1 by exp(score - base), and returns their sum per lane.
 template <int lanes, class A>
-TGRAPH_INLINE Vector<A, lanes> powers(A* scores, int64_t first, int64_t size, A base) {
+TGRAPH_INLINE Vector<A, lanes> exponentiate(A* scores, int64_t first, int64_t size, A base) {
     Vector<A, lanes> total{};
     for (int64_t a = first; a < first + size; a += lanes) {
-        const Vector<A, lanes> weight = power_of_e<A, lanes>(load<A, lanes>(scores + a) - base);
+        const Vector<A, lanes> weight = exponential<A, lanes>(load<A, lanes>(scores + a) - base);
         total += weight;
         store<A, lanes>(scores + a, weight);
     }
     return total;
 }
 
-// Raises the maximum of a head to `best`, and scales what belongs to the old one. Returns what its scores are taken
-// relative to.
+// Updates the running maximum of a head with `best`, and rescales total and sums. Returns the base of the exponentials.
 template <int lanes, class A>
 TGRAPH_INLINE A raise(A best, int64_t head, Shape shape, A* maxima, A* totals, A* sums) {
     constexpr A lowest = -std::numeric_limits<A>::infinity();
     const A before = maxima[head], now = Largest::apply(best, before), base = now == lowest ? A{0} : now;
     maxima[head] = now;
-    if (before == lowest || before == now) return base;  // there is nothing to scale, or nothing changes
-    const A factor = power_of_e<A, lanes>(before - base + Vector<A, lanes>{})[0];
+    if (before == lowest || before == now) return base;
+    const A factor = exponential<A, lanes>(before - base + Vector<A, lanes>{})[0];
     totals[head] *= factor;
     for (int64_t f = head * shape.span; f < (head + 1) * shape.span; f += lanes)
         store<A, lanes>(sums + f, load<A, lanes>(sums + f) * factor);
     return base;
 }
 
-// `soften` of a head with at least as many arcs as lanes.
+// `update_softmax` of a head with at least as many arcs as lanes.
 template <int lanes, class A>
-TGRAPH_INLINE void soften_head(A* scores, int64_t size, int64_t head, Shape shape, A* maxima, A* totals, A* sums) {
+TGRAPH_INLINE void update_softmax_head(A* scores, int64_t size, int64_t head, Shape shape, A* maxima, A* totals,
+                                       A* sums) {
     constexpr A lowest = -std::numeric_limits<A>::infinity();
     const int64_t first = head * shape.stride;
     for (int64_t a = first + size; a % lanes; ++a) scores[a] = lowest;
     Vector<A, lanes> best = lowest + Vector<A, lanes>{};
     for (int64_t a = first; a < first + size; a += lanes) best = Largest::apply(load<A, lanes>(scores + a), best);
     const A base = raise<lanes, A>(folded<Largest, A, lanes>(best), head, shape, maxima, totals, sums);
-    totals[head] += folded<Adding, A, lanes>(powers<lanes, A>(scores, first, size, base));
+    totals[head] += folded<Adding, A, lanes>(exponentiate<lanes, A>(scores, first, size, base));
 }
 
-// `soften` of all heads with fewer arcs than lanes.
+// `update_softmax` of all heads with fewer arcs than lanes.
 template <int lanes, class A>
-TGRAPH_INLINE void soften_few(A* scores, int64_t size, Shape shape, A* maxima, A* totals, A* sums) {
+TGRAPH_INLINE void update_softmax_few(A* scores, int64_t size, Shape shape, A* maxima, A* totals, A* sums) {
     constexpr A lowest = -std::numeric_limits<A>::infinity();
     for (int64_t head = 0; head < shape.heads; ++head) {
         A *score = scores + head * size, best = lowest;
@@ -340,43 +341,44 @@ TGRAPH_INLINE void soften_few(A* scores, int64_t size, Shape shape, A* maxima, A
         const A base = raise<lanes, A>(best, head, shape, maxima, totals, sums);
         for (int64_t a = 0; a < size; ++a) score[a] -= base;
     }
-    powers<lanes, A>(scores, 0, shape.heads * size, A{0});
+    exponentiate<lanes, A>(scores, 0, shape.heads * size, A{0});
     for (int64_t head = 0; head < shape.heads; ++head)
         for (int64_t a = 0; a < size; ++a) totals[head] += scores[head * size + a];
 }
 
-// Online softmax: raises the maxima to those of the scores too, adds to the totals, scales `sums`, [heads, span], which
-// belong to the old maxima, and turns the scores into weights.
+// Online softmax: updates running maxima and totals with a batch of scores, rescales `sums` [heads, span], and replaces
+// the scores by weights, after dropout.
 template <int lanes, class A>
-TGRAPH_MULTIVERSION void soften(A* scores, int64_t size, Shape shape, const int64_t* arcs, const Dropout& dropout,
-                                A gain, A* maxima, A* totals, A* sums) {
+TGRAPH_MULTIVERSION void update_softmax(A* scores, int64_t size, Shape shape, const int64_t* arcs,
+                                        const Dropout& dropout, A gain, A* maxima, A* totals, A* sums) {
     if (size < lanes)
-        soften_few<lanes, A>(scores, size, shape, maxima, totals, sums);
+        update_softmax_few<lanes, A>(scores, size, shape, maxima, totals, sums);
     else
         for (int64_t head = 0; head < shape.heads; ++head)
-            soften_head<lanes, A>(scores, size, head, shape, maxima, totals, sums);
+            update_softmax_head<lanes, A>(scores, size, head, shape, maxima, totals, sums);
     if (!dropout.drops) return;
     const Runs runs = runs_of<lanes>(size, shape);
     for (int64_t run = 0; run < runs.count; ++run)
         for (int64_t a = run * shape.stride, end = a + runs.length; a < end; a += lanes) {
-            const auto kept = thinned_at<lanes, A>(dropout, arcs, a, end, shape, gain);
+            const auto kept = dropout_factors_at<lanes, A>(dropout, arcs, a, end, shape, gain);
             store<A, lanes>(scores + a, load<A, lanes>(scores + a) * kept);
         }
 }
 
-// The softmax once more, and its gradient. `scores` become the weights after dropout, and `products`, those of the
-// gradient of the result with what the arcs send, the gradients of the scores. Where `sums` are given, the scores were
-// leaky_relu of them, and the gradients become those of the sums.
+// Recomputes the softmax and computes its gradient. `scores` become the weights after dropout; `products`, the dot
+// products of the gradient of the result and the values, become the gradients of the scores. Unless `sums` is null, the
+// scores were leaky_relu(sums), and the gradients become those of the sums.
 template <int lanes, class A>
-TGRAPH_MULTIVERSION void harden(A* scores, A* products, A* logsumexp, A* delta, const A* sums, A slope, int64_t size,
-                                Shape shape, const int64_t* arcs, const Dropout& dropout, A gain) {
+TGRAPH_MULTIVERSION void softmax_backward(A* scores, A* products, A* logsumexp, A* delta, const A* sums, A slope,
+                                          int64_t size, Shape shape, const int64_t* arcs, const Dropout& dropout,
+                                          A gain) {
     using Lanes = Vector<A, lanes>;
     const Runs runs = runs_of<lanes>(size, shape);
     for (int64_t run = 0; run < runs.count; ++run)
         for (int64_t a = run * shape.stride, end = a + runs.length; a < end; a += lanes) {
-            const Lanes alpha = power_of_e<A, lanes>(load<A, lanes>(scores + a) - load<A, lanes>(logsumexp + a));
+            const Lanes alpha = exponential<A, lanes>(load<A, lanes>(scores + a) - load<A, lanes>(logsumexp + a));
             Lanes kept = Lanes{} + 1;
-            if (dropout.drops) kept = thinned_at<lanes, A>(dropout, arcs, a, end, shape, gain);
+            if (dropout.drops) kept = dropout_factors_at<lanes, A>(dropout, arcs, a, end, shape, gain);
             Lanes to_score = alpha * (kept * load<A, lanes>(products + a) - load<A, lanes>(delta + a));
             if (sums) to_score = load<A, lanes>(sums + a) > 0 ? to_score : to_score * slope;
             store<A, lanes>(scores + a, alpha * kept);
@@ -404,7 +406,7 @@ TGRAPH_INLINE void add_block(A* sums, const A* const* rows, const A* const* comi
     for (int v = 0; v < vectors; ++v) store<A, lanes>(sums + begin + v * lanes, sum[v]);
 }
 
-// sums += weight * row. Rows that come later are asked for on the way, unless `coming` is null.
+// sums += weight * row. Prefetches the rows of later arcs, unless `coming` is null.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void add_rows(A* sums, const A* const* rows, const A* const* coming, const A* weights, int64_t size,
                                   Shape shape) {
@@ -418,7 +420,7 @@ TGRAPH_MULTIVERSION void add_rows(A* sums, const A* const* rows, const A* const*
     }
 }
 
-// Some vectors of a head at once, for the additions to overlap.
+// Several vectors of a head at once, for instruction-level parallelism.
 template <int lanes, int vectors, class A>
 TGRAPH_INLINE void add_leaky_block(A* sums, A* to_vector, const A* const* rows, const A* fixed, int64_t begin,
                                    const A* gradient, int64_t size, A slope) {
@@ -446,8 +448,8 @@ TGRAPH_INLINE void add_leaky_block(A* sums, A* to_vector, const A* const* rows, 
     }
 }
 
-// Given the gradients of the scores of `dot_leaky_rows`: sums += that of row + fixed, but for the factor `vector`, and,
-// if it is asked for, to_vector += that of the vector.
+// The gradient of `dot_leaky_rows`: sums += the gradient of row + fixed without the factor `vector`, and, unless it is
+// null, to_vector += the gradient of `vector`.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void add_leaky_rows(A* sums, A* to_vector, const A* const* rows, const A* fixed, const A* gradients,
                                         int64_t size, Shape shape, A slope) {
@@ -464,7 +466,7 @@ TGRAPH_MULTIVERSION void add_leaky_rows(A* sums, A* to_vector, const A* const* r
     }
 }
 
-// The gradient of one row + fixed by the scores of `dot_leaky_rows`. The gradients of the scores are a stride apart.
+// The gradient of `dot_leaky_rows` by row + fixed for one arc. The gradients of the scores have stride shape.stride.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void leaky_gradient(A* to, const A* row, const A* fixed, const A* vector, const A* gradients,
                                         Shape shape, A slope) {
@@ -476,7 +478,7 @@ TGRAPH_MULTIVERSION void leaky_gradient(A* to, const A* row, const A* fixed, con
         }
 }
 
-// a * scale * row + b * other, with numbers a and b of the heads that are a stride apart.
+// to = a * scale * row + b * other, where a and b have one number per head, with stride shape.stride.
 template <int lanes, class A>
 TGRAPH_MULTIVERSION void mixed_rows(A* to, const A* row, const A* scale, const A* a, const A* other, const A* b,
                                     Shape shape) {

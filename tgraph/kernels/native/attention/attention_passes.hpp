@@ -1,4 +1,5 @@
-// The passes of attention: the result, the weights of arcs, and the gradients by target and by source.
+// The passes of attention: forward with an online softmax, weights of arcs, and gradients by target and by source,
+// which recompute the scores (as FlashAttention: Dao et al., NeurIPS 2022).
 #pragma once
 
 #include <cmath>
@@ -12,7 +13,7 @@ struct PassOver {
     const Attention<A>& with;
     const Side<Neighbor>& side;
     int64_t state = 0;
-    typename Batch<A>::Numbers numbers{};  // what is read of the other ends beside their rows
+    typename Batch<A>::Numbers numbers{};  // arrays [n, heads] that are read at the neighbors
 
     static typename Batch<A>::Numbers at_sources(const Attention<A>& with) {
         return {with.score == Score::gat ? with.source : nullptr};
@@ -23,7 +24,7 @@ struct PassOver {
         for (int64_t f = 0; f < state; ++f) sums[f] += other[f];
     }
 
-    // Calls visit(first arc) for the arcs of a row in batches, which it lists.
+    // Lists the arcs of a row in batches, and calls visit(first arc) for each.
     template <class Visit>
     void each_batch(Batch<A>& batch, Range arcs, Visit visit) const {
         for (int64_t begin = arcs.begin; begin < arcs.end; begin += most_arcs) {
@@ -33,8 +34,7 @@ struct PassOver {
     }
 
 protected:
-    // The scores of a batch of arcs to row `row`, whose end of the arcs is the target. Gathers what they are asked for
-    // too: `batch.sent`.
+    // The scores of a batch of arcs to the target `row`; gathers the values, `batch.sent`, too.
     void score_at_target(Batch<A>& batch, int64_t begin, int64_t row, const A* fixed) const {
         const bool edges = with.edge && with.score != Score::gat;
         const auto source = with.table(with.source), value = with.table(with.value);
@@ -46,7 +46,7 @@ protected:
         batch.gather(side, begin, source, with, edges, batch.row, batch.coming_row, batch.rows.data());
         if (with.score == Score::gatv2) {
             batch.sent = batch.row;
-            batch.coming_sent = batch.row;  // they are on their way
+            batch.coming_sent = batch.row;  // prefetched already
             if (edges)
                 batch.gather(side, begin, source, with, false, batch.sent, batch.coming_sent, batch.sents.data());
             dot_leaky_rows<lanes>(batch.row.data(), batch.coming_row.data(), fixed, with.vector, batch.size,
@@ -58,15 +58,15 @@ protected:
                         batch.score.data());
     }
 
-    // The target of a row, where it has columns.
+    // The data of the target of a row, null for "gat", which has no columns.
     const A* target_of(int64_t row, Batch<A>& batch) const {
         return with.score == Score::gat ? nullptr : with.table(with.target).row(row, batch.here.data());
     }
 
-    void harden_batch(Batch<A>& batch) const {
+    void backward_of_softmax(Batch<A>& batch) const {
         const A* sums = with.score == Score::gat ? batch.sum.data() : nullptr;
-        harden<lanes>(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(), sums,
-                      with.factor, batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain);
+        softmax_backward<lanes>(batch.score.data(), batch.product.data(), batch.logsumexp.data(), batch.delta.data(),
+                                sums, with.factor, batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain);
     }
 };
 
@@ -95,11 +95,11 @@ struct Forward : PassOver<A, lanes, Neighbor> {
         const A* fixed = this->target_of(row, batch);
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
-            soften<lanes>(batch.score.data(), batch.size, batch.shape, batch.arc.data(), with.dropout, with.gain,
-                          maxima(sums), totals(sums), sums);
-            const bool arrived = with.score == Score::gatv2;
-            add_rows<lanes>(sums, batch.sent.data(), arrived ? nullptr : batch.coming_sent.data(), batch.score.data(),
-                            batch.size, batch.shape);
+            update_softmax<lanes>(batch.score.data(), batch.size, batch.shape, batch.arc.data(), with.dropout,
+                                  with.gain, maxima(sums), totals(sums), sums);
+            const bool prefetched = with.score == Score::gatv2;
+            add_rows<lanes>(sums, batch.sent.data(), prefetched ? nullptr : batch.coming_sent.data(),
+                            batch.score.data(), batch.size, batch.shape);
         });
     }
 
@@ -107,10 +107,10 @@ struct Forward : PassOver<A, lanes, Neighbor> {
         const auto [heads, span, stride] = with.shape;
         for (int64_t head = 0; head < heads; ++head) {
             A& best = maxima(sums)[head];
-            const A mine = best, theirs = maxima(other)[head];
-            best = std::max(mine, theirs);
+            const A first = best, second = maxima(other)[head];
+            best = std::max(first, second);
             const A base = std::isinf(best) && best < 0 ? A{0} : best;
-            const A a = std::exp(mine - base), b = std::exp(theirs - base);
+            const A a = std::exp(first - base), b = std::exp(second - base);
             totals(sums)[head] = totals(sums)[head] * a + totals(other)[head] * b;
             for (int64_t f = head * span; f < (head + 1) * span; ++f) sums[f] = sums[f] * a + other[f] * b;
         }
@@ -128,7 +128,7 @@ struct Forward : PassOver<A, lanes, Neighbor> {
     }
 };
 
-// The weights of the arcs after dropout, by the place of their edge. Nothing is kept for a row.
+// The weights of the arcs after dropout, by the position of their edge; rows have no state.
 template <class A, int lanes, class Neighbor>
 struct Weights : PassOver<A, lanes, Neighbor> {
     using Base = PassOver<A, lanes, Neighbor>;
@@ -144,7 +144,7 @@ struct Weights : PassOver<A, lanes, Neighbor> {
         this->each_batch(batch, arcs, [&](int64_t begin) {
             this->score_at_target(batch, begin, row, fixed);
             batch.spread(with.logsumexp, row, heads, batch.logsumexp);
-            this->harden_batch(batch);
+            this->backward_of_softmax(batch);
             for (int64_t a = 0; a < batch.size; ++a)
                 for (int64_t head = 0; head < heads; ++head)
                     out[with.place(batch.arc[a]) * heads + head] = batch.score[head * batch.shape.stride + a];
@@ -156,7 +156,7 @@ struct Weights : PassOver<A, lanes, Neighbor> {
 
 // ---- backward -------------------------------------------------------------------------------------------------------
 
-// Gradients of what is at the targets and on the edges, each of which may be null, and in `totals` those of the vector,
+// Gradients of target and edge features, each of which may be null, and of the vector of "gatv2" in `totals`,
 // [parts, heads, span].
 template <class A, int lanes, class Neighbor>
 struct ToTarget : PassOver<A, lanes, Neighbor> {
@@ -177,7 +177,7 @@ struct ToTarget : PassOver<A, lanes, Neighbor> {
                             batch.product.data());
             batch.spread(with.logsumexp, row, with.shape.heads, batch.logsumexp);
             batch.spread(with.delta, row, with.shape.heads, batch.delta);
-            this->harden_batch(batch);
+            this->backward_of_softmax(batch);
             add_scores(batch, fixed, sums, part);
             if (to_edge) write_edges(batch, fixed, grad);
         });
@@ -223,7 +223,8 @@ private:
     }
 };
 
-// Gradients of what is at the sources, by arcs the other way. The state: those by the scores, then those by the sums.
+// Gradients of source features and values, over source-major rows. The state: gradients through the scores, then
+// through the weighted sums.
 template <class A, int lanes, class Neighbor>
 struct ToSource : PassOver<A, lanes, Neighbor> {
     using Base = PassOver<A, lanes, Neighbor>;
@@ -254,7 +255,7 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
                             batch.product.data());
             batch.spread(with.logsumexp, -1, with.shape.heads, batch.logsumexp);
             batch.spread(with.delta, -1, with.shape.heads, batch.delta);
-            this->harden_batch(batch);
+            this->backward_of_softmax(batch);
             add_scores(batch, fixed, sums);
             add_rows<lanes, A>(sums + first(with), batch.sent.data(), nullptr, batch.score.data(), batch.size,
                                batch.shape);
@@ -278,7 +279,7 @@ struct ToSource : PassOver<A, lanes, Neighbor> {
     }
 
 private:
-    // As at the target: `row` is the source here.
+    // As score_at_target, where `row` is the source.
     void score_at_source(Batch<A>& batch, int64_t begin, int64_t row, const A* fixed) const {
         if (with.score == Score::gat)
             return batch.template sum_numbers<lanes>(with, with.source + row * with.shape.heads, with.target);

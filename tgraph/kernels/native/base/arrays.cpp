@@ -1,4 +1,5 @@
-// How a torch tensor is read: by its attributes, so that one build serves every torch.
+// Reads the address, size and dtype of a torch tensor through its Python attributes rather than torch's C++ ABI, so
+// that one build works with every version of torch.
 #include "base/arrays.hpp"
 
 #include <utility>
@@ -6,7 +7,7 @@
 namespace tgraph {
 namespace {
 
-// What torch calls things. Looked up once, and kept as long as the process.
+// Interned attribute names, classes and dtypes of torch: looked up once, never released.
 struct Torch {
     PyObject *tensor, *parameter;
     std::pair<PyObject*, nb::dlpack::dtype> types[8];
@@ -25,7 +26,7 @@ struct Torch {
     static PyObject* name(const char* text) { return PyUnicode_InternFromString(text); }
 };
 
-// Null as long as nobody has imported torch, who then cannot have a tensor either.
+// Null until torch is imported; no argument can be a tensor before.
 const Torch* torch_names() {
     static const Torch* names = nullptr;
     if (!names) {
@@ -40,7 +41,7 @@ bool is_true(PyObject* found) {
     return yes;
 }
 
-// -1 where there is none.
+// -1 for a null object, which is a call that failed.
 int64_t integer(PyObject* found) {
     const int64_t number = found ? PyLong_AsLongLong(found) : -1;
     Py_XDECREF(found);
@@ -52,14 +53,14 @@ Tensor read(const Torch& torch, PyObject* object, Array<void>& found) {
         !is_true(PyObject_CallMethodNoArgs(object, torch.is_contiguous)))
         return Tensor::refused;
     PyObject* const dtype = PyObject_GetAttr(object, torch.dtype);
-    Py_XDECREF(dtype);  // torch holds it
+    Py_XDECREF(dtype);  // a singleton that torch keeps alive
     for (const auto& [name, type] : torch.types) {
         if (name != dtype) continue;
         PyObject* const address = PyObject_CallMethodNoArgs(object, torch.data_ptr);
         void* const data = address ? PyLong_AsVoidPtr(address) : nullptr;
         Py_XDECREF(address);
         const int64_t size = integer(PyObject_CallMethodNoArgs(object, torch.numel));
-        if (PyErr_Occurred()) return Tensor::refused;  // a tensor without memory of its own
+        if (PyErr_Occurred()) return Tensor::refused;  // a tensor without storage
         found = {data, static_cast<std::size_t>(size), type};
         return Tensor::read;
     }

@@ -1,5 +1,6 @@
-// The arrays that Python passes: torch's tensors, and whatever else hands its memory over by the buffer protocol or
-// DLPack. A tensor is asked for its address at once: DLPack takes ten times as long, more than a small kernel.
+// Array arguments of the bindings and their nanobind type caster: torch tensors, and objects that support the buffer
+// protocol or DLPack. Tensors are read by `data_ptr` (arrays.cpp): DLPack takes ten times as long, more than a small
+// kernel.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +13,8 @@ namespace tgraph {
 
 namespace nb = nanobind;
 
-// One-dimensional memory of numbers, of the type that is looked up where T is void. The caller keeps it alive.
+// A non-owning view of contiguous numbers; with T = void their type is known at run time only (`dtype`). For None,
+// which arguments declared `.none()` accept, it is not valid and its data is null.
 template <class T>
 class Array {
 public:
@@ -22,7 +24,7 @@ public:
     T* data() const { return data_; }
     std::size_t shape(int) const { return size_; }
     nb::dlpack::dtype dtype() const { return type_; }
-    bool is_valid() const { return valid_; }  // false for a None
+    bool is_valid() const { return valid_; }  // false for None
 
 private:
     T* data_ = nullptr;
@@ -33,11 +35,11 @@ private:
 
 enum class Tensor { none, refused, read };
 
-// The memory of a plain torch tensor; `refused` where it is not contiguous, has several dimensions, records gradients,
-// or is not on the CPU, and `none` for any other object.
+// Reads a torch.Tensor or torch.nn.Parameter into `found`. `refused` if it is not contiguous, requires a gradient, has
+// a dtype without kernels or is not on the CPU; `none` if the object is not a tensor.
 Tensor read_tensor(PyObject* object, Array<void>& found) noexcept;
 
-// One-dimensional CPU arrays, taken as they are: an argument of another dtype or device is a TypeError.
+// Inputs and outputs on the CPU. There is no conversion: another dtype or device is a TypeError.
 template <class T>
 using In = Array<const T>;
 template <class T>
@@ -51,7 +53,7 @@ template <class T>
 struct type_caster<tgraph::Array<T>> {
     using Number = std::remove_const_t<T>;
     static constexpr bool any = std::is_void_v<Number>;
-    // Of no type in particular, an array is one that may be read only, or one that may be written.
+    // Without a number type, the ndarray is constrained to read-only or writable memory alone.
     using Kind = std::conditional_t<!any, T, std::conditional_t<std::is_const_v<T>, ro, device::cpu>>;
     using Other = ndarray<Kind, ndim<1>, c_contig, device::cpu>;
     NB_TYPE_CASTER(tgraph::Array<T>, make_caster<Other>::Name)

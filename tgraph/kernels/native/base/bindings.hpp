@@ -1,10 +1,18 @@
-// What every binding file shares: array types, and the list of the files' entry points.
+// The array types of all bindings, and the bind_* function of each file of kernels, which module.cpp calls.
 #pragma once
 
 #include "base/arrays.hpp"
+#include "base/numbers.hpp"
 
 namespace tgraph {
 
+// Numbers as Python passes them: bfloat16 and float16 as int16 bits.
+template <class T>
+using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
+
+void bind_batch_sums(nb::module_& module);
+void bind_edge_index(nb::module_& module);
+void bind_values(nb::module_& module);
 void bind_csr(nb::module_& module);
 void bind_aggregate(nb::module_& module);
 void bind_pages(nb::module_& module);

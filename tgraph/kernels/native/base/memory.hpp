@@ -1,4 +1,4 @@
-// Edge-sized memory: scratch buffers and the hint that makes first touches of it cheap.
+// Scratch buffers for O(V) and O(E) temporaries, huge page hints (madvise) and software prefetch.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +29,22 @@ inline HugePages huge_pages_within(void* data, std::size_t bytes) {
 }
 #endif
 
-// Asks for huge pages in the untouched memory [data, data + bytes): zeroing fresh 4 KiB pages one fault at a
-// time takes as long as the passes that fill them. A hint only: where it is refused nothing changes.
+// Requests huge pages for the untouched memory [data, data + bytes): a page fault per fresh 4 KiB page takes as long as
+// the pass that fills them. A hint only: failure is ignored.
 inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (const auto [first, size] = huge_pages_within(data, bytes); size) madvise(first, size, MADV_HUGEPAGE);
 #endif
 }
 
-// Asks for the cache line of an address, which need not be valid, before it is read. Functions that call it must be
-// inlined as well: GCC takes them for functions without effect, and drops the calls.
+// Prefetches the cache line of an address, which need not be valid. Callers must be inlined too: GCC considers a
+// function that only prefetches free of side effects and drops calls of it.
 TGRAPH_INLINE void fetch(const void* address) { __builtin_prefetch(address); }
 
-// The same for what is read so much later that it would be driven out of the nearest cache: it waits in the second.
+// Prefetches into the second-level cache, for data that L1 would evict again before it is read.
 TGRAPH_INLINE void fetch_ahead(const void* address) { __builtin_prefetch(address, 0, 2); }
 
-// Uninitialised memory for `count` items of a trivial type, given back to the system on destruction.
+// Uninitialised memory for `count` items of a trivial type, freed on destruction.
 template <class T>
 class Scratch {
 public:

@@ -1,4 +1,4 @@
-// The extension module tgraph._native: one bind_* function per file of kernels.
+// The extension module tgraph._native: calls the bind_* function of each file of kernels, and binds thread control.
 #include <nanobind/stl/string.h>
 
 #include "base/bindings.hpp"
@@ -25,7 +25,7 @@ nanobind::dict cpus() {
     return facts;
 }
 
-// A dictionary for each place in the source where regions were run.
+// One dictionary per source location of parallel regions.
 nanobind::list census() {
     nanobind::list places;
     for (const tgraph::PlaceCount& count : tgraph::census()) {
@@ -46,32 +46,24 @@ nanobind::list census() {
 
 }  // namespace
 
-namespace tgraph {
-
-void bind_batch_sums(nb::module_& module);
-void bind_edge_index(nb::module_& module);
-void bind_values(nb::module_& module);
-
-}  // namespace tgraph
-
 NB_MODULE(_native, module) {
     module.doc() = "Compiled CPU kernels of tgraph.";
     tgraph::set_interruption_hook(&check_signals);
-    module.def("thread_count", &tgraph::thread_count, "Threads that kernels called from this thread use at most.");
-    module.def("cpus", &cpus, "Looks again at how many processors the process may have.");
+    module.def("thread_count", &tgraph::thread_count, "Maximum number of threads of kernels called from this thread.");
+    module.def("cpus", &cpus, "Queries how many CPUs this process may use.");
     module.def("cpu_quota", &tgraph::cpu_quota, nanobind::arg("root"),
-               "Processors' worth of time by the control groups whose files lie below a folder; 0 for no limit.");
+               "CPU quota by the control groups whose files lie below a folder, in CPUs; 0 for no limit.");
     module.def("used_by_others", &tgraph::used_by_others,
-               "How many processors others used when a kernel last looked, 0 before two of them have.");
+               "CPUs in use by other processes when a kernel last measured it; 0 before the second measurement.");
     module.def("limit_threads", &tgraph::limit_threads, nanobind::arg("count"),
-               "Lets kernels that are called from this thread use at most so many; returns what the limit was.");
+               "Limits the threads of kernels called from this thread; returns the previous limit.");
     module.def("hold_torch", &tgraph::hold_torch,
-               "Lets torch compute on this thread alone; returns what to release.");
+               "Restricts torch to one thread; returns the argument of `release_torch`.");
     module.def("release_torch", &tgraph::release_torch, nanobind::arg("threads"), "Undoes `hold_torch`.");
     module.def("take_census", &tgraph::take_census, nanobind::arg("taken"),
-               "Begins or ends a census of the parallel regions of this thread, which runs them alone meanwhile.");
-    module.def("census", &census, "What the census has counted, by place in the source: what regions took, and would "
-               "take on their threads.");
+               "Starts or ends profiling the parallel regions of this thread, which run on one thread meanwhile.");
+    module.def("census", &census, "The profile by source location: time of regions on one thread, and the time "
+               "estimated for their number of threads.");
     tgraph::bind_csr(module);
     tgraph::bind_batch_sums(module);
     tgraph::bind_edge_index(module);

@@ -1,4 +1,4 @@
-// The numbers that vertex data is made of, and vectors of them.
+// Number types of vertex data: bfloat16 and float16 conversions, and GCC vectors of lanes with loads that widen.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@
 
 namespace tgraph {
 
-// 16-bit floating numbers, by their bits: no compiler for every processor computes with them, nor do we.
+// 16-bit floating point numbers as bits: not all compilers support arithmetic on them, so kernels compute in float.
 struct BFloat16 {
     uint16_t bits;
 };
@@ -26,7 +26,7 @@ struct Float16 {
 template <class T>
 inline constexpr bool is_narrow = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
 
-// A vector of `lanes` numbers, which need not be aligned in memory.
+// A vector of `lanes` numbers with the alignment of one number.
 template <class A, int lanes>
 struct VectorOf {
     typedef A type __attribute__((vector_size(lanes * sizeof(A)), aligned(alignof(A)), may_alias));
@@ -34,11 +34,11 @@ struct VectorOf {
 template <class A, int lanes>
 using Vector = typename VectorOf<A, lanes>::type;
 
-// Exponent and fraction are moved to their place, and 112 is added to the exponent, whose bias is another. Numbers
-// below the normal ones, m * 2^-24, get the exponent of 2^-14 and lose that number again. No float on the way is below
-// the normal ones, which a processor may be told to take for 0. Infinity and NaN keep an exponent of ones.
+// float16 to float: exponent and fraction are shifted, and the exponent is rebiased by 112. Subnormal numbers,
+// m * 2^-24, are given the exponent of 2^-14, which is then subtracted as a float: no intermediate value is subnormal,
+// so flush-to-zero mode does not matter. Infinity and NaN keep an exponent of ones.
 inline constexpr uint32_t half_bias = 112u << 23, half_normal = 1u << 23, half_infinity = 0x7c00u << 13;
-inline constexpr float least_half = 0x1p-14f;  // of the normal ones
+inline constexpr float least_half = 0x1p-14f;  // the smallest normal float16
 
 TGRAPH_INLINE float widen(BFloat16 narrow) { return std::bit_cast<float>(uint32_t{narrow.bits} << 16); }
 
@@ -54,7 +54,7 @@ TGRAPH_INLINE T widen(T number) {
     return number;
 }
 
-// The nearest narrow number, the even one of two.
+// Round to nearest, ties to even.
 TGRAPH_INLINE BFloat16 to_bfloat16(float number) {
     const auto bits = std::bit_cast<uint32_t>(number);
     const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
@@ -68,9 +68,9 @@ TGRAPH_INLINE Float16 to_float16(float number) {
     if (rest > 0x7f800000u) {
         half = 0x7e00u;  // NaN
     } else if (rest >= 0x477ff000u) {
-        half = 0x7c00u;  // rounds to beyond the largest
+        half = 0x7c00u;  // rounds to infinity
     } else if (rest < 0x38800000u) {
-        // Below the normal numbers: adding 0.5 leaves the multiple of 2^-24, rounded, in the last bits.
+        // Subnormal: adding 0.5 rounds to a multiple of 2^-24 and leaves it in the low bits.
         half = std::bit_cast<uint32_t>(std::bit_cast<float>(rest) + 0.5f) - std::bit_cast<uint32_t>(0.5f);
     } else {
         half = (rest - (112u << 23) + 0xfffu + ((rest >> 13) & 1)) >> 13;
@@ -78,7 +78,7 @@ TGRAPH_INLINE Float16 to_float16(float number) {
     return {static_cast<uint16_t>(sign | half)};
 }
 
-// A number as it is stored, from one as it was computed.
+// Converts a number from the type of the computation to that of storage.
 template <class Stored, class A>
 TGRAPH_INLINE Stored stored_as(A number) {
     if constexpr (std::is_same_v<Stored, BFloat16>)
@@ -89,7 +89,7 @@ TGRAPH_INLINE Stored stored_as(A number) {
         return static_cast<Stored>(number);
 }
 
-// `lanes` stored numbers as a vector of what is computed with.
+// Loads `lanes` stored numbers as a vector of the type of the computation.
 template <class A, int lanes, class T>
 TGRAPH_INLINE Vector<A, lanes> load(const T* from) {
     if constexpr (is_narrow<T>) {

@@ -1,4 +1,4 @@
-// Walking the rows of a CSR structure by arcs, so that parts of equal work can be cut anywhere.
+// Edge-balanced partitions of the rows of a CSR structure: iteration over a range of arcs, and chunks of equal work.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace tgraph {
 
-// Calls visit(row, arcs) for every row with arcs in `range`, `arcs` being those of the row that are in the range.
-// Offsets that do not ascend give wrong rows, but no access outside of the range or the rows.
+// Calls visit(row, arcs) for every row with arcs in `range`; `arcs` is the intersection of both. Offsets that do not
+// ascend give wrong rows, but no access out of bounds.
 template <class Visit>
 void each_row(const int64_t* offset, int64_t num_rows, Range range, Visit visit) {
     const int64_t rows_begun = std::upper_bound(offset, offset + num_rows + 1, range.begin) - offset;
@@ -22,7 +22,7 @@ void each_row(const int64_t* offset, int64_t num_rows, Range range, Visit visit)
     }
 }
 
-// Cuts the rows of a CSR structure into chunks of about equal work, which is an arc or a row.
+// Cuts the rows of a CSR structure into chunks of about equal work: one unit per arc and per row.
 struct RowChunks {
     const int64_t* offset;
     int64_t num_rows, grain = 1 << 13;
@@ -30,11 +30,11 @@ struct RowChunks {
     int64_t work_before(int64_t row) const { return offset[row] - offset[0] + row; }
     int64_t size() const { return (work_before(num_rows) + grain - 1) / grain; }
 
-    // The rows of chunk number `chunk`; none where one row is as long as several chunks.
+    // The rows of chunk number `chunk`; empty if the row before it spans several chunks.
     Range operator[](int64_t chunk) const { return {first_row(chunk * grain), first_row((chunk + 1) * grain)}; }
 
 private:
-    // The first row before which there is at least so much work.
+    // The first row with at least `work` before it.
     int64_t first_row(int64_t work) const {
         int64_t low = 0, high = num_rows;
         while (low < high) {

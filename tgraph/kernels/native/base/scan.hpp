@@ -1,4 +1,4 @@
-// What is made of all entries of an array, by all threads: reductions, running sums, conditions that all have to meet.
+// Parallel reduction, inclusive scan (two passes over one part per thread) and all-of over the entries of an array.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace tgraph {
 
-// first, joined with item(0), .., item(count - 1). `join` is associative, and `first` joined with itself is itself.
+// first, combined with item(0), .., item(count - 1) by `join`, which is associative and idempotent on `first`.
 template <class T, class Item, class Join>
 T reduce(int64_t count, T first, const Item& item, const Join& join) {
     const int parts = part_count(count);
@@ -26,9 +26,8 @@ T reduce(int64_t count, T first, const Item& item, const Join& join) {
     return first;
 }
 
-// out[i] = first, joined with item(0), .., item(i), for i < count. `join` is associative: of integers, since the parts
-// are those of the threads. Where there are several each is gone through twice: for what it adds up to, and again from
-// what those before it do. item(i) may read out[i], and nothing else that is written.
+// Inclusive scan: out[i] = first, combined with item(0), .., item(i). `join` must be exactly associative (integers),
+// since the parts depend on the number of threads. item(i) is evaluated twice; it may read out[i], but no other output.
 template <class T, class Item, class Join = std::plus<>>
 void scan(int64_t count, T* out, T first, const Item& item, const Join& join = {}) {
     const int parts = part_count(count);
@@ -51,7 +50,7 @@ void scan(int64_t count, T* out, T first, const Item& item, const Join& join = {
 
 inline constexpr auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
 
-// Whether condition(i) is true for all i < count. Each part ends with the first for which it is not.
+// Whether condition(i) holds for all i < count. Each part stops at its first counterexample.
 template <class Condition>
 bool holds_for_all(int64_t count, const Condition& condition) {
     const int parts = part_count(count);

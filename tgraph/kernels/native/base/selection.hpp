@@ -1,4 +1,4 @@
-// Some rows of a CSR structure, walked where they are stored.
+// A subset of the rows of a CSR structure, read in place: kernels never gather the arcs of a frontier.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 
 namespace tgraph {
 
-// Rows number 0..count-1 of a selection. Its arcs are numbered through, row after row: arc j of row r has number
-// offset[r] + j, and is stored at begin(r) + j.
+// Rows 0..count-1 of a selection. Arc j of row r has number offset[r] + j in the selection, and is stored at
+// begin(r) + j.
 template <class Neighbor>
 struct Selection {
-    const int64_t* stored;      // where the rows of the structure begin
+    const int64_t* stored;      // offsets of all rows of the structure
     const Neighbor* neighbors;  // of the structure
     int64_t num_vertices;
-    int64_t num_stored;
-    const int64_t* rows;    // those selected; null for all in order
-    const bool* heard;      // which vertices are heard by their neighbours; null for all
-    const int64_t* offset;  // where the rows of the selection begin
+    int64_t num_stored;     // arcs of the structure
+    const int64_t* rows;    // selected rows; null for all in order
+    const bool* active;     // mask of the neighbors that send; null for all
+    const int64_t* offset;  // offsets of the selected rows
     int64_t count;
 
     int64_t row(int64_t r) const { return rows ? rows[r] : r; }
@@ -32,18 +32,18 @@ struct Selection {
     int64_t num_arcs() const { return offset[count] - offset[0]; }
 };
 
-// What Python passes for a selection, and the offsets that it needs not if all rows are selected.
+// A selection from the arguments that Python passes; computes the offsets if not all rows are selected.
 template <class Neighbor>
 class SelectionArgument {
 public:
-    // `rows` and `heard` may be missing; a negative width takes every arc of a row.
-    SelectionArgument(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard) {
+    // `rows` and `active` may be None; `width` limits the arcs per row, negative for no limit.
+    SelectionArgument(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active) {
         if (!offset.shape(0)) throw std::invalid_argument("offset: expected [n + 1]");
         const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
-        if (heard.is_valid() && static_cast<int64_t>(heard.shape(0)) != num_vertices)
-            throw std::invalid_argument("heard: expected [n]");
+        if (active.is_valid() && static_cast<int64_t>(active.shape(0)) != num_vertices)
+            throw std::invalid_argument("active: expected [n]");
         selection_ = {offset.data(), neighbors.data(), num_vertices, static_cast<int64_t>(neighbors.shape(0)),
-                      rows.is_valid() ? rows.data() : nullptr, heard.is_valid() ? heard.data() : nullptr,
+                      rows.data(), active.data(),
                       offset.data(), rows.is_valid() ? static_cast<int64_t>(rows.shape(0)) : num_vertices};
         if (rows.is_valid() || width >= 0) count_arcs(width);
     }
@@ -68,14 +68,14 @@ private:
     Scratch<int64_t> offset_;
 };
 
-// A stretch of arcs of one row of a selection, counted from the row's first.
+// Consecutive arcs of one row of a selection, relative to the first arc of the row.
 struct Piece {
     int64_t row;
     Range arcs;
 };
 
-// The rows of more than `longest` arcs, cut into pieces of so many. `longest` is at least the grain of the chunks: such
-// a row lies across the beginning of a chunk.
+// The rows of more than `longest` arcs, cut into pieces of that length. `longest` is at least the grain of the chunks,
+// so that each such row spans the beginning of a chunk, and only these rows need to be checked.
 template <class Neighbor>
 std::vector<Piece> cut_long_rows(const Selection<Neighbor>& selection, const RowChunks& chunks, int64_t longest) {
     std::vector<Piece> pieces;

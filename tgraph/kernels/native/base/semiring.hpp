@@ -1,4 +1,4 @@
-// Reductions and edge operations, on numbers and on vectors of them, and the way from their names to their types.
+// Semirings: reductions and edge operations on scalars and vectors, and the dispatch from their names to types.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace tgraph {
 
-// Vectors of integers, and those of the same unsigned ones.
+// Integer vectors, and the unsigned vector of the same width.
 template <class A>
 concept IntegerVector = requires(A a) { requires std::is_integral_v<std::remove_cvref_t<decltype(a[0])>>; };
 
@@ -21,7 +21,7 @@ struct UnsignedVector {
     typedef Element type __attribute__((vector_size(sizeof(A))));
 };
 
-// Integers wrap around as torch's do, which for signed ones C++ leaves undefined.
+// Integers wrap around, as in torch: computed unsigned, since signed overflow is undefined.
 template <class A>
 TGRAPH_INLINE A plus(A a, A b) {
     if constexpr (std::is_integral_v<A>) {
@@ -46,8 +46,8 @@ TGRAPH_INLINE A times(A a, A b) {
     }
 }
 
-// Both hand a NaN on, whichever argument it is. A number goes through a vector, whose selection takes no branch: which
-// of two messages is the lesser is as hard to predict as can be.
+// min and max propagate NaN from either argument. Scalars go through a vector, whose select compiles to no branch: the
+// outcome is unpredictable.
 template <class A>
 TGRAPH_INLINE A lesser(A a, A b) {
     if constexpr (std::is_integral_v<A>) {
@@ -94,9 +94,9 @@ struct Copy {
     }
 };
 
-// Calls visit(Reduce{}, Edge{}) for a pair of names, of messages of T with weights of W that are reduced in A. Every
-// pair takes seconds to compile, for each kind of number: those that algorithms and layers are made of are here, and
-// `native/arcs.py` names the same ones. Integers are added in 64 bits only, bytes have no weights.
+// Calls visit(Reduce{}, Edge{}) for a pair of names; data is T, weights W, and the accumulator A. Each pair takes
+// seconds to compile for each dtype, so only those that algorithms and layers use are compiled; the Python wrapper of
+// the native backend lists the same pairs. Integer sums exist in 64 bits only, and bytes have no weights.
 template <class T, class A, class W, class Visit>
 void with_pair(std::string_view reduce, std::string_view edge, Visit visit) {
     constexpr bool narrow = is_narrow<T>, mixed = !(narrow || std::is_same_v<T, A>) || !std::is_same_v<T, W>;

@@ -1,21 +1,21 @@
-// What is asked of the compiler: a function for several instruction sets, the best of which is picked when the module
-// is loaded, and functions that must be inlined.
+// Compiler attributes: function multiversioning (target_clones), resolved when the module is loaded, and forced
+// inlining.
 #pragma once
 
-// It reaches into what is inlined into the function, and into nothing else: mark leaf functions that call only
-// always-inline ones, and have no lambdas. Sanitizers run before the loader could resolve the clones.
+// Clones affect only the function itself and what is inlined into it: use on leaf functions that call always-inline
+// functions and have no lambdas. Not with sanitizers, whose runtime starts before the loader resolves the clones.
 #if defined(__GNUC__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-// AVX2 with what came with it: fused multiply-add above all. "arch=haswell" would be that one processor and no later.
+// AVX2 with fused multiply-add. "arch=haswell" would not match later processors.
 #if !defined(__clang__) && __GNUC__ >= 12
 #define TGRAPH_AVX2 "arch=x86-64-v3"
 #else
 #define TGRAPH_AVX2 "avx2"
 #endif
 #define TGRAPH_MULTIVERSION __attribute__((target_clones("avx512f", TGRAPH_AVX2, "default")))
-// For what computes in vectors of at most 32 bytes, which AVX-512 would compute no faster.
+// For vectors of at most 32 bytes, which AVX-512 does not speed up.
 #define TGRAPH_MULTIVERSION_NARROW __attribute__((target_clones(TGRAPH_AVX2, "default")))
-// For what counts the bits of eight words at once, where the processor can; GCC makes no clones for it.
+// For vector popcount, for which GCC has no target_clones.
 #define TGRAPH_COUNTS_VECTORS __attribute__((target("avx512vpopcntdq")))
 #else
 // One version of each.
@@ -23,7 +23,7 @@
 #define TGRAPH_MULTIVERSION_NARROW
 #endif
 
-// A function that does nothing but prefetch has no effect that GCC sees: it drops the call, unless it has to inline it.
+// Needed for functions that only prefetch: GCC drops calls of them as free of side effects.
 #ifdef __GNUC__
 #define TGRAPH_INLINE [[gnu::always_inline]] inline
 #else

@@ -1,4 +1,4 @@
-// Writing past the caches.
+// Non-temporal stores (SSE2): writes of whole cache lines without reading them first.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace tgraph {
 
-// Copies into memory that is not read soon: whole cache lines are written without being read first. What other threads
-// are to see needs a `fence_streams` after it.
+// Copies to memory that is not read soon. Non-temporal stores are weakly ordered: call `fence_streams` before other
+// threads read the destination.
 inline void stream(void* to, const void* from, std::size_t bytes) {
 #ifdef __SSE2__
     constexpr std::size_t line = 64;

@@ -1,4 +1,5 @@
-// Values of all vertices, made and changed by all threads: what torch would do on one while a program runs.
+// Fill, iota, replace and convert over the values of all vertices, on the team's threads: torch may be restricted to
+// one thread while a program runs (`hold_torch`).
 #include <cstdint>
 #include <stdexcept>
 
@@ -7,9 +8,6 @@
 #include "threads/parallel.hpp"
 
 namespace tgraph {
-
-void bind_values(nb::module_& module);
-
 namespace {
 
 template <class T>
@@ -36,7 +34,7 @@ void replace_values(Out<T> values, T old, T by) {
 
 template <class From, class To>
 void convert_values(In<From> from, Out<To> to) {
-    if (from.shape(0) != to.shape(0)) throw std::invalid_argument("to: expected as many as are converted");
+    if (from.shape(0) != to.shape(0)) throw std::invalid_argument("to: expected the size of the values");
     const auto size = static_cast<int64_t>(to.shape(0));
     advise_huge_pages(to.data(), size * sizeof(To));
     copy(from.data(), size, to.data());

@@ -1,4 +1,4 @@
-// What a block that was read from a file is checked for before kernels follow its entries.
+// Validation of a CSR block read from a file, before kernels use its entries as indices.
 #include <algorithm>
 
 #include "base/bindings.hpp"
@@ -6,8 +6,8 @@
 namespace tgraph {
 namespace {
 
-// Whether offsets rise from 0 to the number of neighbours, and these are vertices. Without a branch, so that several
-// entries are compared at once: it takes about as long as reading them from memory.
+// Whether offsets ascend from 0 to the number of neighbors, and neighbors are in [0, num_vertices). Without branches,
+// so that the loops vectorise and run at memory bandwidth.
 template <class Neighbor>
 bool is_sound(In<int64_t> offset, In<Neighbor> neighbors, int64_t num_vertices) {
     const auto rows = static_cast<int64_t>(offset.shape(0)) - 1, arcs = static_cast<int64_t>(neighbors.shape(0));

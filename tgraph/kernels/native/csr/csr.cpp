@@ -1,33 +1,23 @@
-// Bindings of the CSR builders. Outputs are allocated by the caller, who also explains invalid ids.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-
-#include <bit>
+// Bindings of the CSR builders: sort, transpose, filter, relabel. The caller allocates outputs, and reports invalid
+// ids.
 #include <numeric>
-#include <optional>
 
 #include "base/bindings.hpp"
+#include "base/rows.hpp"
 #include "csr/filter.hpp"
 #include "csr/id_table.hpp"
 #include "csr/radix.hpp"
 #include "csr/relabel.hpp"
-#include "base/rows.hpp"
 
 namespace tgraph {
 namespace {
 
-// Bits that the ids 0 .. num_vertices - 1 need.
-int bits_of_ids(int64_t num_vertices) {
-    return num_vertices ? std::bit_width(static_cast<uint64_t>(num_vertices - 1)) : 0;
-}
-
-// The arrays that a builder fills.
+// Output arrays of a builder.
 template <class Neighbor>
 struct Csr {
     int64_t* offset;
     Neighbor* neighbors;
-    int64_t* perm;  // null when not wanted
+    int64_t* perm;  // null if not requested
     int64_t size, num_vertices;
 };
 
@@ -37,7 +27,7 @@ bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Dig
     return radix_sort<Record>(source, csr.size, sink, digits);
 }
 
-// Picks the smallest record that holds the ids. `wide` is what 2^31 vertices or 2^32 arcs need.
+// Picks the smallest record that holds the ids. `wide` : from 2^31 vertices or 2^32 arcs on.
 template <class Source, class Neighbor>
 bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Digit>& digits, bool wide) {
     advise_huge_pages(csr.neighbors, csr.size * sizeof(Neighbor));
@@ -49,32 +39,30 @@ bool build(const Source& source, const Csr<Neighbor>& csr, const std::vector<Dig
 }
 
 template <class Neighbor>
-Csr<Neighbor> outputs(const Out<int64_t>& offset, const Out<Neighbor>& neighbors,
-                      const std::optional<Out<int64_t>>& perm) {
-    return {offset.data(), neighbors.data(), perm ? perm->data() : nullptr, static_cast<int64_t>(neighbors.shape(0)),
+Csr<Neighbor> outputs(const Out<int64_t>& offset, const Out<Neighbor>& neighbors, const Out<int64_t>& perm) {
+    return {offset.data(), neighbors.data(), perm.data(), static_cast<int64_t>(neighbors.shape(0)),
             static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
 template <bool both_ways, class Id, class Neighbor>
-bool sort_edges(In<Id> src, In<Id> dst, Out<int64_t> offset, Out<Neighbor> neighbors,
-                std::optional<Out<int64_t>> perm, bool wide) {
+bool sort_edges(In<Id> src, In<Id> dst, Out<int64_t> offset, Out<Neighbor> neighbors, Out<int64_t> perm, bool wide) {
     const auto csr = outputs(offset, neighbors, perm);
-    const int bits = bits_of_ids(csr.num_vertices);
+    const int bits = bits_below(csr.num_vertices);
     const auto size = static_cast<int64_t>(src.shape(0));
     const EdgeList<Id, both_ways> edges{src.data(), dst.data(), size, csr.num_vertices, bits};
-    // A sorted list needs no pass but the one that checks and unpacks it.
+    // A sorted list needs only the pass that validates and unpacks it.
     return build(edges, csr, edges.is_sorted() ? split_into_digits(0, 0) : split_into_digits(0, 2 * bits), wide);
 }
 
 template <class Neighbor>
 bool transpose(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> new_offset, Out<Neighbor> new_neighbors,
-               std::optional<Out<int64_t>> perm, bool wide) {
+               Out<int64_t> perm, bool wide) {
     const auto csr = outputs(new_offset, new_neighbors, perm);
-    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;  // not all vertices need have one
-    const int bits = bits_of_ids(num_rows);
+    const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;  // may differ from the vertices of the transpose
+    const int bits = bits_below(num_rows);
     const Reversed<Neighbor> arcs{offset.data(), neighbors.data(), csr.size, num_rows, csr.num_vertices, bits};
-    // The reversed arcs come in the order of their targets already: only the digits of the sources are left.
-    return build(arcs, csr, split_into_digits(bits, bits + bits_of_ids(csr.num_vertices)), wide);
+    // The reversed arcs are sorted by target already: only the digits of their sources are left.
+    return build(arcs, csr, split_into_digits(bits, bits + bits_below(csr.num_vertices)), wide);
 }
 
 template <class Row>
@@ -104,7 +92,7 @@ int64_t count_arcs(In<int64_t> offset, In<Neighbor> neighbors) {
     return std::reduce(counts.begin(), counts.end());
 }
 
-// `positions` has as many entries as count_arcs tells.
+// The size of `positions` is the result of count_arcs.
 template <class Selection, class Neighbor>
 void list_arcs(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> positions, Out<int64_t> new_offset) {
     advise_huge_pages(positions.data(), positions.shape(0) * sizeof(int64_t));
@@ -127,7 +115,7 @@ void bind_selections(nb::module_& module) {
     bind_selection<NoLoop, Neighbor>(module, "count_no_loop", "list_no_loop");
 }
 
-// Every id must be in [low, low + table size): the caller took `low` and the size from the ids themselves.
+// Every id is in [low, low + table size): the caller computes both from the ids.
 template <class Id, class Entry>
 void mark_ids(In<Id> ids, int64_t low, Out<Entry> table) {
     mark(ids.data(), static_cast<int64_t>(ids.shape(0)), low, table.data());
@@ -152,7 +140,7 @@ void insert_ids(IdTable& table, In<Id> ids) {
     table.insert(ids.data(), static_cast<int64_t>(ids.shape(0)));
 }
 
-// `ids` has as many entries as the table's size, `rank` as its capacity, all zero.
+// ids : [size of the table]. rank : [its capacity], zeros.
 template <class Rank>
 void list_ids(const IdTable& table, Out<int64_t> ids, Out<Rank> rank) {
     table.list(ids.data(), rank.data());

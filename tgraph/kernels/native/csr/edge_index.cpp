@@ -1,6 +1,5 @@
-// The arcs of an edge_index by their targets, with self-loops and the weights of a graph convolution: one call for
-// each, since what a mini-batch costs is how often it is gone through.
-#include <bit>
+// An edge_index to destination-major CSR with self-loops, in one call, and the edge weights of GCN and mean
+// aggregation. By radix sort (radix.hpp); fused, since the cost of a mini-batch is the number of passes over it.
 #include <cmath>
 #include <stdexcept>
 
@@ -8,14 +7,9 @@
 #include "csr/radix.hpp"
 
 namespace tgraph {
-
-void bind_edge_index(nb::module_& module);
-
 namespace {
 
-int bits_below(int64_t limit) { return limit > 1 ? std::bit_width(static_cast<uint64_t>(limit - 1)) : 0; }
-
-// Edges source[i] -> target[i], and behind them a self-loop at each of the first `size - num_edges` vertices.
+// Edges source[i] -> target[i], followed by self-loops of the first `size - num_edges` vertices.
 template <class Id>
 struct EdgesAndLoops {
     const Id *source, *target;
@@ -43,7 +37,7 @@ struct EdgesAndLoops {
     }
 };
 
-// The edges that are no self-loops.
+// The edges without self-loops.
 template <class Id>
 class NoLoops {
 public:
@@ -78,7 +72,7 @@ struct Rows {
     int64_t* position;
 };
 
-// Returns how many arcs were written, or -1 where an end of an edge is no vertex.
+// Returns the number of arcs, or -1 if an end of an edge is no vertex.
 template <class Id>
 int64_t write_sorted(const EdgesAndLoops<Id>& edges, const Rows& rows) {
     using Numbered = Record<uint64_t, uint32_t>;
@@ -89,8 +83,8 @@ int64_t write_sorted(const EdgesAndLoops<Id>& edges, const Rows& rows) {
     return radix_sort<Numbered>(edges, edges.size, sink, split_into_digits(0, bits)) ? edges.size : -1;
 }
 
-// Sorts arcs by (target, source, position). Those of the first `loops` vertices are added behind the edges; where they
-// `replace` the self-loops among these, positions count the edges that stay.
+// Sorts arcs by (target, source, position). Self-loops of the first `loops` vertices are appended to the edges; with
+// `replace`, existing self-loops are removed first, and positions refer to the remaining edges.
 template <class Id>
 int64_t sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_t loops, bool replace,
                        Out<int64_t> offset, Out<int32_t> neighbors, Out<int64_t> position) {
@@ -112,7 +106,7 @@ int64_t sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_
     return kept.valid() ? write_sorted(kept.in_place_of(edges), rows) : -1;
 }
 
-// out[row] = 1 / sqrt(the arcs of the row), 0 where there are none.
+// out[row] = 1 / sqrt(degree of the row), 0 for an empty row.
 template <class A>
 void inverse_root_degree(In<int64_t> offset, Out<A> out) {
     const auto rows = static_cast<int64_t>(out.shape(0));
@@ -124,7 +118,7 @@ void inverse_root_degree(In<int64_t> offset, Out<A> out) {
     }
 }
 
-// For each arc the product of what is at its two ends.
+// out[arc] = scale[row] * scale[neighbor].
 template <class A>
 void multiply_ends(In<A> scale, In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
     const auto rows = static_cast<int64_t>(offset.shape(0)) - 1, size = static_cast<int64_t>(out.shape(0));
@@ -142,8 +136,7 @@ void multiply_ends(In<A> scale, In<int64_t> offset, In<int32_t> neighbors, Out<A
     });
 }
 
-// For each arc 1 / how many arcs its neighbour has among the rows that begin at `offset`: the weights of the transpose
-// of a mean over those rows.
+// out[arc] = 1 / degree of the neighbor in the CSR of `offset`: the weights of the transpose of a mean over its rows.
 template <class A>
 void mean_weights(In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
     const auto size = static_cast<int64_t>(out.shape(0));
@@ -151,12 +144,7 @@ void mean_weights(In<int64_t> offset, In<int32_t> neighbors, Out<A> out) {
     const int64_t* const begin = offset.data();
     const int32_t* const others = neighbors.data();
     A* const to = out.data();
-    const int parts = part_count(size);
-    for_each_part(parts, [=](int part) {
-        const Range arcs = part_of(size, part, parts);
-        for (int64_t i = arcs.begin; i < arcs.end; ++i)
-            to[i] = A{1} / static_cast<A>(begin[others[i] + 1] - begin[others[i]]);
-    });
+    for_each_entry(size, [=](int64_t i) { to[i] = A{1} / static_cast<A>(begin[others[i] + 1] - begin[others[i]]); });
 }
 
 template <class A>

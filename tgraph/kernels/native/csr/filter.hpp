@@ -1,4 +1,4 @@
-// Selecting some of the arcs of a CSR structure, in order.
+// Stable parallel compaction of the arcs of a CSR structure by a predicate: count per part, scan, write.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace tgraph {
 
-// The selections. Each decides on arc i of a row that begins at `begin`.
+// The predicates, on arc i of a row that begins at `begin`.
 struct Distinct {  // the first of every run of parallel arcs; rows ascend
     template <class Neighbor>
     bool operator()(const Neighbor* neighbors, int64_t, int64_t begin, int64_t i) const {
@@ -41,7 +41,7 @@ struct Arcs {
     int64_t num_rows, size;
 };
 
-// How many arcs each part selects.
+// Number of selected arcs of each part.
 template <class Selection, class Neighbor>
 std::vector<int64_t> count_selected(const Arcs<Neighbor>& arcs, int parts) {
     std::vector<int64_t> counts(parts);
@@ -56,7 +56,7 @@ std::vector<int64_t> count_selected(const Arcs<Neighbor>& arcs, int parts) {
     return counts;
 }
 
-// Writes the positions of the selected arcs, and the offsets, zeros on entry, of the rows that they form.
+// Writes the positions of the selected arcs, and the offsets of their rows (zeros on entry).
 template <class Selection, class Neighbor>
 void list_selected(const Arcs<Neighbor>& arcs, int64_t* positions, int64_t* new_offset) {
     const int parts = part_count(arcs.size);
@@ -67,10 +67,10 @@ void list_selected(const Arcs<Neighbor>& arcs, int64_t* positions, int64_t* new_
         each_row(arcs.offset, arcs.num_rows, part_of(arcs.size, part, parts), [&](int64_t row, Range range) {
             for (int64_t i = range.begin; i < range.end; ++i)
                 if (Selection{}(arcs.neighbors, row, arcs.offset[row], i)) positions[next++] = i;
-            if (range.end == arcs.offset[row + 1]) new_offset[row + 1] = next;  // not where the row goes on
+            if (range.end == arcs.offset[row + 1]) new_offset[row + 1] = next;  // only in the part that ends the row
         });
     });
-    // Rows without arcs end where those before them do.
+    // Empty rows end where the row before them does.
     scan(arcs.num_rows + 1, new_offset, int64_t{0}, [=](int64_t row) { return new_offset[row]; }, larger);
 }
 

@@ -1,4 +1,4 @@
-// Relabelling arbitrary ids that lie too far apart for a table of all values: a hash table of those that occur.
+// Relabelling of arbitrary sparse ids by a concurrent hash table; relabel.hpp has a direct table for dense ids.
 #pragma once
 
 #include <algorithm>
@@ -8,26 +8,27 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/memory.hpp"
-#include "threads/parallel.hpp"
 #include "csr/radix.hpp"
+#include "threads/parallel.hpp"
 
 namespace tgraph {
 
-// The different ids of an edge list: open addressing, linear probing, filled by all threads at once. Any int64 is a
-// valid id, yet no value and no flag is spent on empty slots: the least id marks them. Looking that one up ends at an
-// empty slot; those keep rank 0, which is its rank.
+// The set of ids of an edge list: open addressing with linear probing, filled concurrently by compare-and-swap
+// (relaxed: no other data depends on it). Any int64 is a valid id, so the least id marks empty slots; looking it up
+// ends at an empty slot, whose rank is 0, the rank of the least id.
 class IdTable {
 public:
-    // For `ends` ids with repetitions, none below `least`, which is one of them.
+    // `least` : the smallest id. `ends` : number of ids with repetitions.
     IdTable(int64_t least, int64_t ends)
         : least_(least), mask_(std::bit_ceil(smallest + static_cast<uint64_t>(ends) / 16) - 1), slots_(empty_slots()) {}
 
     int64_t size() const { return others_ + 1; }
     int64_t capacity() const { return static_cast<int64_t>(mask_) + 1; }
 
-    // Adds ids. In a round every thread goes on until it has added its share of what the table may still take, so
-    // that this never fills up; the next one, in a larger table where need be, begins where the threads stopped.
+    // Adds ids in rounds. In a round every thread adds at most its share of the free capacity, so that the table never
+    // fills up; between rounds the table grows if necessary, and each thread continues where it stopped.
     template <class Id>
     void insert(const Id* ids, int64_t count) {
         const int parts = part_count(count);
@@ -46,7 +47,7 @@ public:
         }
     }
 
-    // Writes the ids, ascending, and the position of each among them to rank[its slot]: [capacity], zeros on entry.
+    // Writes the ids in ascending order, and rank[slot of id] = its position; rank is [capacity], zeros on entry.
     template <class Rank>
     void list(int64_t* ids, Rank* rank) const {
         ids[0] = least_;
@@ -56,7 +57,7 @@ public:
         each_slot(ids, size(), rank, [=](int64_t i, uint64_t slot) { rank[slot] = static_cast<Rank>(i); });
     }
 
-    // out[i] = the rank of ids[i], each of which must be in the table.
+    // out[i] = the rank of ids[i], all of which are in the table.
     template <class Id, class Rank>
     void look_up(const Id* ids, int64_t count, const Rank* rank, Rank* out) const {
         advise_huge_pages(out, count * sizeof(Rank));
@@ -64,14 +65,14 @@ public:
     }
 
 private:
-    static constexpr uint64_t smallest = 1 << 14;  // enough that every thread gets a share of what a round may add
-    static constexpr int64_t lookahead = 16;       // ids whose slots are on their way from memory
+    static constexpr uint64_t smallest = 1 << 14;  // capacity, so that every thread has a share in each round
+    static constexpr int64_t lookahead = 16;       // prefetch distance in ids
 
     int64_t least_, others_ = 0;
     uint64_t mask_;
     Scratch<int64_t> slots_;
 
-    // What the radix sort reads: the ids as distances from the least, which order like them.
+    // Source of the radix sort: the ids minus the least id, as unsigned keys of the same order.
     struct Occupied {
         const IdTable& table;
         int64_t size;
@@ -85,7 +86,7 @@ private:
         }
     };
 
-    // Where its last pass writes.
+    // Its sink.
     struct Ids {
         int64_t *out, least;
 
@@ -96,26 +97,20 @@ private:
         void finish(const std::vector<Cursor>&) const {}
     };
 
-    // Slots in use, at most: probes get long beyond three quarters.
+    // The load factor is at most 3/4: beyond it probe sequences get long.
     int64_t limit() const { return capacity() / 4 * 3; }
 
-    // Where the search for an id begins. The mixing is the finalizer of splitmix64 (Steele, Lea and Flood, "Fast
-    // splittable pseudorandom number generators", 2014): ids are often multiples of something.
-    uint64_t home(int64_t id) const {
-        auto bits = static_cast<uint64_t>(id);
-        bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-        bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-        return (bits ^ bits >> 31) & mask_;
-    }
+    // The first slot of the probe sequence. Hashed, as ids are often multiples of a power of two.
+    uint64_t home(int64_t id) const { return mix(static_cast<uint64_t>(id)) & mask_; }
 
-    // The slot of an id; an empty one for the least id, and for those that are not there.
+    // The slot of an id; an empty slot for the least id and for ids that are not in the table.
     uint64_t find(int64_t id) const {
         uint64_t slot = home(id);
         while (slots_.data()[slot] != id && slots_.data()[slot] != least_) slot = (slot + 1) & mask_;
         return slot;
     }
 
-    // Calls visit(i, slot of ids[i]) for every i, on all threads.
+    // Calls visit(i, slot of ids[i]) for every i, in parallel.
     template <class Id, class Rank, class Visit>
     void each_slot(const Id* ids, int64_t count, const Rank* rank, Visit visit) const {
         const int parts = part_count(count);
@@ -130,18 +125,18 @@ private:
         });
     }
 
-    // True where the id is new. Other threads insert at the same time: a slot goes from empty to an id, once.
+    // Returns whether the id is new. Safe with concurrent inserts: a slot changes from empty to an id once.
     bool insert(int64_t id) {
         for (uint64_t slot = home(id);; slot = (slot + 1) & mask_) {
             std::atomic_ref<int64_t> place(slots_.data()[slot]);
             int64_t found = place.load(std::memory_order_relaxed);
             if (found == least_ && id != least_ && place.compare_exchange_strong(found, id, std::memory_order_relaxed))
                 return true;
-            if (found == id) return false;  // `found` is what another thread put there if the exchange failed
+            if (found == id) return false;  // also if the exchange failed because another thread inserted the same id
         }
     }
 
-    // Inserts from the front of `left` until that is empty or `quota` ids were new; returns how many were.
+    // Inserts from the front of `left` until it is empty or `quota` ids were new; returns the number of new ids.
     template <class Id>
     int64_t insert_some(const Id* ids, Range& left, int64_t quota) {
         int64_t i = left.begin, added = 0;
@@ -166,11 +161,7 @@ private:
 
     Scratch<int64_t> empty_slots() const {
         Scratch<int64_t> slots(capacity());
-        const int parts = part_count(capacity());
-        for_each_part(parts, [&](int part) {
-            const Range range = part_of(capacity(), part, parts);
-            std::fill(slots.data() + range.begin, slots.data() + range.end, least_);
-        });
+        fill(slots.data(), capacity(), least_);
         return slots;
     }
 };

@@ -1,24 +1,18 @@
-// Whether arcs are there in both directions: the sum that core/building/symmetry.py describes, over some arcs of a CSR.
-#include <nanobind/stl/optional.h>
-
+// The symmetry hash of core/building/symmetry.py over a range of arcs of a CSR: a sum that is 0 if every arc has its
+// reverse. Unsigned addition is associative, so the parts of the threads may be summed in any grouping.
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "base/hash.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
 namespace {
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-uint64_t mixed(uint64_t word) {
-    word += 0x9E3779B97F4A7C15;
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9;
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EB;
-    return word ^ (word >> 31);
-}
+// One step of SplitMix64.
+uint64_t mixed(uint64_t word) { return mix(word + 0x9e3779b97f4a7c15); }
 
 template <class Neighbor, bool weighted>
 uint64_t sum_of(const int64_t* offset, int64_t num_rows, const Neighbor* neighbors, const int64_t* words, Range arcs) {
@@ -38,18 +32,16 @@ uint64_t sum_of(const int64_t* offset, int64_t num_rows, const Neighbor* neighbo
     return sum;
 }
 
-// The sum over the arcs from `begin` to `end`, whose weights are `words`, [end - begin].
+// The sum over arcs begin .. end - 1, whose weights are `words`, [end - begin].
 template <class Neighbor>
-uint64_t mirror(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int64_t>> words, int64_t begin,
-                int64_t end) {
+uint64_t mirror(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> words, int64_t begin, int64_t end) {
     const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1, size = end - begin;
     if (begin < 0 || end > static_cast<int64_t>(neighbors.shape(0)) || size < 0 ||
-        (words && static_cast<int64_t>(words->shape(0)) != size))
-        throw nb::value_error("mirror: no such arcs");
+        (words.is_valid() && static_cast<int64_t>(words.shape(0)) != size))
+        throw std::invalid_argument("mirror: no such arcs");
     const int64_t* first = offset.data();
     const Neighbor* ends = neighbors.data();
-    const int64_t* weights = words ? words->data() - begin : nullptr;
-    nb::gil_scoped_release released;
+    const int64_t* weights = words.is_valid() ? words.data() - begin : nullptr;
     const int parts = part_count(size);
     std::vector<uint64_t> sums(parts);
     for_each_part(parts, [&](int part) {
@@ -66,10 +58,12 @@ uint64_t mirror(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int
 
 void bind_mirror(nb::module_& module) {
     using nb::arg;
-    module.def("mirror", &mirror<int32_t>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("words").noconvert().none(), arg("begin"), arg("end"));
-    module.def("mirror", &mirror<int64_t>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("words").noconvert().none(), arg("begin"), arg("end"));
+    const auto define = [&](auto function) {
+        module.def("mirror", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
+                   arg("words").noconvert().none(), arg("begin"), arg("end"), nb::call_guard<nb::gil_scoped_release>());
+    };
+    define(&mirror<int32_t>);
+    define(&mirror<int64_t>);
 }
 
 }  // namespace tgraph

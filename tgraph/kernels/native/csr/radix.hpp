@@ -1,13 +1,13 @@
-// Sorting arcs into CSR: a parallel least-significant-digit radix sort.
+// Sorting arcs into CSR: a parallel least-significant-digit radix sort (Knuth, TAOCP 3, section 5.2.5; per-thread
+// histograms after Zagha and Blelloch, "Radix sort for vector multiprocessors", 1991).
 //
-// An arc is packed into one integer, its key: source in the high half, target in the low half. Stable counting
-// passes over the digits of the key, lowest first, sort by (source, target, input order). The first pass reads
-// the caller's arrays and the last one writes the CSR arrays, so that a digit costs one read and one write of
-// the packed records and nothing else is ever stored. Method: Knuth, TAOCP 3, section 5.2.5; per-thread
-// histograms after Zagha and Blelloch, "Radix sort for vector multiprocessors", 1991.
+// An arc is packed into one integer key: source in the high bits, target in the low bits. Stable counting passes over
+// the digits of the key, lowest first, sort by (source, target, input order). The first pass reads the caller's arrays
+// and the last one writes the CSR arrays, so that a digit costs one read and one write of the packed records.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -25,7 +25,7 @@ __extension__ typedef unsigned __int128 uint128_t;
 
 struct NoId {};
 
-#pragma pack(push, 1)  // 12 bytes instead of 16: the passes are bound by the bytes that they move
+#pragma pack(push, 1)  // 12 bytes instead of 16: the passes are bound by memory bandwidth
 template <class KeyType, class IdType>
 struct Record {
     using Key = KeyType;
@@ -33,7 +33,7 @@ struct Record {
     static constexpr bool numbered = !std::is_empty_v<Id>;
 
     Key key;
-    [[no_unique_address]] Id id;  // position in the input, where the caller wants the permutation
+    [[no_unique_address]] Id id;  // position in the input, if the permutation is requested
 
     static Record pack(int64_t src, int64_t dst, int64_t position, int bits) {
         Record record;
@@ -55,8 +55,11 @@ struct Digit {
     }
 };
 
-// Cuts bits [first, last) of the key into as few digits of at most 11 bits as possible, of nearly equal width:
-// 2048 write positions are what the second-level cache and the TLB of today's cores hold.
+// Bits of the ids 0 .. count - 1.
+inline int bits_below(int64_t count) { return count > 1 ? std::bit_width(static_cast<uint64_t>(count - 1)) : 0; }
+
+// Cuts bits [first, last) of the key into as few digits of at most 11 bits as possible, of nearly equal width: the
+// second-level cache and the TLB hold about 2048 write positions.
 inline std::vector<Digit> split_into_digits(int first, int last) {
     constexpr int widest = 11;
     const int count = std::max(1, (last - first + widest - 1) / widest);
@@ -68,10 +71,9 @@ inline std::vector<Digit> split_into_digits(int first, int last) {
     return digits;
 }
 
-// ---- Where a pass reads. `each` visits the records of a range of `size` items and tells whether all their ids are
-// vertices.
+// ---- Sources of a pass. `each` visits the records of a range of items, and returns whether all ids are vertices.
 
-// A list of edges: one arc each or, both ways, a second one back, self-loops excepted.
+// An edge list: one arc per edge or, with both_ways, also the reverse arc, except of self-loops.
 template <class Id, bool both_ways>
 struct EdgeList {
     const Id *src, *dst;
@@ -99,7 +101,7 @@ struct EdgeList {
     }
 };
 
-// The arcs of a CSR structure, each turned around: `num_rows` rows, whose neighbours are below `num_vertices`.
+// The reversed arcs of a CSR structure: `num_rows` rows, neighbors in [0, num_vertices).
 template <class Neighbor>
 struct Reversed {
     const int64_t* offset;
@@ -134,9 +136,9 @@ struct Records {
     }
 };
 
-// ---- Where a pass writes.
+// ---- Sinks of a pass.
 
-// The next position that a part writes for one value of the digit, and the row of the arc it wrote last.
+// Per part and value of the digit: the next position to write, and the row of the arc written last.
 struct Cursor {
     int64_t next = 0, row = -1;
 };
@@ -149,9 +151,9 @@ struct RecordSink {
     void finish(const std::vector<Cursor>&) const {}
 };
 
-// Unpacks the records of the last pass. The arcs that a part writes for one value of the last digit arrive in
-// order of their source, so a row ends where the source changes; the row that a part wrote last may go on in the
-// next part, so `finish` closes those when all are done.
+// Unpacks the records of the last pass. The arcs that a part writes for one value of the last digit arrive in order of
+// their source, so a row ends where the source changes; the last row of a part may continue in the next part, so
+// `finish` sets the offsets of these.
 template <class Record, class Neighbor>
 struct CsrSink {
     int64_t* offset;  // zeros on entry
@@ -175,14 +177,14 @@ struct CsrSink {
     void finish(const std::vector<Cursor>& cursors) const {
         for (const Cursor& cursor : cursors)
             if (cursor.row >= 0) offset[cursor.row + 1] = std::max(offset[cursor.row + 1], cursor.next);
-        int64_t* const ends = offset + 1;  // rows without arcs end where those before them do
+        int64_t* const ends = offset + 1;  // empty rows end where the row before them does
         scan(num_vertices, ends, offset[0], [ends](int64_t v) { return ends[v]; }, larger);
     }
 };
 
 // ---- The sort.
 
-// Turns the counts of every part and digit value into the position of its first write.
+// Exclusive scan of the counts, by digit value and then part.
 inline void start_positions(std::vector<Cursor>& cursors, std::size_t values, int parts) {
     int64_t position = 0;
     for (std::size_t value = 0; value < values; ++value)
@@ -190,7 +192,7 @@ inline void start_positions(std::vector<Cursor>& cursors, std::size_t values, in
             position += std::exchange(cursors[part * values + value].next, position);
 }
 
-// One stable counting pass. Returns false, with nothing written, when the source has an invalid id.
+// One stable counting pass. Returns false, without writing, if the source has an invalid id.
 template <class Record, class Source, class Sink>
 bool counting_pass(const Source& source, const Sink& sink, Digit digit) {
     const int parts = part_count(source.size);
@@ -214,8 +216,8 @@ bool counting_pass(const Source& source, const Sink& sink, Digit digit) {
     return true;
 }
 
-// Sorts the `count` records of the source by the given digits, lowest first. Two scratch buffers at most; one is
-// free again before the last pass touches the outputs.
+// Sorts the `count` records of the source by the given digits, lowest first. At most two scratch buffers, one of which
+// is freed before the last pass touches the outputs.
 template <class Record, class Source, class Sink>
 bool radix_sort(const Source& source, int64_t count, const Sink& sink, const std::vector<Digit>& digits) {
     if (digits.size() == 1) return counting_pass<Record>(source, sink, digits[0]);

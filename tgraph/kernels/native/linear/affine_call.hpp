@@ -1,27 +1,24 @@
-// What the steps of linear iterations share: how rows are cut by work, and what Python passes.
+// Shared by the bindings of linear iterations: edge-balanced partitions, and dispatch on the dtype of the weights.
 #pragma once
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
-#include <optional>
 #include <stdexcept>
 #include <tuple>
 
-#include "linear/affine.hpp"
 #include "base/bindings.hpp"
+#include "linear/affine.hpp"
 #include "linear/gather.hpp"
 
 namespace tgraph {
 
-// Rows and their arcs by work, which is one for each row and one for each arc, so that arc i of row r stands at i + r.
+// Work of rows: one unit per row and per arc, so that arc i of row r is at i + r.
 struct RowWork {
     const int64_t* offset;
 
     int64_t before(int64_t row) const { return offset[row] + row; }
 
-    // The first row of [low, high) before which there is at least so much work; high where there is none.
+    // The first row of [low, high) with at least `work` before it; high if there is none.
     int64_t first_row(int64_t work, int64_t low, int64_t high) const {
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
@@ -34,21 +31,13 @@ struct RowWork {
     }
 };
 
-using Weights = In<void>;  // of whichever number
+using Weights = In<void>;  // of any dtype
 
-template <class T>
-using Optional = std::optional<In<T>>;
+using Numbers = std::tuple<double, double, double>;  // change, total, dangling: see Sums
 
-template <class T>
-const T* data_of(const Optional<T>& array) {
-    return array ? array->data() : nullptr;
-}
-
-using Numbers = std::tuple<double, double, double>;  // the change, the total, and what is not sent
-
-// Calls visit(rows) with the arcs and their weights, which are of one of some types of numbers.
+// Calls visit(rows) with the arcs and their weights, whose dtype is one of Numeric.
 template <class... Numeric, class Neighbor, class Visit>
-Numbers with_weights(const In<int64_t>& offset, const In<Neighbor>& neighbors, const std::optional<Weights>& weights,
+Numbers with_weights(const In<int64_t>& offset, const In<Neighbor>& neighbors, const Weights& weights,
                      const Visit& visit) {
     Sums sums;
     const auto with = [&]<class Weight>(const Weight* arc_weights) {
@@ -58,13 +47,13 @@ Numbers with_weights(const In<int64_t>& offset, const In<Neighbor>& neighbors, c
         return true;
     };
     const auto as = [&]<class Weight>(const Weight*) {
-        return weights->dtype() == nb::dtype<Weight>() && with(static_cast<const Weight*>(weights->data()));
+        return weights.dtype() == nb::dtype<Weight>() && with(static_cast<const Weight*>(weights.data()));
     };
-    if (!weights)
+    if (!weights.is_valid())
         with(static_cast<const Unweighted*>(nullptr));
     else if (!(as(static_cast<const Numeric*>(nullptr)) || ...))
         throw std::invalid_argument("weights: no kernel is compiled for their dtype");
-    return Numbers(sums.change, sums.total, sums.unsent);
+    return Numbers(sums.change, sums.total, sums.dangling);
 }
 
 void bind_gauss_seidel(nb::module_& module);

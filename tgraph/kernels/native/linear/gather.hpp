@@ -1,7 +1,8 @@
-// Sums over the rows of a CSR structure of what the neighbours send: the inner loop of a power iteration.
+// SpMV over CSR rows with double accumulators: the inner loop of a power iteration.
 //
-// The time goes into waiting: for values that lie anywhere in memory, and after each wrong guess of where a row ends.
-// So rows of up to four arcs are summed without a branch.
+// It is bound by cache misses of the gathered values and by mispredicted ends of rows. So rows of up to four arcs are
+// summed without a branch (masked lanes), and with AVX-512 values are gathered ahead into a buffer, independent of
+// rows.
 #pragma once
 
 #include <bit>
@@ -28,12 +29,12 @@ struct WeightedRows {
     const Neighbor* neighbors;
     const Weight* weights;  // null for Unweighted
     int64_t num_rows, num_arcs;
-    bool scattered = false;  // rows are long, and neighbours so far apart that each is a cache line of its own
+    bool scattered = false;  // rows are long, and neighbors mostly on different cache lines
 };
 
 inline bool are_short(int64_t num_rows, int64_t num_arcs) { return num_arcs < 6 * num_rows; }
 
-// Whether neighbours beside each other are on cache lines of their own, by a sample.
+// Whether consecutive neighbors are on different cache lines, by a sample.
 template <class Neighbor>
 bool are_apart(const Neighbor* neighbors, int64_t num_arcs) {
     constexpr int64_t samples = 256, line = 16;
@@ -48,7 +49,7 @@ bool are_apart(const Neighbor* neighbors, int64_t num_arcs) {
 
 template <class Neighbor>
 bool is_scattered(const Neighbor* neighbors, int64_t num_rows, int64_t num_arcs) {
-    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;  // all in the cache, or no gain
+    if (num_arcs < int64_t{1} << 16 || are_short(num_rows, num_arcs)) return false;  // in the cache, or no gain
     return are_apart(neighbors, num_arcs);
 }
 
@@ -86,7 +87,7 @@ TGRAPH_INLINE double one_message(const WeightedRows<Neighbor, Weight>& rows, con
 alignas(32) inline constexpr int64_t first_lanes[5][4] = {
     {0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}, {-1, -1, -1, -1}};
 
-// The sum over the arcs from `arc` to `end`. The last, up to four, are read with those behind them, which are masked.
+// The sum over arcs arc .. end - 1. The last one to four are read as a full vector and masked.
 template <class Value, class Neighbor, class Weight>
 TGRAPH_INLINE double sum_of_arcs(const WeightedRows<Neighbor, Weight>& rows, const Value* sent, int64_t arc,
                                  int64_t end) {
@@ -150,16 +151,15 @@ TGRAPH_AVX512 inline void gather_doubles(const double* sent, const int32_t* neig
     }
 }
 
-// The same for many rows at once. The values are gathered into a small buffer first, in a loop that knows nothing of
-// rows, so that no wrong guess about the end of a row holds up the loads; rows are then summed without a branch for
-// any of up to 16 arcs.
+// The same for long rows. Values are gathered into a small buffer first, in a loop independent of rows, so that a
+// mispredicted end of a row does not delay the loads; rows of up to 16 arcs are then summed without a branch.
 TGRAPH_AVX512 inline void sum_rows_avx512(const int64_t* offset, Range rows, const int32_t* neighbors,
                                           const float* sent, double* sums) {
     constexpr int64_t size = 2048;
     alignas(64) float buffer[size + 16];
     const int64_t end = offset[rows.end];
     int64_t row = rows.begin, arc = offset[row];
-    double carried = 0;  // of a row that began in the last buffer
+    double carried = 0;  // partial sum of a row that began in the buffer before
     for (int64_t first = arc; first < end; first += size) {
         const int64_t last = first + size < end ? first + size : end;
         gather_floats(sent, neighbors + first, last - first, buffer);
@@ -176,7 +176,7 @@ TGRAPH_AVX512 inline void sum_rows_avx512(const int64_t* offset, Range rows, con
 
 #endif
 
-// The same, in the way that suits these rows.
+// Picks the faster of the two for these rows.
 template <class Value, class Neighbor, class Weight>
 void sum_rows(const WeightedRows<Neighbor, Weight>& csr, const Value* sent, Range rows, double* sums) {
 #if defined(TGRAPH_AVX512_GATHER)

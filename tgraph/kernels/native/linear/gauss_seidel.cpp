@@ -1,13 +1,13 @@
-// One step of a Gauss-Seidel iteration, x' = alpha A^T (scale x) + beta b, whose rows hear what others have just sent.
+// One step of a Gauss-Seidel iteration, x' = alpha A^T (scale x) + beta b, in which rows use updated values of others.
 //
-// The rows are cut into blocks of equal work, one after the other, and each block into stripes, which threads take: a
-// row hears at once what the rows before it in its stripe send, and what rows of other blocks have sent, but from other
-// stripes of its block what they sent before the step. So no result depends on the threads. The last block begins:
-// vertices that came first to a network tend to be its hubs, and gain from hearing what the others send now. Where
-// neighbours are scattered all over the vertices, stripes would gain nothing, and rows hear other blocks alone.
+// The rows are cut into blocks of equal work, processed one after the other, and each block into stripes, processed in
+// parallel: a row uses updated values of earlier rows of its stripe and of processed blocks, and old values of other
+// stripes of its block. So the result does not depend on the number of threads. The last block comes first: vertices
+// with small ids tend to be hubs, which profit most from updated values. If neighbors are scattered over all vertices,
+// few are in the own stripe, and only values of other blocks are updated.
 //
-// A row of a road network or a web graph waits for the row just before it. A thread goes through several stripes row by
-// row in turns, so that it computes on one while another waits.
+// In road networks and web graphs a row often depends on the row before it. A thread interleaves several stripes, row
+// by row, to hide the latency of this dependency.
 #include <cmath>
 #include <vector>
 
@@ -18,21 +18,21 @@ namespace tgraph {
 namespace {
 
 constexpr int64_t stripe_work = 1 << 13, most_stripes = 64;  // of a block
-constexpr int64_t turns = 4;  // stripes that a thread goes through at once
+constexpr int64_t interleaved = 4;  // stripes that a thread processes in turns
 
-// What the rows of a stripe need.
+// Operands of the rows of a stripe.
 template <class Value, class Neighbor, class Weight>
 struct Sweep {
     WeightedRows<Neighbor, Weight> csr;
     Vectors<Value> vectors;
-    Value *heard, *sent;  // what was sent by those who are not of the stripe, and by those who are
+    Value *input, *sent;  // scaled values of vertices outside of the stripe, and of the stripe
 
-    // Without a branch, which would be hard to predict.
+    // Selects the source of the value without a branch, which would be unpredictable.
     TGRAPH_INLINE double message(int64_t arc, Range stripe) const {
         const int64_t sender = csr.neighbors[arc];
         const auto place = static_cast<uint64_t>(sender - stripe.begin);
         const auto is_own = -static_cast<uintptr_t>(place < static_cast<uint64_t>(stripe.end - stripe.begin));
-        const auto other = reinterpret_cast<uintptr_t>(heard), own = reinterpret_cast<uintptr_t>(sent);
+        const auto other = reinterpret_cast<uintptr_t>(input), own = reinterpret_cast<uintptr_t>(sent);
         const auto* from = reinterpret_cast<const Value*>(other ^ ((other ^ own) & is_own));
         const auto value = static_cast<double>(from[sender]);
         if constexpr (std::is_same_v<Weight, Unweighted>)
@@ -46,7 +46,7 @@ struct Sweep {
                        message(arc + 3, stripe)};
     }
 
-    // As `sum_of_arcs` adds: the last arcs, up to four, are read with those behind them, which are masked.
+    // In the same order as `sum_of_arcs`: the last one to four arcs are read as a full vector and masked.
     TGRAPH_INLINE double received(int64_t row, Range stripe) const {
         int64_t arc = csr.offset[row];
         const int64_t end = csr.offset[row + 1];
@@ -71,40 +71,40 @@ struct Sweep {
         sent[row] = scale * value;
         sums.change += std::abs(static_cast<double>(value) - static_cast<double>(vectors.before[row]));
         vectors.values[row] = value;
-        if (vectors.wants_total)
+        if (vectors.needs_total)
             sums.total += (vectors.measure ? static_cast<double>(vectors.measure[row]) : 1.0) * value;
-        if (vectors.wants_unsent) sums.unsent += unless_sent(value, scale);
+        if (vectors.needs_dangling) sums.dangling += dangling(value, scale);
     }
 };
 
-// Finishes the rows of some adjacent stripes, in turns as long as all have some left where they are as many as that.
+// Processes adjacent stripes; `interleaved` of them in turns, as long as all have rows left.
 template <class Value, class Neighbor, class Weight>
 TGRAPH_MULTIVERSION_NARROW void finish_stripes(const Sweep<Value, Neighbor, Weight>& given, const Range* stripes,
                                                int64_t count, Sums& found) {
     const Sweep<Value, Neighbor, Weight> sweep = given;
-    Sums sums[turns];
+    Sums sums[interleaved];
     int64_t shortest = stripes[0].end - stripes[0].begin;
     for (int64_t i = 0; i < count; ++i) {
         shortest = std::min(shortest, stripes[i].end - stripes[i].begin);
-        std::copy(sweep.heard + stripes[i].begin, sweep.heard + stripes[i].end, sweep.sent + stripes[i].begin);
+        std::copy(sweep.input + stripes[i].begin, sweep.input + stripes[i].end, sweep.sent + stripes[i].begin);
     }
-    if (count < turns) shortest = 0;
+    if (count < interleaved) shortest = 0;
     for (int64_t row = 0; row < shortest; ++row)
 #pragma GCC unroll 4
-        for (int64_t i = 0; i < turns; ++i) sweep.finish(stripes[i].begin + row, stripes[i], sums[i]);
+        for (int64_t i = 0; i < interleaved; ++i) sweep.finish(stripes[i].begin + row, stripes[i], sums[i]);
     for (int64_t i = 0; i < count; ++i)
         for (int64_t row = stripes[i].begin + shortest; row < stripes[i].end; ++row)
             sweep.finish(row, stripes[i], sums[i]);
     for (const Sums& some : sums) found += some;
 }
 
-// The same where hardly an arc leads to the own stripe: all rows hear what was sent before.
+// The same for scattered neighbors: all rows of the block use the values from before.
 template <class Value, class Neighbor, class Weight>
 void finish_scattered(const Sweep<Value, Neighbor, Weight>& sweep, Range rows, Sums& found) {
     double received[batch];
     for (int64_t row = rows.begin; row < rows.end; row += batch) {
         const int64_t count = std::min(batch, rows.end - row);
-        sum_rows(sweep.csr, sweep.heard, {row, row + count}, received);
+        sum_rows(sweep.csr, sweep.input, {row, row + count}, received);
         finish_rows(sweep.vectors, row, count, received, sweep.sent, found);
     }
 }
@@ -112,7 +112,7 @@ void finish_scattered(const Sweep<Value, Neighbor, Weight>& sweep, Range rows, S
 template <class Value, class Neighbor, class Weight>
 class GaussSeidel {
 public:
-    // `heard` is overwritten with what is sent during the step, `sent` with what is sent after it.
+    // `input` is overwritten during the step; `sent` holds the scaled values after it.
     GaussSeidel(const Sweep<Value, Neighbor, Weight>& sweep, int64_t num_blocks)
         : sweep_(sweep),
           work_{sweep.csr.offset},
@@ -123,24 +123,24 @@ public:
         const int threads = part_count(all());
         if (const Value rescale = sweep_.vectors.rescale; rescale != 1)
             each_part({0, sweep_.csr.num_rows}, [&](Range rows) {
-                for (int64_t row = rows.begin; row < rows.end; ++row) sweep_.heard[row] *= rescale;
+                for (int64_t row = rows.begin; row < rows.end; ++row) sweep_.input[row] *= rescale;
             });
         Sums sums;
         for (std::size_t i = blocks_.size(); i-- > 0;) {
             const std::vector<Range> stripes = cut(blocks_[i], num_stripes_);
-            std::vector<Sums> found((num_stripes_ + turns - 1) / turns);
-            for_each_chunk(static_cast<int64_t>(found.size()), threads, [&](int64_t turn) {
-                const int64_t first = turn * turns;
-                const int64_t last = std::min(first + turns, num_stripes_);
+            std::vector<Sums> found((num_stripes_ + interleaved - 1) / interleaved);
+            for_each_chunk(static_cast<int64_t>(found.size()), threads, [&](int64_t chunk) {
+                const int64_t first = chunk * interleaved;
+                const int64_t last = std::min(first + interleaved, num_stripes_);
                 if (sweep_.csr.scattered)
-                    finish_scattered(sweep_, {stripes[first].begin, stripes[last - 1].end}, found[turn]);
+                    finish_scattered(sweep_, {stripes[first].begin, stripes[last - 1].end}, found[chunk]);
                 else
-                    finish_stripes(sweep_, &stripes[first], last - first, found[turn]);
+                    finish_stripes(sweep_, &stripes[first], last - first, found[chunk]);
             });
             for (const Sums& some : found) sums += some;
             if (i > 0)
                 each_part(blocks_[i], [&](Range rows) {
-                    std::copy(sweep_.sent + rows.begin, sweep_.sent + rows.end, sweep_.heard + rows.begin);
+                    std::copy(sweep_.sent + rows.begin, sweep_.sent + rows.end, sweep_.input + rows.begin);
                 });
         }
         return sums;
@@ -149,7 +149,7 @@ public:
 private:
     int64_t all() const { return work_.before(sweep_.csr.num_rows); }
 
-    // Some adjacent rows as parts of about equal work.
+    // Cuts rows into parts of about equal work.
     std::vector<Range> cut(Range rows, int64_t parts) const {
         const int64_t begin = work_.before(rows.begin), all = work_.before(rows.end) - begin;
         std::vector<Range> found;
@@ -176,19 +176,19 @@ private:
     int64_t num_stripes_;
 };
 
-// For vertices that 32 bits can name, and weights of the numbers that are common: each takes seconds to compile.
+// Compiled for 32-bit neighbors and common dtypes of weights: each takes seconds to compile.
 template <class Value>
-Numbers gauss_seidel_step(In<int64_t> offset, In<int32_t> neighbors, std::optional<Weights> weights, Out<Value> heard,
-                          In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure,
-                          double alpha, double beta, double constant, double rescale, bool wants_total,
-                          bool wants_unsent, Out<Value> values, Out<Value> sent, int64_t blocks) {
-    const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
-                                 values.data(), alpha,                 beta,                 constant,
-                                 static_cast<Value>(rescale), wants_total,    wants_unsent};
+Numbers gauss_seidel_step(In<int64_t> offset, In<int32_t> neighbors, Weights weights, Out<Value> input,
+                          In<Value> before, In<Value> scale, In<Value> bias, In<Value> measure, double alpha,
+                          double beta, double constant, double rescale, bool needs_total, bool needs_dangling,
+                          Out<Value> values, Out<Value> sent, int64_t blocks) {
+    const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(),
+                                 values.data(), alpha,        beta,        constant,
+                                 static_cast<Value>(rescale), needs_total, needs_dangling};
     return with_weights<float, double, int32_t>(
         offset, neighbors, weights, [&]<class Weight>(WeightedRows<int32_t, Weight> rows) {
             rows.scattered = is_scattered(rows.neighbors, rows.num_rows, rows.num_arcs);
-            return GaussSeidel<Value, int32_t, Weight>({rows, vectors, heard.data(), sent.data()}, blocks).run();
+            return GaussSeidel<Value, int32_t, Weight>({rows, vectors, input.data(), sent.data()}, blocks).run();
         });
 }
 
@@ -198,10 +198,10 @@ void bind_gauss_seidel(nb::module_& module) {
     using nb::arg;
     const auto define = [&](auto function) {
         module.def("gauss_seidel_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
+                   arg("weights").noconvert().none(), arg("input").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("wants_total"), arg("wants_unsent"),
-                   arg("values").noconvert(), arg("sent").noconvert(), arg("blocks"),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("rescale"), arg("needs_total"),
+                   arg("needs_dangling"), arg("values").noconvert(), arg("sent").noconvert(), arg("blocks"),
                    nb::call_guard<nb::gil_scoped_release>());
     };
     define(&gauss_seidel_step<float>);

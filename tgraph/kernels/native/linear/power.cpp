@@ -1,8 +1,8 @@
 // One step of a power iteration, x' = alpha A s + beta b with s = scale x, in one pass over the arcs that also computes
-// what the next step asks for: s', the change |x' - x|, and sums of x'.
+// s', the change |x' - x|, and sums of x'.
 //
-// The work is cut into chunks of fixed size, whose sums are added in order: no result depends on the threads. A row
-// longer than a chunk is summed in pieces, one by each chunk that it reaches into.
+// Parallel over chunks of equal work, whose sums are added in order, so that the result does not depend on the number
+// of threads. A row longer than a chunk is summed in pieces, one per chunk that it overlaps.
 #include <algorithm>
 #include <vector>
 
@@ -12,8 +12,8 @@
 namespace tgraph {
 namespace {
 
-// What a chunk leaves to be put together: the sums of its rows, and pieces of rows longer than a chunk, of one that it
-// continues and one that it begins (long_row, or -1).
+// Results of a chunk: norms of its rows, and partial sums of rows longer than a chunk: one that it continues, and one
+// that it begins (long_row, or -1).
 struct Chunk {
     Sums sums;
     double continued = 0, begun = 0;
@@ -23,9 +23,9 @@ struct Chunk {
 template <class Value, class Neighbor, class Weight>
 class Step {
 public:
-    // The rows hear `heard` and send into `sent`, which is null where values are sent as they are.
-    Step(const WeightedRows<Neighbor, Weight>& csr, const Vectors<Value>& vectors, const Value* heard, Value* sent)
-        : csr_(csr), vectors_(vectors), heard_(heard), sent_(sent), work_{csr.offset} {
+    // input : s. sent : s', null if it is x'.
+    Step(const WeightedRows<Neighbor, Weight>& csr, const Vectors<Value>& vectors, const Value* input, Value* sent)
+        : csr_(csr), vectors_(vectors), input_(input), sent_(sent), work_{csr.offset} {
         all_ = work_.before(csr.num_rows);
         grain_ = std::clamp<int64_t>(all_ / 16, 1 << 11, 1 << 16);
         chunks_.resize((all_ + grain_ - 1) / grain_);
@@ -44,7 +44,7 @@ private:
     bool is_long(int64_t row) const { return csr_.offset[row + 1] - csr_.offset[row] > grain_; }
     Range work_of(int64_t chunk) const { return {chunk * grain_, std::min((chunk + 1) * grain_, all_)}; }
 
-    // The rows that begin in a chunk, and its pieces of long ones.
+    // Processes the rows that begin in a chunk, and its pieces of long rows.
     void take(int64_t number) {
         const Range work = work_of(number);
         const int64_t begin = work_.first_row(work.begin, 0, csr_.num_rows);
@@ -59,20 +59,20 @@ private:
         double received[batch];
         for (int64_t row = begin; row < end; row += batch) {
             const int64_t count = std::min(batch, end - row);
-            sum_rows(csr_, heard_, {row, row + count}, received);
+            sum_rows(csr_, input_, {row, row + count}, received);
             finish_rows(vectors_, row, count, received, sent_, chunk.sums);
         }
         chunks_[number] = chunk;
     }
 
-    // The sum over the arcs of a row that stand in some work.
+    // The sum over the arcs of a row within a range of work.
     double piece(int64_t row, Range work) const {
         const int64_t arcs[2] = {std::max(csr_.offset[row], work.begin - row),
                                  std::min(csr_.offset[row + 1], work.end - row)};
         auto one = csr_;
         one.offset = arcs;
         double sum = 0;
-        sum_rows(one, heard_, {0, 1}, &sum);
+        sum_rows(one, input_, {0, 1}, &sum);
         return sum;
     }
 
@@ -90,7 +90,7 @@ private:
 
     WeightedRows<Neighbor, Weight> csr_;
     Vectors<Value> vectors_;
-    const Value* heard_;
+    const Value* input_;
     Value* sent_;
     RowWork work_;
     int64_t all_, grain_;
@@ -98,17 +98,15 @@ private:
 };
 
 template <class Value, class Neighbor>
-Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, std::optional<Weights> weights, In<Value> heard,
-                    In<Value> before, Optional<Value> scale, Optional<Value> bias, Optional<Value> measure,
-                    double alpha, double beta, double constant, bool wants_total, bool wants_unsent,
-                    Out<Value> values, std::optional<Out<Value>> sent) {
-    const Vectors<Value> vectors{before.data(), data_of<Value>(scale), data_of<Value>(bias), data_of<Value>(measure),
-                                 values.data(), alpha,                 beta,                 constant,
-                                 1,             wants_total,           wants_unsent};
+Numbers affine_step(In<int64_t> offset, In<Neighbor> neighbors, Weights weights, In<Value> input, In<Value> before,
+                    In<Value> scale, In<Value> bias, In<Value> measure, double alpha, double beta, double constant,
+                    bool needs_total, bool needs_dangling, Out<Value> values, Out<Value> sent) {
+    const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
+                                 beta,          constant,     1,           needs_total,    needs_dangling};
     return with_weights<float, double, int32_t, int64_t>(
         offset, neighbors, weights, [&]<class Weight>(WeightedRows<Neighbor, Weight> rows) {
             rows.scattered = is_scattered(rows.neighbors, rows.num_rows, rows.num_arcs);
-            return Step<Value, Neighbor, Weight>(rows, vectors, heard.data(), sent ? sent->data() : nullptr).run();
+            return Step<Value, Neighbor, Weight>(rows, vectors, input.data(), sent.data()).run();
         });
 }
 
@@ -118,9 +116,9 @@ void bind_power(nb::module_& module) {
     using nb::arg;
     const auto define = [&](auto function) {
         module.def("affine_step", function, arg("offset").noconvert(), arg("neighbors").noconvert(),
-                   arg("weights").noconvert().none(), arg("heard").noconvert(), arg("before").noconvert(),
+                   arg("weights").noconvert().none(), arg("input").noconvert(), arg("before").noconvert(),
                    arg("scale").noconvert().none(), arg("bias").noconvert().none(), arg("measure").noconvert().none(),
-                   arg("alpha"), arg("beta"), arg("constant"), arg("wants_total"), arg("wants_unsent"),
+                   arg("alpha"), arg("beta"), arg("constant"), arg("needs_total"), arg("needs_dangling"),
                    arg("values").noconvert(), arg("sent").noconvert().none(),
                    nb::call_guard<nb::gil_scoped_release>());
     };

@@ -1,10 +1,10 @@
-// Shortest paths in the order of buckets: vertices whose distance lies in [k * delta, (k + 1) * delta) are relaxed
-// before those of later buckets (delta-stepping: Meyer and Sanders, J. Algorithms 2003). Each thread keeps its own
-// buckets and, while the next one is small, goes on in the same bucket without waiting for the others (bucket fusion:
-// Zhang, Brahmakshatriya, Chen, Dhulipala, Kamil, Amarasinghe, Shun, "Optimizing ordered graph algorithms with
-// GraphIt", 2020).
+// Delta-stepping (Meyer and Sanders, J. Algorithms 2003): vertices whose distance is in [k * delta, (k + 1) * delta)
+// are relaxed before those of later buckets. Each thread has its own buckets and, while its part of the current bucket
+// is small, continues with it without a barrier (bucket fusion: Zhang, Brahmakshatriya, Chen, Dhulipala, Kamil,
+// Amarasinghe, Shun, "Optimizing ordered graph algorithms with GraphIt", 2020).
 //
-// The order decides how much is done in vain, and never what comes out: the least fixpoint is one.
+// Distances are lowered by compare-and-swap with relaxed order: the order of relaxations affects the work, but not the
+// result, the unique least fixpoint.
 #pragma once
 
 #include <algorithm>
@@ -57,9 +57,9 @@ public:
     }
 
 private:
-    // Buckets that are open at once; vertices beyond them wait in one pile.
+    // Buckets that are kept apart; vertices beyond them are in one overflow list, `far`.
     static constexpr int64_t window = 256;
-    // A bucket of fewer vertices is not worth sharing out.
+    // A bin of fewer vertices is processed by its thread without a barrier.
     static constexpr std::size_t fused = 1000;
     static constexpr int64_t chunk = 64;
 
@@ -69,11 +69,11 @@ private:
         std::vector<std::vector<int32_t>> bins;  // bucket b is bins[b % window] while current_ <= b < current_ + window
         std::vector<int32_t> far, taken;
         int64_t least_far = none, place = 0, active = 0, arcs = 0, changed = 0;
-        int64_t least = 0;  // no bucket before this one holds anything
+        int64_t least = 0;  // all buckets before this one are empty
     };
 
-    // There may be fewer threads by now than when the relaxation began, so that any worker may hold what nobody is
-    // there to go on with: whoever looks for the next bucket looks at all of them.
+    // There may be fewer threads now than when the relaxation began, so that bins may have no thread: the next bucket
+    // is determined over the bins of all workers.
     int threads_for(int64_t chunks) const {
         return static_cast<int>(std::clamp<int64_t>(chunks, 1, std::min(threads_, thread_count())));
     }
@@ -96,15 +96,14 @@ private:
         }
     }
 
-    // Goes on from where it has looked before: with many workers most of their bins are empty.
+    // The first bucket that is not empty. The search resumes at `least`: with many workers most bins are empty.
     int64_t first_bin(Worker& worker) const {
         for (int64_t& bucket = worker.least = std::max(worker.least, current_); bucket < current_ + window; ++bucket)
             if (!worker.bins[bucket % window].empty()) return bucket;
         return none;
     }
 
-    // The rows lie anywhere in memory. While one is relaxed the next ones are fetched: first their offsets, then, when
-    // these have come, the heads of the rows.
+    // Rows are at random addresses: prefetches offsets `far` vertices ahead, and the first arcs `near` vertices ahead.
     void relax_all(const int32_t* vertices, int64_t count, Worker& worker) {
         constexpr int64_t near = 4, far = 12;
         for (int64_t i = 0; i < count; ++i) {
@@ -120,7 +119,7 @@ private:
 
     void relax(int32_t u, Worker& worker) {
         const V value = std::atomic_ref<V>(values_[u]).load(std::memory_order_relaxed);
-        // A vertex stands in as many buckets as it improved often; only the best of these counts, and only once.
+        // A vertex is in one bucket per improvement; stale entries are skipped.
         std::atomic_ref<V> relaxed(relaxed_.data()[u]);
         if (relaxed.load(std::memory_order_relaxed) == value) return;
         relaxed.store(value, std::memory_order_relaxed);
@@ -157,8 +156,8 @@ private:
         rounds.push_back(round);
     }
 
-    // Makes the next bucket that holds something the frontier, and tells whether there is one. `next` is the first of
-    // the open buckets that does.
+    // Makes the next bucket that is not empty the frontier; returns whether there is one. `next` is the first of them
+    // within the window.
     bool open_next(int64_t next) {
         for (;;) {
             int64_t far = none;
@@ -177,7 +176,7 @@ private:
         return next;
     }
 
-    // Puts far vertices that have not been relaxed since into their buckets, which may still be far.
+    // Distributes far vertices that have not been relaxed since to their buckets, which may still be far.
     void open_far(Worker& worker) {
         std::swap(worker.far, worker.taken);
         worker.least_far = none;

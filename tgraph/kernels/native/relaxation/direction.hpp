@@ -1,4 +1,5 @@
-// The direction of a round: whether the frontier pushes along its out-arcs or all vertices pull along their in-arcs.
+// Direction-optimising search (Beamer, Asanovic, Patterson, SC 2012): the choice between push, along the out-arcs of
+// the frontier, and pull, along the in-arcs of all vertices.
 #pragma once
 
 #include <algorithm>
@@ -6,23 +7,23 @@
 
 namespace tgraph {
 
-// When to change the direction; see `Thresholds` in tgraph/core/direction.py, which passes them.
+// Thresholds of the policy; see `Thresholds` in tgraph/core/direction.py.
 struct Thresholds {
     int64_t alpha, beta, floor, remaining;
 };
 
-// Push or pull by the work ahead, in the same rounds as `DirectionPolicy` in tgraph/core/direction.py.
+// The same policy as `DirectionPolicy` in tgraph/core/direction.py, so that backends switch in the same rounds.
 struct DirectionPolicy {
     enum Mode { automatic, push, pull };
 
     Mode mode;
     Thresholds at;
-    int64_t num_vertices, unexplored;  // arcs that no search has crossed yet
-    bool settles;                      // the first value to reach a vertex is its last
+    int64_t num_vertices, unexplored;  // unexplored: arcs not traversed yet
+    bool settles;                      // the first value that reaches a vertex is final
     bool pulling = false;
     int64_t last_size = 0;
 
-    // Whether so many arcs are worth a pass over all vertices.
+    // Whether the arcs outweigh a pass over all vertices.
     bool is_dense(int64_t arcs) const { return arcs * at.floor > num_vertices; }
 
     bool choose(int64_t size, int64_t arcs, bool everything) {

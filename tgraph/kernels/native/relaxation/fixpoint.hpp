@@ -1,9 +1,10 @@
-// Relaxation to a fixpoint: value[v] = best over arcs u -> v of send(value[u], weight), until nothing changes.
+// Relaxation to a fixpoint in synchronous rounds: value[v] = best over arcs u -> v of send(value[u], weight), until no
+// value changes (Bellman-Ford over a semiring).
 //
-// A round takes a frontier, the vertices that changed in the round before, and either pushes along their out-arcs or
-// pulls into all vertices (direction-optimising search: Beamer, Asanovic, Patterson, SC 2012). Rounds are synchronous:
-// what is sent are the values from before the round, so that neither the values after a round nor the number of
-// rounds depend on the direction or on the threads.
+// A round takes a frontier, the vertices that changed in the round before, and pushes or pulls (direction.hpp).
+// Messages are computed from the values before the round, so that neither the values after a round nor the number of
+// rounds depend on the direction or the number of threads. A push writes improvements by compare-and-swap; a pull owns
+// its rows. Atomics are relaxed, as the end of each parallel region orders a round before the next.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace tgraph {
 
-// `Values` holds `width` values for each vertex, of as many problems that are solved at once; `single` where it is 1.
+// `width` : values per vertex, of independent problems solved together; `single` if it is 1.
 template <class V, class Semiring, class Weights, bool single>
 class Rounds final : public Fixpoint {
 public:
@@ -34,7 +35,7 @@ public:
           next_(new int32_t[num_vertices + 1]), front_(num_vertices), reached_(num_vertices), found_(thread_count()),
           policy_{mode, thresholds, num_vertices, out.offset[num_vertices], false} {}
 
-    // The first frontier: these vertices, each once, or all of them where there is no list.
+    // The first frontier: distinct vertices, or all if `ids` is null.
     void start(const int64_t* ids, int64_t count) {
         everything_ = ids == nullptr;
         size_ = everything_ ? n_ : count;
@@ -49,7 +50,7 @@ public:
             if (everything_ && !uniform()) break;
         }
         if (uniform() && size_) level_ = values_[everything_ ? 0 : ids[0]];
-        // Equal values that all grow by one weight: whoever is reached is reached by the best value there will be.
+        // Equal values and one weight, as in breadth-first search: the first value that reaches a vertex is final.
         policy_.settles = uniform();
     }
 
@@ -66,7 +67,7 @@ public:
             if (done == max_rounds || (done && began - start > seconds)) return State::paused;
             if (!decided_) pull_ = policy_.choose(size_, arcs_, everything_);
             decided_ = pull_ && !has_transpose_;
-            if (decided_) return State::wants_transpose;
+            if (decided_) return State::needs_transpose;
             const int64_t size = size_, arcs = arcs_;
             pull_ ? pull() : push();
             rounds.push_back({pull_, size, arcs, size_, (seconds_now() - began) * 1e3});
@@ -75,11 +76,11 @@ public:
     }
 
 private:
-    // So far ahead memory is fetched that lies anywhere: after a locked instruction the processor would wait for each.
+    // Prefetch distance for random accesses: atomic instructions keep the processor from overlapping them.
     static constexpr int64_t ahead = 16;
     static constexpr int64_t grain = worth_a_thread(1 << 12) + 3;
 
-    // Whether all messages of a round are equal.
+    // Whether all messages of a round are equal, as in breadth-first search.
     bool uniform() const { return single && std::is_same_v<Weights, OneWeight<V>> && uniform_; }
 
     int threads_for(int64_t arcs) const {
@@ -92,8 +93,8 @@ private:
         list_frontier();
         if (uniform()) send_level();
         if (uniform() && policy_.is_dense(arcs_)) return push_marks();
-        if (!uniform()) keep_sent();
-        hops_.forget();
+        if (!uniform()) save_frontier_values();
+        hops_.invalidate();
         if (threads_for(arcs_) == 1) {
             Found found;
             push_arcs<false>({0, arcs_}, 0, next_.get(), found);
@@ -102,18 +103,18 @@ private:
             push_in_parallel();
         }
         std::swap(queue_, next_);
-        if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.forget(queue_[i]); });
+        if (!uniform()) for_each_entry(size_, [this](int64_t i) { reached_.clear_word(queue_[i]); });
     }
 
-    // Every message of the round is equal.
+    // Computes the message of the round, which is the same for all arcs.
     void send_level() {
         if (!(level_ == semiring_.identity())) level_ = semiring_.send(level_, out_.weights[0]);
         hops_.begin(level_);
     }
 
-    // Along many arcs: each thread marks in a bitmap of its own whom they lead to.
+    // A push along many arcs without atomics: each thread marks the targets in a bitmap of its own.
     void push_marks() {
-        const int threads = threads_for(arcs_ / 4);  // to mark is a quarter of the work that other rounds have
+        const int threads = threads_for(arcs_ / 4);  // an arc takes a quarter of the time of other rounds
         while (static_cast<int>(marked_.size()) < threads) marked_.emplace_back(n_);
         number_arcs();
         for_each_chunk((arcs_ + grain - 1) / grain, threads, [&](int64_t chunk, int rank) {
@@ -123,11 +124,11 @@ private:
                         [&](int64_t, Range row) { hops_.mark(row, out_.neighbors, marked_[rank]); });
         });
         for_words(n_, [&](Range words, Found& found) { hops_.take(words, marked_, reached_, found); });
-        hops_.forget();
+        hops_.invalidate();
         take_reached();
     }
 
-    // Calls body(words, found) for all words of the bitmaps. `work` says how many vertices are looked at.
+    // Calls body(words, found) for all words of the bitmaps. `work` : number of vertices that are visited.
     template <class Body>
     void for_words(int64_t work, const Body& body) {
         constexpr int64_t words = 1 << 5;  // of a chunk
@@ -137,13 +138,13 @@ private:
         });
     }
 
-    // Arcs are numbered through the frontier, so that a hub's are shared among the threads.
+    // Prefix sums of the degrees of the frontier, so that chunks have equal numbers of arcs and may split a hub.
     void number_arcs() {
         before_.resize(size_ + 1);
         scan(size_, before_.data() + 1, int64_t{0}, [this](int64_t i) { return out_.degree(queue_[i]); });
     }
 
-    // The member of the frontier that the first of these arcs leaves.
+    // The index in the frontier of the source of the first of these arcs.
     int64_t first_sender(Range arcs) const {
         return std::upper_bound(before_.begin(), before_.end(), arcs.begin) - before_.begin() - 1;
     }
@@ -166,7 +167,7 @@ private:
         for (Found& found : found_) arcs_ += std::exchange(found.arcs, 0);
     }
 
-    // Sends along those arcs of the frontier, the first of which leaves its member number `i`; lists whom they improve.
+    // Pushes along a range of arcs of the frontier, the first of which leaves its member `i`; lists improved vertices.
     template <bool shared>
     void push_arcs(Range arcs, int64_t i, int32_t* list, Found& found) {
         int32_t* end = list;
@@ -178,8 +179,8 @@ private:
         found.arcs += degrees(list, end - list);
     }
 
-    // Calls visit(i, row) for the members of the frontier that these arcs leave, the first of them number `i`, before
-    // which there are `position` arcs.
+    // Calls visit(i, row) for the members of the frontier with these arcs; the first is member `i`, whose arcs begin at
+    // `position`.
     template <class Visit>
     TGRAPH_INLINE void each_sender(Range arcs, int64_t i, int64_t position, const Visit& visit) {
         for (; position < arcs.end && i < size_; ++i) {
@@ -200,7 +201,7 @@ private:
             const int32_t v = out_.neighbors[arc];
             if constexpr (shared) {
                 if (improve<true>(values_[v], level_, semiring_)) *end++ = v;
-            } else {  // without a branch: every second guess would be wrong, and wait for the value
+            } else {  // without a branch, which would be unpredictable and depend on a cache miss
                 const bool better = semiring_.better(level_, values_[v]);
                 values_[v] = better ? level_ : values_[v];
                 *end = v;
@@ -238,8 +239,8 @@ private:
         return sum;
     }
 
-    // The values of the frontier from before the round.
-    void keep_sent() {
+    // Copies the values of the frontier from before the round.
+    void save_frontier_values() {
         if (!sent_) sent_ = Scratch<V>(n_ * width_);
         for_each_entry(size_, [this](int64_t i) {
             const V* value = values_ + queue_[i] * width_;
@@ -264,7 +265,7 @@ private:
     }
 
     void pull_level() {
-        for_words(hops_.num_open(), [&](Range words, Found& found) {
+        for_words(hops_.num_unvisited(), [&](Range words, Found& found) {
             everything_ ? hops_.template pull<true>(words, in_.offset, in_.neighbors, front_, reached_, found)
                         : hops_.template pull<false>(words, in_.offset, in_.neighbors, front_, reached_, found);
         });
@@ -274,7 +275,7 @@ private:
     void pull_values() {
         V bound{};
         const bool bounded = single && bounded_ && find_bound(bound);
-        keep_old();
+        save_values();
         const RowChunks chunks{in_.offset, n_, int64_t{1} << 15};
         for_each_chunk(chunks.size(), threads_for(in_.offset[n_] + n_), [&](int64_t chunk, int rank) {
             const Range rows = whole_words(chunks[chunk], chunk + 1 == chunks.size());
@@ -283,7 +284,7 @@ private:
         });
     }
 
-    // Makes those that a round has reached the frontier.
+    // Makes the vertices reached in this round the frontier.
     void take_reached() {
         size_ = arcs_ = 0;
         for (Found& found : found_) size_ += std::exchange(found.size, 0), arcs_ += std::exchange(found.arcs, 0);
@@ -292,24 +293,24 @@ private:
         everything_ = false, in_bitmap_ = true;
     }
 
-    // Chunks begin and end at words of the bitmap, which then each belong to one thread.
+    // Aligns chunks to words of the bitmap, so that each word is written by one thread.
     Range whole_words(Range rows, bool last) const { return {rows.begin & ~63, last ? n_ : rows.end & ~63}; }
 
-    template <bool everyone>
+    template <bool all_active>
     void pull_rows(Range rows, bool bounded, V bound, Found& found) {
         for (int64_t v = rows.begin; v < rows.end; ++v) {
             if (bounded && !semiring_.better(bound, values_[v])) continue;
-            if (single ? pull_row<everyone>(v, bounded, bound) : pull_columns<everyone>(v)) reach(v, found);
+            if (single ? pull_row<all_active>(v, bounded, bound) : pull_columns<all_active>(v)) reach(v, found);
         }
     }
 
-    template <bool everyone>
+    template <bool all_active>
     bool pull_row(int64_t v, bool bounded, V bound) {
         V best = values_[v];
         bool better = false;
         for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
             const int64_t u = in_.neighbors[arc];
-            if (!everyone && !front_.has(u)) continue;
+            if (!all_active && !front_.has(u)) continue;
             const V sent = sent_.data()[u];
             if (sent == semiring_.identity()) continue;
             const V message = semiring_.send(sent, in_.weights[arc]);
@@ -321,13 +322,13 @@ private:
         return better;
     }
 
-    template <bool everyone>
+    template <bool all_active>
     bool pull_columns(int64_t v) {
         V* best = values_ + v * width_;
         bool better = false;
         for (int64_t arc = in_.offset[v], end = in_.offset[v + 1]; arc < end; ++arc) {
             const int64_t u = in_.neighbors[arc];
-            if (!everyone && !front_.has(u)) continue;
+            if (!all_active && !front_.has(u)) continue;
             const V* sent = sent_.data() + u * width_;
             const V weight = in_.weights[arc];
             for (int64_t c = 0; c < width_; ++c)
@@ -347,14 +348,14 @@ private:
         if (uniform()) send_level();
         if (everything_ || in_bitmap_) return;
         front_.clear();
-        constexpr int fewest = 4;  // an atomic addition takes about as long as three others
+        constexpr int fewest = 4;  // threads that pay off: an atomic update takes as long as three others
         if (part_count(size_) < fewest)
             for (int64_t i = 0; i < size_; ++i) front_.template add<false>(queue_[i]);
         else
             for_each_entry(size_, [this](int64_t i) { front_.template add<true>(queue_[i]); });
     }
 
-    // The best message of the round: no vertex that holds as good a value can improve.
+    // The best message of the round: vertices with a value at least as good cannot improve and are skipped.
     bool find_bound(V& bound) const {
         const V nothing = semiring_.identity();
         const auto value = [&](int64_t v) { return everything_ || front_.has(v) ? values_[v] : nothing; };
@@ -364,7 +365,7 @@ private:
         return true;
     }
 
-    void keep_old() {
+    void save_values() {
         if (!sent_) sent_ = Scratch<V>(n_ * width_);
         copy(values_, n_ * width_, sent_.data());
     }
@@ -375,16 +376,16 @@ private:
     Semiring semiring_;
     V best_weight_;
     bool bounded_, uniform_ = true, has_transpose_ = false, decided_ = false, pull_ = false;
-    // The frontier: everything, or a bitmap, or a list.
+    // The frontier: all vertices, a bitmap (front_), or a list (queue_).
     bool everything_ = false, in_bitmap_ = false;
     int64_t size_ = 0, arcs_ = 0;
-    V level_{};  // the value that all of the frontier have, in a uniform search
+    V level_{};  // the value of all vertices of the frontier in a uniform search
     Hops<V, Semiring> hops_;
-    std::unique_ptr<int32_t[]> queue_, next_;  // not Scratch: a huge page takes longer to zero than many searches need
+    std::unique_ptr<int32_t[]> queue_, next_;  // not Scratch: zeroing a huge page takes longer than many searches
     Scratch<V> sent_;
     Bitmap front_, reached_;
-    std::vector<Bitmap> marked_;   // one for each thread
-    std::vector<int64_t> before_;  // arcs of the frontier before each of its members
+    std::vector<Bitmap> marked_;   // one per thread
+    std::vector<int64_t> before_;  // exclusive prefix sums of the degrees of the frontier
     std::vector<Found> found_;
     DirectionPolicy policy_;
 };

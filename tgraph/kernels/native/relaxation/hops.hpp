@@ -1,8 +1,8 @@
-// Rounds of a search whose messages are all equal, as those of breadth-first search: vertices are reached or not, and
-// sets of them are bitmaps, whose words stay in the nearest cache.
+// Rounds of a search whose messages are all equal, as in breadth-first search: direction-optimising BFS (Beamer,
+// Asanovic, Patterson, SC 2012) on bitmaps, 64 vertices at a time. A word of a bitmap is written by one thread only.
 //
-// No loop over many vertices or arcs branches on what it finds there. Every other guess would be wrong, which costs
-// as much as a dozen arcs; and what is read at random by the next ones would wait for it.
+// Loops over vertices and arcs have no data-dependent branches, which would be unpredictable and delay the following
+// random accesses.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace tgraph {
 
-// Byte i of 64, which is 0 or 1, as bit i.
+// Packs 64 bytes, each 0 or 1, into bits.
 TGRAPH_INLINE uint64_t bits_of(const unsigned char* bytes) {
     constexpr bool little = std::endian::native == std::endian::little;
     constexpr uint64_t diagonal = little ? 0x0102040810204080 : 0x8040201008040201;
@@ -32,7 +32,7 @@ TGRAPH_INLINE uint64_t bits_of(const unsigned char* bytes) {
     return bits;
 }
 
-// Which of at most 64 values a message would improve.
+// The mask of up to 64 values that a message improves.
 template <class V, class Semiring>
 TGRAPH_MULTIVERSION_NARROW uint64_t improved_by(V message, const V* values, int64_t count, Semiring semiring) {
     unsigned char improved[64] = {};
@@ -40,7 +40,7 @@ TGRAPH_MULTIVERSION_NARROW uint64_t improved_by(V message, const V* values, int6
     return bits_of(improved);
 }
 
-// Which of at most 64 rows have arcs.
+// The mask of up to 64 rows that are not empty.
 TGRAPH_MULTIVERSION_NARROW inline uint64_t with_arcs(const int64_t* offset, int64_t count) {
     unsigned char has_arcs[64] = {};
     for (int64_t i = 0; i < count; ++i) has_arcs[i] = offset[i] != offset[i + 1];
@@ -51,53 +51,54 @@ template <class V, class Semiring>
 class Hops {
 public:
     Hops(V* values, int64_t num_vertices, const int64_t* out_offset, Semiring semiring)
-        : values_(values), n_(num_vertices), out_offset_(out_offset), semiring_(semiring), open_(num_vertices) {}
+        : values_(values), n_(num_vertices), out_offset_(out_offset), semiring_(semiring), unvisited_(num_vertices) {}
 
-    // What the next round sends. Whom it does not improve a better one still might.
+    // Sets the message of the next round. A better message may improve vertices that were visited.
     void begin(V message) {
-        if (semiring_.better(message, message_)) open_is_known_ = false;
+        if (semiring_.better(message, message_)) is_current_ = false;
         message_ = message;
     }
 
-    // Values were improved by somebody else.
-    void forget() { open_is_known_ = false; }
+    // The unvisited set is outdated, as values were changed by a push.
+    void invalidate() { is_current_ = false; }
 
-    // Lets the vertices of some words hear those of `front` along their in-arcs; `everyone` says that all send. Those
-    // reached are noted.
-    template <bool everyone>
+    // Pulls into the vertices of some words along their in-arcs from the frontier, or from all vertices if
+    // `all_active`; adds improved vertices to `reached`.
+    template <bool all_active>
     void pull(Range words, const int64_t* offset, const int32_t* neighbors, Bitmap& front, Bitmap& reached,
               Found& found) {
         int64_t left = 0;
         for (int64_t word = words.begin; word < words.end; ++word) {
             const int64_t first = word * 64, count = std::min<int64_t>(64, n_ - first);
-            uint64_t& open = open_.words()[word];
-            if (!open_is_known_)
-                open = improved_by(message_, values_ + first, count, semiring_) & with_arcs(offset + first, count);
-            const uint64_t hits = everyone ? open : hear(open, offset + first, n_ - first, neighbors, front.words());
-            open &= ~hits;
-            left += std::popcount(open);
+            uint64_t& unvisited = unvisited_.words()[word];
+            if (!is_current_)
+                unvisited = improved_by(message_, values_ + first, count, semiring_) & with_arcs(offset + first, count);
+            const uint64_t hits =
+                all_active ? unvisited : find_parents(unvisited, offset + first, n_ - first, neighbors, front.words());
+            unvisited &= ~hits;
+            left += std::popcount(unvisited);
             reach(word, hits, reached, found);
         }
-        left_open_.fetch_add(left, std::memory_order_relaxed);
+        left_.fetch_add(left, std::memory_order_relaxed);
     }
 
-    // Every row was pulled: what they left open is all there is.
+    // To be called after all words were pulled: the unvisited set is up to date.
     void end_pull() {
-        num_open_ = left_open_.exchange(0, std::memory_order_relaxed);
-        open_is_known_ = true;
+        num_unvisited_ = left_.exchange(0, std::memory_order_relaxed);
+        is_current_ = true;
     }
 
-    // How many vertices the next pull looks at.
-    int64_t num_open() const { return open_is_known_ ? num_open_ : n_; }
+    // The number of vertices that the next pull visits.
+    int64_t num_unvisited() const { return is_current_ ? num_unvisited_ : n_; }
 
-    // Sends along some arcs, to be taken by `take`.
+    // Marks the targets of some arcs, for `take`.
     void mark(Range arcs, const int32_t* neighbors, Bitmap& marked) const {
         uint64_t* const words = marked.words();
         for (int64_t arc = arcs.begin; arc < arcs.end; ++arc)
             words[neighbors[arc] >> 6] |= uint64_t{1} << (neighbors[arc] & 63);
     }
 
-    // Notes which vertices of some words were marked in one of the bitmaps and are improved; leaves none marked.
+    // Adds vertices that are marked in one of the bitmaps and improve to `reached`, for some words; clears the marks.
     void take(Range words, std::vector<Bitmap>& marked, Bitmap& reached, Found& found) {
         for (int64_t word = words.begin; word < words.end; ++word) {
             uint64_t hits = 0;
@@ -109,21 +110,21 @@ public:
     }
 
 private:
-    // Which of the open ones of 64 vertices have a neighbour among the senders. Most that have one find it first. There
-    // are so many rows from the first of these vertices on.
-    static uint64_t hear(uint64_t open, const int64_t* offset, int64_t rows, const int32_t* neighbors,
-                         const uint64_t* front) {
-        const auto sends = [front](int64_t u) { return front[u >> 6] >> (u & 63) & 1; };
+    // The mask of those of 64 unvisited vertices that have a neighbor in the frontier. The first neighbors are tested
+    // without a branch, as most vertices that have a parent find it there. `rows` : rows from the first vertex on.
+    static uint64_t find_parents(uint64_t unvisited, const int64_t* offset, int64_t rows, const int32_t* neighbors,
+                                 const uint64_t* front) {
+        const auto is_active = [front](int64_t u) { return front[u >> 6] >> (u & 63) & 1; };
         uint64_t hits = 0;
-        for (uint64_t left = open; left; left &= left - 1) {
+        for (uint64_t left = unvisited; left; left &= left - 1) {
             const int i = std::countr_zero(left);
             if (i + 64 < rows) fetch(neighbors + offset[i + 64]);
-            hits |= sends(neighbors[offset[i]]) << i;
+            hits |= is_active(neighbors[offset[i]]) << i;
         }
-        for (uint64_t left = open & ~hits; left; left &= left - 1) {
+        for (uint64_t left = unvisited & ~hits; left; left &= left - 1) {
             const int i = std::countr_zero(left);
             int64_t arc = offset[i] + 1;
-            while (arc < offset[i + 1] && !sends(neighbors[arc])) ++arc;
+            while (arc < offset[i + 1] && !is_active(neighbors[arc])) ++arc;
             hits |= uint64_t{arc < offset[i + 1]} << i;
         }
         return hits;
@@ -144,10 +145,10 @@ private:
     const int64_t* out_offset_;
     Semiring semiring_;
     V message_{};
-    Bitmap open_;  // the vertices with in-arcs whom the message of the last pull still improves
-    bool open_is_known_ = false;
-    int64_t num_open_ = 0;
-    std::atomic<int64_t> left_open_{0};
+    Bitmap unvisited_;         // vertices with in-arcs that the message of the last pull would improve
+    bool is_current_ = false;  // whether unvisited_ reflects the values
+    int64_t num_unvisited_ = 0;
+    std::atomic<int64_t> left_{0};  // unvisited vertices of the words pulled so far
 };
 
 }  // namespace tgraph

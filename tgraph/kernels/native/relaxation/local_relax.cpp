@@ -1,4 +1,4 @@
-// Bindings of relaxations inside of a block.
+// Bindings of relaxations within a block (local_relax.hpp).
 #include "relaxation/local_relax.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -13,24 +13,18 @@
 namespace tgraph {
 namespace {
 
-// See LocalRelaxation. `weights` has none or one for each arc; `edge` is a position among copy, add, mul, min, max.
-// `limit` is as in Limit. Returns the members of Relaxed.
-// `reached` takes as many vertices as could be: the lesser of the arcs and of all vertices.
+// See LocalRelaxation. weights : [arcs] or None. edge : a value of Edge. limit : as Limit. reached : [min(arcs, n)] at
+// least. Returns the members of Relaxed.
 template <class V, class Neighbor>
-std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<Neighbor> neighbors, nb::object weights,
+std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<Neighbor> neighbors, In<V> weights,
                                                      V weight, int64_t first, std::pair<bool, bool> split, bool is_min,
                                                      int edge, std::pair<V, int64_t> limit, Out<V> values,
                                                      int64_t columns, Out<bool> active, Out<bool> marked,
                                                      Out<int64_t> reached) {
     const auto count = static_cast<int64_t>(offset.shape(0)) - 1;
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0)), size = static_cast<int64_t>(marked.shape(0));
-    const V* held = nullptr;
-    if (!weights.is_none()) {
-        const auto array = nb::cast<In<V>>(weights, false);
-        if (static_cast<int64_t>(array.shape(0)) != num_arcs)
-            throw std::invalid_argument("weights: expected one for each arc");
-        held = array.data();
-    }
+    if (weights.is_valid() && static_cast<int64_t>(weights.shape(0)) != num_arcs)
+        throw std::invalid_argument("weights: expected [arcs]");
     if (count < 0 || offset.data()[count] != num_arcs || first < 0 || first + count > size ||
         static_cast<int64_t>(active.shape(0)) != count)
         throw std::invalid_argument("offset, active: expected the rows of a block");
@@ -38,9 +32,8 @@ std::tuple<int64_t, int64_t, int64_t, V> relax_block(In<int64_t> offset, In<Neig
         throw std::invalid_argument("values: expected [n, columns]");
     if (static_cast<int64_t>(reached.shape(0)) < std::min(size, num_arcs))
         throw std::invalid_argument("reached: too short");
-    const BlockRows<V, Neighbor> rows{offset.data(), neighbors.data(), held,        weight,
-                                      first,         count,            split.first, split.second};
-    const nb::gil_scoped_release release;
+    const BlockRows<V, Neighbor> rows{offset.data(), neighbors.data(), weights.data(), weight,
+                                      first,         count,            split.first,    split.second};
     const auto run = [&](auto semiring) {
         LocalRelaxation<V, Neighbor, decltype(semiring)> relaxation(rows, values.data(), columns, semiring,
                                                                     active.data(), marked.data(), reached.data());
@@ -55,9 +48,9 @@ template <class V, class Neighbor>
 void bind_of(nb::module_& module) {
     using nb::arg;
     module.def("relax_block", &relax_block<V, Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").none(), arg("weight"), arg("first"), arg("split"), arg("is_min"), arg("edge"),
-               arg("limit"), arg("values").noconvert(), arg("columns"), arg("active").noconvert(),
-               arg("marked").noconvert(), arg("reached").noconvert());
+               arg("weights").noconvert().none(), arg("weight"), arg("first"), arg("split"), arg("is_min"),
+               arg("edge"), arg("limit"), arg("values").noconvert(), arg("columns"), arg("active").noconvert(),
+               arg("marked").noconvert(), arg("reached").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 template <class V>

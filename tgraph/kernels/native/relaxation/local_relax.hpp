@@ -1,4 +1,5 @@
-// A relaxation inside of a block of rows, until nothing in it improves any more, or what is left may wait.
+// Sequential relaxation within a block of consecutive rows, until its local fixpoint or a limit: in the order of the
+// values (Dijkstra), or first in, first out for several columns. The caller schedules blocks.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +19,10 @@ template <class V, class Neighbor>
 struct BlockRows {
     const int64_t* offset;  // [count + 1]
     const Neighbor* neighbors;
-    const V* weights;  // of each arc, or null
-    V weight;          // of all, where null
+    const V* weights;  // per arc, or null
+    V weight;          // of all arcs, if weights is null
     int64_t first, count;
-    bool first_is_split, last_is_split;  // they have arcs in other blocks, too
+    bool first_is_split, last_is_split;  // the row has arcs in other blocks, too
 
     bool is_elsewhere(int64_t vertex) const {
         const int64_t row = vertex - first;
@@ -29,50 +30,50 @@ struct BlockRows {
     }
 };
 
-// A row that waits, with the value that it has waited with since.
+// A row in the queue, with its value when it was queued.
 template <class V>
-struct Waiting {
+struct Queued {
     V value;
     int64_t row;
 };
 
-// The best value first (Dijkstra): where no message is better than its sender's value, each row is relaxed once.
+// Best value first (Dijkstra): if no message is better than the value of its sender, each row is relaxed once.
 template <class V, class Semiring>
 class BestFirst {
 public:
     explicit BestFirst(Semiring semiring) : queue_(Worse{semiring}) {}
-    void start(std::vector<Waiting<V>> rows) {
-        for (const Waiting<V>& row : rows) queue_.push(row);
+    void start(std::vector<Queued<V>> rows) {
+        for (const Queued<V>& row : rows) queue_.push(row);
     }
-    void push(Waiting<V> row) { queue_.push(row); }
+    void push(Queued<V> row) { queue_.push(row); }
     bool empty() const { return queue_.empty(); }
-    Waiting<V> top() const { return queue_.top(); }
+    Queued<V> top() const { return queue_.top(); }
     void pop() { queue_.pop(); }
 
 private:
     struct Worse {
         Semiring semiring;
-        bool operator()(const Waiting<V>& a, const Waiting<V>& b) const { return semiring.better(b.value, a.value); }
+        bool operator()(const Queued<V>& a, const Queued<V>& b) const { return semiring.better(b.value, a.value); }
     };
-    std::priority_queue<Waiting<V>, std::vector<Waiting<V>>, Worse> queue_;
+    std::priority_queue<Queued<V>, std::vector<Queued<V>>, Worse> queue_;
 };
 
-// The same without a heap where all arcs weigh the same: rows that are relaxed in the order of their values improve
-// others in that order, so these wait in a line beside the sorted rows of the start.
+// The same without a heap, for equal weights: rows relaxed in the order of their values improve others in that order,
+// so a FIFO queue beside the sorted initial rows suffices.
 template <class V, class Semiring>
-class InLine {
+class FirstInFirstOut {
 public:
-    explicit InLine(Semiring semiring) : semiring_(semiring) {}
-    void start(std::vector<Waiting<V>> rows) {
-        const auto before = [this](const Waiting<V>& a, const Waiting<V>& b) {
+    explicit FirstInFirstOut(Semiring semiring) : semiring_(semiring) {}
+    void start(std::vector<Queued<V>> rows) {
+        const auto before = [this](const Queued<V>& a, const Queued<V>& b) {
             return semiring_.better(a.value, b.value);
         };
         if (!std::is_sorted(rows.begin(), rows.end(), before)) std::sort(rows.begin(), rows.end(), before);
         first_ = std::move(rows);
     }
-    void push(Waiting<V> row) { line_.push_back(row); }
+    void push(Queued<V> row) { line_.push_back(row); }
     bool empty() const { return next_ == first_.size() && line_.empty(); }
-    Waiting<V> top() const { return starts() ? first_[next_] : line_.front(); }
+    Queued<V> top() const { return starts() ? first_[next_] : line_.front(); }
     void pop() {
         if (starts())
             ++next_;
@@ -86,29 +87,29 @@ private:
     }
 
     Semiring semiring_;
-    std::vector<Waiting<V>> first_;
+    std::vector<Queued<V>> first_;
     std::size_t next_ = 0;
-    std::deque<Waiting<V>> line_;
+    std::deque<Queued<V>> line_;
 };
 
-// When a block may stop early: once what waits in it is worse than `value`, the best that waits elsewhere, and it has
-// crossed so many `arcs`.
+// A block stops early once all its queued values are worse than `value`, the best value queued elsewhere, and it has
+// relaxed at least `arcs` arcs.
 template <class V>
 struct Limit {
     V value;
     int64_t arcs;
 };
 
-// What came of it: `reached` vertices improved whose rows are elsewhere, values improved so often, and the rows that
-// still wait have so many arcs; `best` is the best value of these.
+// reached : number of improved vertices with rows in other blocks. improved : number of improvements. arcs_left : arcs
+// of the rows still queued. best : the best value of these.
 template <class V>
 struct Relaxed {
     int64_t reached = 0, improved = 0, arcs_left = 0;
     V best{};
 };
 
-// active : of each row, whether it waits. marked : of each vertex, whether it is in `reached` already; all false before
-// and after. reached : the vertices improved whose rows are, at least in part, in other blocks.
+// active : per row, whether it is queued. marked : per vertex, whether it is in `reached`; all false before and after.
+// reached : improved vertices whose rows are, at least in part, in other blocks.
 template <class V, class Neighbor, class Semiring>
 class LocalRelaxation {
 public:
@@ -123,33 +124,33 @@ public:
         else if (rows_.weights)
             run_in_order(BestFirst<V, Semiring>(semiring_), limit);
         else
-            run_in_order(InLine<V, Semiring>(semiring_), limit);
+            run_in_order(FirstInFirstOut<V, Semiring>(semiring_), limit);
         for (int64_t i = 0; i < done_.reached; ++i) marked_[reached_[i]] = false;
         return done_;
     }
 
 private:
-    static constexpr int64_t ahead = 16;  // so many arcs ahead the values of neighbours are sent for
+    static constexpr int64_t ahead = 16;  // prefetch distance in arcs
 
     int64_t degree(int64_t row) const { return rows_.offset[row + 1] - rows_.offset[row]; }
 
     template <class Queue>
     void run_in_order(Queue queue, const Limit<V>& limit) {
-        std::vector<Waiting<V>> waiting;
+        std::vector<Queued<V>> waiting;
         for (int64_t row = 0; row < rows_.count; ++row)
             if (active_[row]) {
                 waiting.push_back({values_[rows_.first + row], row});
                 done_.arcs_left += degree(row);
             }
         queue.start(std::move(waiting));
-        for (int64_t crossed = 0; !queue.empty();) {
+        for (int64_t relaxed = 0; !queue.empty();) {
             const auto [value, row] = queue.top();
-            if (active_[row]) {  // else it had been queued with a value that was not as good
-                if (crossed >= limit.arcs && semiring_.better(limit.value, value)) {
+            if (active_[row]) {  // else a stale entry
+                if (relaxed >= limit.arcs && semiring_.better(limit.value, value)) {
                     done_.best = value;
                     return;
                 }
-                crossed += degree(row);
+                relaxed += degree(row);
                 queue.pop();
                 relax(row, queue);
             } else {
@@ -180,7 +181,7 @@ private:
         }
     }
 
-    // Values of several columns have no order: their rows wait in line, each once, and there is no limit.
+    // Values of several columns are not ordered: a FIFO queue, each row in it at most once, without a limit.
     void run_columns() {
         std::deque<int64_t> line;
         for (int64_t row = 0; row < rows_.count; ++row)
@@ -190,7 +191,7 @@ private:
             active_[row] = false;
             for (int64_t arc = rows_.offset[row]; arc < rows_.offset[row + 1]; ++arc) {
                 const auto vertex = static_cast<int64_t>(rows_.neighbors[arc]);
-                if (!cross(rows_.first + row, vertex, rows_.weights ? rows_.weights[arc] : rows_.weight)) continue;
+                if (!relax_arc(rows_.first + row, vertex, rows_.weights ? rows_.weights[arc] : rows_.weight)) continue;
                 reach(vertex);
                 const int64_t other = vertex - rows_.first;
                 if (other < 0 || other >= rows_.count || active_[other]) continue;
@@ -200,8 +201,8 @@ private:
         }
     }
 
-    // Whether the neighbour improved in any column.
-    bool cross(int64_t sender, int64_t receiver, V weight) {
+    // Relaxes one arc; returns whether the receiver improved in any column.
+    bool relax_arc(int64_t sender, int64_t receiver, V weight) {
         bool better = false;
         for (int64_t c = 0; c < columns_; ++c) {
             const V sent = values_[sender * columns_ + c];

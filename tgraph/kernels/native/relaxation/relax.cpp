@@ -1,11 +1,9 @@
-// Bindings of relaxations.
+// Binding of relaxations to a fixpoint, advanced in time slices by Python.
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <optional>
 #include <tuple>
 
 #include "base/bindings.hpp"
@@ -14,7 +12,7 @@
 namespace tgraph {
 namespace {
 
-// Arrays of whichever number; what it is, is looked up.
+// Arrays of a dtype known at run time.
 using Weights = In<void>;
 using Values = Out<void>;
 
@@ -34,11 +32,11 @@ Constant constant_of(nb::handle number) {
     return {nb::cast<double>(number), 0};
 }
 
-// A relaxation and its values. int64 values that cannot grow beyond 32 bits are kept in as many meanwhile: half the
-// memory, of which every arc reads an entry at random.
+// A relaxation and its values. int64 values that cannot exceed 32 bits are converted to int32 meanwhile, which halves
+// the memory that arcs access at random.
 class Relaxation {
 public:
-    // `growth` is how far a value can move away from the first values, negative where that is not known.
+    // `growth` : bound on the difference of a value to the initial values, negative if unknown.
     Relaxation(Problem problem, Values values, int64_t growth) {
         const Number type = number_of(values.dtype());
         size_ = problem.num_vertices * problem.width;
@@ -57,21 +55,21 @@ public:
         } else {
             fixpoint_ = start(problem, static_cast<double*>(values.data()));
         }
-        if (!fixpoint_) throw nb::type_error("the values cannot hold sums of such weights");
+        if (!fixpoint_) throw nb::type_error("weights: their dtype does not fit that of the values");
     }
 
     State advance(int64_t max_rounds, double seconds) {
         if (!interrupted_) fixpoint_->rounds.clear();
         const State state = fixpoint_->advance(max_rounds, seconds);
-        interrupted_ = state == State::wants_transpose;
-        if (narrow_ && state != State::wants_transpose) convert(narrow_.data(), wide_);
+        interrupted_ = state == State::needs_transpose;
+        if (narrow_ && !interrupted_) convert(narrow_.data(), wide_);
         return state;
     }
 
     Fixpoint& fixpoint() { return *fixpoint_; }
 
 private:
-    // What stands for "not reached", the one number that has another meaning than its value.
+    // The value of unreached vertices.
     template <class V>
     V identity() const {
         return is_min_ ? highest<V>() : lowest<V>();
@@ -79,26 +77,18 @@ private:
 
     bool stays_small(const int64_t* values, int64_t growth) const {
         if (growth >= highest<int32_t>()) return false;
-        const int parts = part_count(size_);
-        std::vector<char> small(parts, true);
         const int64_t limit = highest<int32_t>() - growth, unreached = identity<int64_t>();
-        for_each_part(parts, [&](int part) {
-            const Range range = part_of(size_, part, parts);
-            bool fits = true;
-            for (int64_t i = range.begin; i < range.end; ++i)
-                fits &= (values[i] == unreached) | ((values[i] < limit) & (values[i] > -limit));
-            small[part] = fits;
+        return holds_for_all(size_, [=](int64_t i) {
+            return (values[i] == unreached) | ((values[i] < limit) & (values[i] > -limit));
         });
-        return std::find(small.begin(), small.end(), 0) == small.end();
     }
 
     template <class From, class To>
     void convert(const From* from, To* to) const {
-        const int parts = part_count(size_);
-        for_each_part(parts, [&](int part) {
-            const Range range = part_of(size_, part, parts);
-            for (int64_t i = range.begin; i < range.end; ++i)
-                to[i] = from[i] == identity<From>() ? identity<To>() : static_cast<To>(from[i]);
+        const From unreached = identity<From>();
+        const To replacement = identity<To>();
+        for_each_entry(size_, [=](int64_t i) {
+            to[i] = from[i] == unreached ? replacement : static_cast<To>(from[i]);
         });
     }
 
@@ -110,16 +100,15 @@ private:
 };
 
 // The caller keeps the arrays alive.
-void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, std::optional<Weights> weights,
-          nb::object weight, nb::object best_weight, bool bounded, Values values, int64_t width, int64_t growth,
-          bool is_min, int edge, int mode, std::array<int64_t, 4> thresholds, std::optional<In<int64_t>> ids,
-          double delta) {
+void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
+          nb::object best_weight, bool bounded, Values values, int64_t width, int64_t growth, bool is_min, int edge,
+          int mode, std::array<int64_t, 4> thresholds, In<int64_t> ids, double delta) {
     Problem problem{};
     problem.offset = offset.data(), problem.neighbors = neighbors.data();
     problem.num_vertices = static_cast<int64_t>(offset.shape(0)) - 1, problem.width = width;
-    if (weights) {
-        problem.weights = weights->data();
-        problem.weight_type = number_of(weights->dtype());
+    if (weights.is_valid()) {
+        problem.weights = weights.data();
+        problem.weight_type = number_of(weights.dtype());
     } else {
         problem.weight = constant_of(weight);
     }
@@ -128,17 +117,17 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, std::opti
     problem.is_min = is_min, problem.edge = static_cast<Edge>(edge);
     problem.mode = static_cast<DirectionPolicy::Mode>(mode);
     problem.thresholds = {thresholds[0], thresholds[1], thresholds[2], thresholds[3]};
-    if (ids) problem.ids = ids->data(), problem.num_ids = static_cast<int64_t>(ids->shape(0));
-    if (problem.num_ids > problem.num_vertices) throw nb::value_error("a frontier names some vertex twice");
+    problem.ids = ids.data(), problem.num_ids = static_cast<int64_t>(ids.shape(0));
+    if (problem.num_ids > problem.num_vertices) throw nb::value_error("ids: expected distinct vertices");
     for (int64_t i = 0; i < problem.num_ids; ++i)
         if (static_cast<uint64_t>(problem.ids[i]) >= static_cast<uint64_t>(problem.num_vertices))
-            throw nb::index_error("a frontier holds an index that is no vertex");
+            throw nb::index_error("ids: no such vertex");
     problem.delta = delta;
     nb::gil_scoped_release released;
     new (self) Relaxation(problem, values, growth);
 }
 
-// What the rounds of the last advance did: (pulled, active vertices, active arcs, changed vertices, milliseconds).
+// The rounds of the last advance: (pull, active vertices, active arcs, changed vertices, milliseconds).
 std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> rounds(Relaxation& relaxation) {
     std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> found;
     for (const Round& round : relaxation.fixpoint().rounds)
@@ -147,8 +136,8 @@ std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> rounds(Relaxati
 }
 
 void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neighbors,
-                   std::optional<Weights> weights) {
-    relaxation.fixpoint().set_transpose(offset.data(), neighbors.data(), weights ? weights->data() : nullptr);
+                   Weights weights) {
+    relaxation.fixpoint().set_transpose(offset.data(), neighbors.data(), weights.data());
 }
 
 }  // namespace
@@ -168,7 +157,7 @@ void bind_relax(nb::module_& module) {
                 return static_cast<int>(self.advance(rounds, seconds));
             },
             arg("rounds"), arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
-            "0 where nothing is active any more, 1 to be called again, 2 to go on once the transpose is there.")
+            "0 at the fixpoint, 1 if it is to be called again, 2 if it needs `set_transpose` first.")
         .def("rounds", &rounds)
         .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });

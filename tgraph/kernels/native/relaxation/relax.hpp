@@ -1,4 +1,4 @@
-// A relaxation as Python describes it, and the templates that run it.
+// The parameters of a relaxation, and the dispatch on semiring, weights and values to Rounds and Buckets.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace tgraph {
 
 enum class Number { i32, i64, f32, f64 };
 
-// A number in whichever type the values have.
+// A number, to be converted to the dtype of the values.
 struct Constant {
     double floating = 0;
     int64_t integer = 0;
@@ -28,16 +28,16 @@ struct Problem {
     const int64_t* offset;
     const int32_t* neighbors;
     int64_t num_vertices, width;
-    const void* weights;  // null for one weight
+    const void* weights;  // null if all are `weight`
     Number weight_type;
     Constant weight, best_weight;
-    bool is_min, bounded;  // bounded: the best value over the best weight is the best message
+    bool is_min, bounded;  // bounded: sending the best value along the best weight bounds all messages of a round
     Edge edge;
     DirectionPolicy::Mode mode;
     Thresholds thresholds;
-    const int64_t* ids;  // the first frontier, null for everything
+    const int64_t* ids;  // the first frontier, null for all vertices
     int64_t num_ids;
-    double delta;  // the width of the buckets, 0 for none
+    double delta;  // bucket width, 0 for synchronous rounds
 };
 
 template <class V, class Weights>
@@ -66,7 +66,7 @@ std::unique_ptr<Fixpoint> start_weighted(const Problem& problem, V* values) {
     return start(problem, ArcRows<ArcWeights<V, W>>{problem.offset, problem.neighbors, weights}, values);
 }
 
-// Null for types of weights that the values cannot hold.
+// Null if the values cannot represent the weights.
 template <class V>
 std::unique_ptr<Fixpoint> start(const Problem& problem, V* values) {
     if (!problem.weights)
@@ -85,7 +85,7 @@ std::unique_ptr<Fixpoint> start(const Problem& problem, V* values) {
     return nullptr;
 }
 
-// One source file for each, so that they compile side by side.
+// One source file each, so that they compile in parallel.
 extern template std::unique_ptr<Fixpoint> start(const Problem&, int32_t*);
 extern template std::unique_ptr<Fixpoint> start(const Problem&, int64_t*);
 extern template std::unique_ptr<Fixpoint> start(const Problem&, float*);

@@ -1,5 +1,4 @@
-// The semirings of relaxations: a reduction that picks the better of two values, and an operation that carries a value
-// along an arc.
+// The semirings of relaxations: a min or max reduction (`better`), and an edge operation (`send`).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +25,7 @@ constexpr V lowest() {
     return std::numeric_limits<V>::min();
 }
 
-// Shortest paths: with a weight for each arc, or one for all, whose searches count hops.
+// Shortest paths and, with a constant weight, breadth-first search.
 template <class V>
 struct MinPlus {
     V identity() const { return highest<V>(); }
@@ -34,7 +33,7 @@ struct MinPlus {
     V send(V value, V weight) const { return plus(value, weight); }
 };
 
-// Every other pair. The choices are the same for every arc, so that the branches are predicted.
+// All other semirings, dispatched at run time: the branches are the same for every arc, hence predictable.
 template <class V>
 struct AnySemiring {
     bool is_min;
@@ -53,7 +52,8 @@ struct AnySemiring {
     }
 };
 
-// Writes `message` where it is better, and tells whether it was. `shared` where other threads may write there too.
+// Lowers (or raises) `slot` to `message` if that is better; returns whether it was. `shared` : other threads may write
+// concurrently, so by compare-and-swap (relaxed: no other data is published by it).
 template <bool shared, class V, class Semiring>
 bool improve(V& slot, V message, const Semiring& semiring) {
     if constexpr (shared) {

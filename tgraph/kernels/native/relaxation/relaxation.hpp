@@ -1,4 +1,4 @@
-// What the two ways to run a relaxation share: rounds of a frontier (fixpoint.hpp) and buckets (buckets.hpp).
+// The interface and graph representation shared by synchronous rounds (fixpoint.hpp) and delta-stepping (buckets.hpp).
 #pragma once
 
 #include <chrono>
@@ -10,26 +10,26 @@
 
 namespace tgraph {
 
-// What a round did. A bucket of the bucketed order counts as a round.
+// Statistics of a round; in delta-stepping, of a bucket.
 struct Round {
     bool pull;
     int64_t active, arcs, changed;
     double milliseconds;
 };
 
-enum class State { done, paused, wants_transpose };
+enum class State { done, paused, needs_transpose };
 
 inline double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A relaxation under way. `advance` runs at most so many rounds, and for about so many seconds.
+// A relaxation in progress. `advance` runs at most max_rounds, and for about `seconds`.
 class Fixpoint {
 public:
     virtual ~Fixpoint() = default;
     virtual State advance(int64_t max_rounds, double seconds) = 0;
-    virtual int64_t active() const = 0;  // the size of the frontier that comes next
-    // The arcs reversed, with weights of the same type, which a pull needs.
+    virtual int64_t active() const = 0;  // the size of the next frontier
+    // The transpose, with weights of the same dtype, which a pull needs.
     virtual void set_transpose(const int64_t*, const int32_t*, const void*) {}
 
     std::vector<Round> rounds;
@@ -57,7 +57,7 @@ struct ArcRows {
     const int32_t* neighbors;
     Weights weights;
 
-    // The first lines of a row; the processor fetches those that follow by itself.
+    // Prefetches the first cache lines of a row; the hardware prefetcher follows.
     TGRAPH_INLINE void fetch_row(int64_t arc) const {
         for (int64_t line = 0; line < 2; ++line) {
             fetch(neighbors + arc + line * 16);
@@ -67,7 +67,7 @@ struct ArcRows {
     int64_t degree(int64_t v) const { return offset[v + 1] - offset[v]; }
 };
 
-// Below this many arcs a round costs less than to wake another thread.
+// A round of fewer arcs takes less time than waking another thread.
 inline constexpr int64_t arcs_for_threads = worth_a_thread(1 << 15);
 
 }  // namespace tgraph

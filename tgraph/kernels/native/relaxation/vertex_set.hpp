@@ -1,4 +1,4 @@
-// Sets of vertices: a bitmap while they are many, a list while they are few.
+// Vertex sets of a search: a bitmap with optional atomic insertion (relaxed), and lists of vertices per thread.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ public:
     void clear() { std::memset(words_.data(), 0, num_words() * sizeof(uint64_t)); }
     bool has(int64_t v) const { return words_.data()[v >> 6] >> (v & 63) & 1; }
 
-    // Adds v, and tells whether it was missing.
+    // Adds v; returns whether it is new. `shared` : other threads may add to the same word.
     template <bool shared>
     bool add(int64_t v) {
         uint64_t& word = words_.data()[v >> 6];
@@ -37,8 +37,8 @@ public:
         }
     }
 
-    // Empties the word of v, for sets all of whose members are taken out.
-    void forget(int64_t v) {
+    // Clears the word of v: clears the set if called for all members.
+    void clear_word(int64_t v) {
         std::atomic_ref<uint64_t>(words_.data()[v >> 6]).store(0, std::memory_order_relaxed);
     }
 
@@ -47,13 +47,13 @@ private:
     Scratch<uint64_t> words_;
 };
 
-// Vertices that one thread found, and how many arcs leave them. Aligned, so that threads do not share a cache line.
+// Vertices found by one thread, and the number of their arcs. Aligned to avoid false sharing.
 struct alignas(64) Found {
     std::vector<int32_t> ids;
     int64_t size = 0, arcs = 0;
 };
 
-// The members of a bitmap in ascending order; the list has room for them.
+// Lists the members of a bitmap in ascending order.
 inline void list_members(Bitmap& set, int32_t* list) {
     const int64_t words = set.num_words();
     const int parts = part_count(words * 8);

@@ -1,3 +1,4 @@
+// The census of parallel regions (census.hpp): greedy list scheduling of measured chunk times.
 #include "threads/census.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 double between(int64_t begin, int64_t end) { return static_cast<double>(end - begin) * 1e-9; }
 
 struct Region {
-    std::vector<double> busy;  // how long each thread would be, a heap whose first is the least
+    std::vector<double> busy;  // simulated time of each thread, a min-heap
     int64_t began = time_on_core(), last = began;
     double in_chunks = 0, longest = 0;
     int64_t chunks = 0;
@@ -54,7 +55,7 @@ std::vector<PlaceCount> census() { return counts; }
 
 bool run_counted(int threads, void (*body)(const void*, int), const void* object, Place place) {
     if (!is_counted) return false;
-    if (open_region) return body(object, 0), true;  // the team would be busy
+    if (open_region) return body(object, 0), true;  // nested: the team would be busy and the caller work alone
     struct Opened {
         Region region;
         Place place;

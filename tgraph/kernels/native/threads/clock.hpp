@@ -1,11 +1,11 @@
-// How long a thread has had a core.
+// CPU time of a thread.
 #pragma once
 
 #include <cstdint>
 
 namespace tgraph {
 
-// Nanoseconds for which the calling thread has had a core; of time where the system does not tell.
+// CPU time of the calling thread in nanoseconds; wall clock time if the system does not report it.
 int64_t time_on_core();
 
 }  // namespace tgraph

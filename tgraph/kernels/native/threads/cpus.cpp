@@ -1,3 +1,4 @@
+// CPU affinity, cgroup quotas (v1 and v2) and torch's thread settings, by system files and dlsym.
 #include "threads/cpus.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@
 namespace tgraph {
 namespace {
 
-// A hierarchy of control groups: where it is mounted, which of its groups is seen there, and which has the process.
+// A cgroup hierarchy: its mount point, the group that is mounted there, and the group of the process.
 struct Hierarchy {
     std::string mount, top, group;
     bool unified;  // version 2
@@ -45,7 +46,7 @@ bool has_item(const std::string& list, const std::string& item) {
     return std::find(items.begin(), items.end(), item) != items.end();
 }
 
-// The groups of the process: that of the processors in version 1, and that of version 2.
+// The groups of the process: of the cpu controller in version 1, and of version 2.
 std::vector<Hierarchy> groups_of_process(const std::string& root) {
     std::vector<Hierarchy> found;
     std::ifstream file(root + "/proc/self/cgroup");
@@ -59,8 +60,8 @@ std::vector<Hierarchy> groups_of_process(const std::string& root) {
     return found;
 }
 
-// Finds where each is mounted. The fields of a line before " - ": id, parent, device, top, mount point, ...; behind it:
-// type, source, options.
+// Finds the mount points. Fields of a line before " - ": id, parent, device, top, mount point, ...; after it: type,
+// source, options.
 void find_mounts(const std::string& root, std::vector<Hierarchy>& hierarchies) {
     std::ifstream file(root + "/proc/self/mountinfo");
     for (std::string line; std::getline(file, line);) {
@@ -74,7 +75,7 @@ void find_mounts(const std::string& root, std::vector<Hierarchy>& hierarchies) {
     }
 }
 
-// What a group itself may use, in processors.
+// The quota of one group, in CPUs.
 std::optional<double> quota_of(const std::string& folder, bool unified) {
     double period = 0;
     std::string quota;
@@ -84,7 +85,7 @@ std::optional<double> quota_of(const std::string& folder, bool unified) {
         std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
         std::ifstream(folder + "/cpu.cfs_period_us") >> period;
     }
-    const double time = std::strtod(quota.c_str(), nullptr);  // 0 for "max", below 0 for none
+    const double time = std::strtod(quota.c_str(), nullptr);  // 0 for "max", negative for no quota
     if (time <= 0 || period <= 0) return std::nullopt;
     return time / period;
 }
@@ -105,7 +106,7 @@ int allowed_cpus() {
     return online_cpus();
 }
 
-int number_in_environment(const char* name) {
+int environment_number(const char* name) {
     const char* value = std::getenv(name);
     return value ? std::max(0, std::atoi(value)) : 0;
 }
@@ -123,9 +124,9 @@ int usable_cpus() {
     return usable.load(std::memory_order_relaxed);
 }
 
-// The functions of torch that say how many threads it uses: a number for the process, that each thread takes over when
-// it first asks, or when it is told to. And those of its OpenMP: which ends the threads that wait for the caller, and
-// which says how many the calling thread may use.
+// Functions of torch and its OpenMP, found at run time: at::get_num_threads; at::init_num_threads, which copies the
+// process-wide number into the calling thread; omp_pause_resource_all, which ends the threads that wait for work; and
+// omp_set_num_threads.
 struct TorchThreads {
     int (*get)() = nullptr;
     void (*take_over)() = nullptr;
@@ -153,13 +154,14 @@ const TorchThreads& torch_threads() {
     return found;
 }
 
-thread_local int held_threads = 0;  // what torch had before it was held
+thread_local int held_threads = 0;  // torch's number of threads before `hold_torch`, 0 if it is not held
 
-int wanted_threads() {
+// The number of threads that torch is set to.
+int torch_thread_count() {
     if (held_threads) return held_threads;
     const TorchThreads& torch = torch_threads();
     if (!torch.get) {
-        static const int found = number_in_environment("OMP_NUM_THREADS");
+        static const int found = environment_number("OMP_NUM_THREADS");
         return found ? found : online_cpus();
     }
     if (torch.take_over && !on_main_thread()) torch.take_over();
@@ -176,7 +178,7 @@ double cpu_quota(const std::string& root) {
     std::optional<double> least;
     for (const Hierarchy& at : hierarchies) {
         if (at.mount.empty()) continue;
-        // Of what lies outside of a container only its own group is seen, as the top.
+        // In a container only its own group is visible, mounted as the top of the hierarchy.
         std::string group = at.group;
         if (at.top != "/") group = group.starts_with(at.top) ? group.substr(at.top.size()) : "";
         for (;; group.resize(std::min(group.rfind('/'), group.size()))) {
@@ -189,7 +191,7 @@ double cpu_quota(const std::string& root) {
 }
 
 Cpus find_cpus() {
-    Cpus found{online_cpus(), allowed_cpus(), cpu_quota(""), number_in_environment("TGRAPH_CPUS"), 0};
+    Cpus found{online_cpus(), allowed_cpus(), cpu_quota(""), environment_number("TGRAPH_CPUS"), 0};
     found.usable = found.affinity;
     if (found.quota > 0) found.usable = std::min(found.usable, static_cast<int>(std::ceil(found.quota - 1e-6)));
     if (found.demanded) found.usable = found.demanded;
@@ -200,13 +202,13 @@ Cpus find_cpus() {
 }
 
 void end_torch_threads() {
-    constexpr int soft = 1;  // omp_pause_soft: they start again when they are needed
+    constexpr int soft = 1;  // omp_pause_soft: threads are restarted on demand
     if (torch_threads().pause) torch_threads().pause(soft);
 }
 
 int hold_torch() {
     if (!torch_threads().set || held_threads) return 0;
-    const int threads = wanted_threads();
+    const int threads = torch_thread_count();
     if (threads < 2) return 0;
     torch_threads().set(1);
     return held_threads = threads;
@@ -227,7 +229,7 @@ void follow_affinity() {
 
 int thread_count() {
     if (thread_limit == 1) return 1;
-    return std::max(1, std::min({wanted_threads(), usable_cpus(), thread_limit}));
+    return std::max(1, std::min({torch_thread_count(), usable_cpus(), thread_limit}));
 }
 
 int limit_threads(int count) { return std::exchange(thread_limit, count); }

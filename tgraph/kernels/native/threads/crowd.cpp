@@ -1,3 +1,5 @@
+// Measures the CPU use of other processes from /proc/stat, and makes torch's OpenMP oversubscribed on purpose while
+// there is any (crowd.hpp).
 #include "threads/crowd.hpp"
 
 #ifdef __linux__
@@ -25,13 +27,13 @@ std::atomic<double> others{0};
 
 constexpr int64_t second = 1'000'000'000;
 
-// Processors are counted in hundredths of a second: looked at more often, what is counted would be chance.
+// The counters of /proc/stat tick in hundredths of a second: shorter intervals measure noise.
 constexpr int64_t interval = second / 5;
 
-// Interrupts and clocks use less in a quiet system; a process that computes uses a whole processor.
+// CPUs in use from which the machine counts as shared: background activity uses less, a busy process one CPU.
 constexpr double least = 0.3;
 
-// The idle team is not made and ended at each pause of the others.
+// How long the idle team outlasts the last measurement of other load, so that short pauses do not end it.
 constexpr int64_t stays = second;
 
 int64_t read(clockid_t clock) {
@@ -40,8 +42,8 @@ int64_t read(clockid_t clock) {
     return int64_t{time.tv_sec} * second + time.tv_nsec;
 }
 
-// How long the processors that this process may use have computed, for whomever; or, stolen, for other machines.
-int64_t time_of_processors() {
+// Busy time of the CPUs in the affinity mask, by all processes, including time stolen by the hypervisor.
+int64_t busy_time() {
     cpu_set_t allowed;
     if (sched_getaffinity(getpid(), sizeof allowed, &allowed)) return 0;
     const int64_t tick = second / sysconf(_SC_CLK_TCK);
@@ -61,7 +63,7 @@ int64_t time_of_processors() {
 
 using Parallel = void (*)(void (*)(void*), void*, unsigned threads, unsigned flags);
 
-// A parallel loop of the OpenMP that torch uses, where that is GNU's.
+// GOMP_parallel of the OpenMP runtime that torch uses, null if that is not GNU's.
 Parallel parallel() {
     static const auto found = [] {
         void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -70,7 +72,7 @@ Parallel parallel() {
     return found;
 }
 
-// GNU's OpenMP ends the process where it gets no thread: there has to be room for one, by far.
+// libgomp aborts the process if it cannot create a thread, so check that one can be created.
 bool has_room_for_threads() {
     constexpr std::size_t bytes = std::size_t{64} << 20;
     void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -95,42 +97,42 @@ double used_by_others() { return others.load(std::memory_order_relaxed); }
 bool Crowd::look() {
     const int64_t time = read(CLOCK_MONOTONIC);
     if (time - seen_ >= interval) {
-        const int64_t own = read(CLOCK_PROCESS_CPUTIME_ID), all = time_of_processors();
+        const int64_t own = read(CLOCK_PROCESS_CPUTIME_ID), all = busy_time();
         const double used = static_cast<double>(all - all_ - (own - own_)) / static_cast<double>(time - seen_);
         if (seen_) others.store(used, std::memory_order_relaxed);
         if (seen_ && used >= least && parallel()) {
             until_.store(time + stays);
-            let_torch_sleep();
+            start_idle_team();
         }
         seen_ = time, own_ = own, all_ = all;
     }
     return time < until_.load(std::memory_order_relaxed);
 }
 
-void Crowd::let_torch_sleep() {
-    if (team_is_there_.exchange(true)) return;
+void Crowd::start_idle_team() {
+    if (has_idle_team_.exchange(true)) return;
     try {
-        std::thread([this] { be_idle_team(); }).detach();
-    } catch (const std::exception&) {  // no thread, or no memory for one: torch stays as it is
-        team_is_there_.store(false);
+        std::thread([this] { run_idle_team(); }).detach();
+    } catch (const std::exception&) {  // no thread, or no memory for one: torch keeps spinning
+        has_idle_team_.store(false);
     }
 }
 
-// GNU's OpenMP counts its threads: where they are more than the processors, those that find no work sleep soon. A team
-// of two that does nothing makes them more, as they are, beside those of the kernels.
-void Crowd::be_idle_team() {
+// libgomp reduces the spin time of idle threads once its managed threads outnumber the CPUs. An idle team of two, kept
+// by this thread, brings them above that number.
+void Crowd::run_idle_team() {
     pthread_setname_np(pthread_self(), "tgraph idle");  // its helper, too, takes the name
     if (has_room_for_threads()) parallel()([](void*) {}, nullptr, 2, 0);
     for (int64_t time; (time = read(CLOCK_MONOTONIC)) < until_.load();)
         std::this_thread::sleep_for(std::chrono::nanoseconds(until_.load() - time));
-    team_is_there_.store(false);
+    has_idle_team_.store(false);
 }
 
 #else
 
 bool Crowd::look() { return false; }
-void Crowd::let_torch_sleep() {}
-void Crowd::be_idle_team() {}
+void Crowd::start_idle_team() {}
+void Crowd::run_idle_team() {}
 
 #endif
 

@@ -1,8 +1,7 @@
-// Processors that others compute on as well.
+// Detection of CPUs that are shared with other processes.
 //
-// The threads of torch's OpenMP look for the next loop for milliseconds before they sleep. Where others want the
-// processors that uses up the time that the scheduler gives them, so that they have none when there is a loop: torch
-// then waits for them, for a slice of the scheduler each time.
+// Idle OpenMP threads of torch spin for milliseconds before they sleep. On shared CPUs spinning uses up their scheduler
+// time slice, so that they are preempted when the next parallel loop starts, and torch waits a time slice for them.
 #pragma once
 
 #include <atomic>
@@ -12,23 +11,23 @@ namespace tgraph {
 
 class Crowd {
 public:
-    // Looks, a few times a second at most, whether others compute on the processors that the process may use. While
-    // they do, and for a second after, torch's threads sleep soon after each loop. Returns whether that is so. Called
-    // by one thread at a time; the object has to last as long as the process.
+    // Measures, at most five times a second, whether other processes use the CPUs in the affinity mask. While they do,
+    // and for a second after, idle OpenMP threads of torch sleep almost at once. Returns whether that is so. To be
+    // called by one thread at a time; the object must live until the process ends.
     bool look();
 
 private:
     using Nanoseconds = int64_t;
 
-    void let_torch_sleep();
-    void be_idle_team();
+    void start_idle_team();
+    void run_idle_team();
 
     Nanoseconds seen_ = 0, own_ = 0, all_ = 0;
     std::atomic<Nanoseconds> until_{0};
-    std::atomic<bool> team_is_there_{false};
+    std::atomic<bool> has_idle_team_{false};
 };
 
-// How many processors others were using when one last looked.
+// CPUs that other processes used at the last measurement.
 double used_by_others();
 
 }  // namespace tgraph

@@ -1,5 +1,5 @@
-// Sleeping until a number changes. std::atomic's own wait gives the core away a few times before it sleeps; where
-// others want the core, it then comes back a slice of the scheduler later.
+// Futex wait and wake. std::atomic::wait yields a few times before it sleeps, and on shared CPUs a yield costs a whole
+// scheduler time slice.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace tgraph {
 
-// Returns once the number is another, if not before: look again.
+// Returns when the number is no longer `value`, or spuriously: check again.
 inline void sleep_while(std::atomic<uint32_t>& number, uint32_t value) {
 #ifdef __linux__
     syscall(SYS_futex, &number, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
@@ -23,7 +23,7 @@ inline void sleep_while(std::atomic<uint32_t>& number, uint32_t value) {
 #endif
 }
 
-// Wakes so many of those who sleep, or as many as there are.
+// Wakes up to `count` sleeping threads.
 inline void wake(std::atomic<uint32_t>& number, int count) {
 #ifdef __linux__
     syscall(SYS_futex, &number, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);

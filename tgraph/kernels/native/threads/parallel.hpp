@@ -1,4 +1,4 @@
-// Parallel loops, by a team of threads (team.hpp).
+// Parallel loops on the team of threads (team.hpp): dynamic scheduling of numbered chunks from a shared counter.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace tgraph {
 
-// Work of so many items is worth a thread of its own. Where threads are checked for races, nearly all work is.
+// The smallest work, in items, that pays for a thread; almost any under ThreadSanitizer, so that tests run in parallel.
 constexpr int64_t worth_a_thread(int64_t items) {
 #if defined(__SANITIZE_THREAD__)
     return items >> 12;
@@ -21,10 +21,10 @@ constexpr int64_t worth_a_thread(int64_t items) {
 #endif
 }
 
-// Below this many items a part costs more to hand to another thread than it saves.
+// Fewer items cost more to hand to another thread than they save.
 inline constexpr int64_t items_per_part = worth_a_thread(1 << 15);
 
-// How many parts to cut `items` into: one per thread, fewer when there is little to do.
+// Number of parts for `items`: one per thread, fewer for little work.
 inline int part_count(int64_t items) {
     if (items < 2 * items_per_part) return 1;
     return static_cast<int>(std::clamp<int64_t>(items / items_per_part, 1, thread_count()));
@@ -41,7 +41,8 @@ inline Range part_of(int64_t items, int64_t part, int64_t parts) {
     return {begin, begin + size + (part < rest)};
 }
 
-// The chunks of a loop, each for the member of a team that is free first. The first exception ends the loop for all.
+// Dynamic scheduling: each thread takes the next chunk from a shared counter (relaxed: the end of the region orders the
+// results). The first exception ends the loop for all threads.
 class Chunks {
 public:
     explicit Chunks(int64_t count) : count_(count) {}
@@ -66,9 +67,8 @@ private:
     const int64_t count_;
 };
 
-// Calls body(chunk) for every chunk, or body(chunk, rank): no two members of the team have the same rank, which is
-// below `threads`. Chunks are numbered, not tied to threads, so that two loops over the same chunks see the same
-// ranges.
+// Calls body(chunk) or body(chunk, rank) for every chunk; ranks are distinct per thread and below `threads`. Chunks do
+// not depend on the number of threads, so that results do not either.
 template <class Body>
 void for_each_chunk(int64_t chunks, int threads, const Body& body, Place place = {}) {
     Chunks left(chunks);
@@ -82,7 +82,6 @@ void for_each_chunk(int64_t chunks, int threads, const Body& body, Place place =
     }, place);
 }
 
-// Calls body(part) for every part.
 template <class Body>
 void for_each_part(int parts, const Body& body, Place place = {}) {
     for_each_chunk(parts, parts, [&](int64_t part) { body(static_cast<int>(part)); }, place);
@@ -98,7 +97,6 @@ void for_each_entry(int64_t count, const Visit& visit, Place place = {}) {
     }, place);
 }
 
-// Writes `value` to the `count` places from `out` on.
 template <class T>
 void fill(T* out, int64_t count, T value, Place place = {}) {
     const int parts = part_count(count);
@@ -108,7 +106,6 @@ void fill(T* out, int64_t count, T value, Place place = {}) {
     }, place);
 }
 
-// Copies `count` items.
 template <class From, class To>
 void copy(const From* from, int64_t count, To* to, Place place = {}) {
     const int parts = part_count(count);

@@ -1,3 +1,6 @@
+// The thread pool (team.hpp). One atomic word holds the number of the open region, the seats left in it and the helpers
+// that joined; helpers join by compare-and-swap (acquire, paired with the release that opens the region), and spin
+// briefly before they sleep on a futex.
 #include "threads/team.hpp"
 
 #include <algorithm>
@@ -45,7 +48,7 @@ void relax() {
 #endif
 }
 
-// Looks for something to come true, for a while.
+// Spins until a condition holds, for `patience` at most; returns whether it does.
 template <class Condition>
 bool spin(Nanoseconds patience, const Condition& condition) {
     for (const Nanoseconds end = now() + patience;;) {
@@ -57,13 +60,12 @@ bool spin(Nanoseconds patience, const Condition& condition) {
     }
 }
 
-// A helper that has nothing to do, and a caller whose helpers have not ended, look so long before they sleep. To be
-// woken takes tens of microseconds; who looks holds a core that others may need: the thread waited for, or those of
-// torch, which the caller uses between two regions.
+// How long an idle helper, and a caller whose helpers have not finished, spin before they sleep. Waking takes tens of
+// microseconds, while spinning occupies a core that the awaited thread, or torch between two regions, may need.
 constexpr Nanoseconds idle_patience = 50'000, end_patience = 30'000;
 
-// After a region that took longer with helpers than it would have without, the caller works alone for so many times as
-// long as was lost: no more than a tenth of the time can be lost to helpers that have no core.
+// After a region that helpers slowed down, the caller works alone for this multiple of the time lost, so that at most a
+// tenth of the time is lost to helpers that have no core.
 constexpr int64_t caution = 10;
 constexpr Nanoseconds longest_caution = 500'000'000;
 
@@ -75,7 +77,7 @@ public:
         threads = std::min(threads, most + 1);
         const bool torch_sleeps = crowd_.look();
         if (alone_for_ > 0) return run_alone(body, object);
-        if (!torch_sleeps) end_torch_threads();  // they look for work for milliseconds, on the helpers' cores
+        if (!torch_sleeps) end_torch_threads();  // they would spin for milliseconds on the helpers' cores
         start_helpers(threads - 1);
         body_ = body, object_ = object;
         failed_.store(false, std::memory_order_relaxed);
@@ -92,7 +94,7 @@ public:
 private:
     static constexpr int most = 1 << 12;  // helpers, more than any machine has cores
 
-    // The region that is open: a number, for nobody to take one for another; how many may still join; how many have.
+    // Fields of `state_`: seats left, helpers that joined, and the number of the region, which avoids the ABA problem.
     static constexpr uint64_t seat = 1, member = 1 << 16, region = uint64_t{1} << 32;
     static int seats(uint64_t state) { return static_cast<int>(state % member); }
     static int members(uint64_t state) { return static_cast<int>(state / member % member); }
@@ -111,7 +113,7 @@ private:
         body(object, 0);
     }
 
-    // Where the system has no thread left the region does with those there are.
+    // If the system cannot create a thread, the region runs with those that exist.
     void start_helpers(int count) {
         for (; num_helpers_ < count; ++num_helpers_) {
             try {
@@ -134,7 +136,7 @@ private:
         if (count > awake) wake(calls_, count - awake);
     }
 
-    // Lets nobody in any more; returns how many are.
+    // Clears the seats; returns how many helpers have joined.
     uint32_t close() { return members(state_.fetch_and(~(member - 1), std::memory_order_relaxed)); }
 
     void wait_for(uint32_t joined) {
@@ -142,7 +144,8 @@ private:
         if (done()) return;
         const Nanoseconds began = now();
         if (!spin(end_patience, done)) sleep_until_left(joined);
-        // While a helper works its time on a core grows as fast as the wait does: only one without a core is a loss.
+        // Waiting for a helper that runs is no loss: only the wait beyond the helpers' CPU time is, when they have no
+        // core.
         const Nanoseconds lost = now() - began - helped_.load(std::memory_order_relaxed);
         if (lost > 0) alone_for_ = std::min(alone_for_ + caution * lost, longest_caution);
     }
@@ -173,7 +176,7 @@ private:
         }
     }
 
-    // The rank in the region that is open, or 0 where there is none or enough have joined it.
+    // Joins the open region and returns the rank in it; 0 if there is none or it is full.
     int join() {
         uint64_t state = state_.load(std::memory_order_acquire);
         while (seats(state))
@@ -205,12 +208,12 @@ private:
     alignas(64) std::atomic<uint64_t> state_{0};
     alignas(64) std::atomic<uint32_t> calls_{0};  // regions opened so far
     std::atomic<int> asleep_{0};
-    alignas(64) std::atomic<uint32_t> left_{0};  // members other than the caller that have ended
+    alignas(64) std::atomic<uint32_t> left_{0};  // helpers that have finished
     std::atomic<bool> caller_sleeps_{false};
-    std::atomic<Nanoseconds> helped_{0};    // their time on a core
+    std::atomic<Nanoseconds> helped_{0};  // CPU time of the helpers
 };
 
-// Never destroyed: helpers look at it until the process ends.
+// Never destroyed: helpers use it until the process ends.
 alignas(Pool) std::byte memory[sizeof(Pool)];
 
 Pool& pool() { return *std::launder(reinterpret_cast<Pool*>(memory)); }
@@ -221,7 +224,7 @@ void start_team() {
     new (memory) Pool;
 }
 
-// The threads of a team are not there in a child of a fork, whatever they were doing. Who forked is its main thread.
+// The child of a fork has only the forking thread, which becomes its main thread: start with a fresh pool.
 void start_team_of_child() {
     start_team();
     main_thread = 1;

@@ -1,9 +1,9 @@
-// The threads of the kernels: one team for the process, that helps whoever calls a kernel.
+// The thread pool of the kernels, one per process.
 //
-// A region is a function that the caller runs, and helpers with it as far as they come while it runs. It has to be
-// written so that the caller alone would finish it: members take pieces of the work from a shared counter until there
-// is none left. Then nobody waits for a thread that has no core: a helper that comes late finds the region closed, and
-// the caller waits for those only that have taken something.
+// A parallel region is a function that the calling thread runs, joined by helpers as they become available. Threads
+// take pieces of the work from a shared counter until none is left, so the caller alone would finish it, and there is
+// no barrier at the start: a helper that arrives late finds the region closed, and the caller waits only for those that
+// have joined.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,20 @@
 
 namespace tgraph {
 
-// Runs body(object, rank) on the calling thread, as rank 0, and on at most threads - 1 helpers, under other ranks below
-// `threads`. Returns when all who began have ended, and throws what one of them threw. Where the team is busy with
-// another caller's region, or has cost more time of late than it saved, the caller works alone.
+// Runs body(object, rank) on the calling thread, as rank 0, and on at most threads - 1 helpers with distinct ranks
+// below `threads`. Returns when all of them have finished, and rethrows one of their exceptions. The caller works alone
+// if the pool is busy with a region of another thread, or if helpers have recently cost more time than they saved.
 void run_region(int threads, void (*body)(const void* object, int rank), const void* object, Place place);
 
-// Lets the caller be interrupted: asks the hook about ten times a second, on the main thread of the process alone.
+// Calls the interruption hook about ten times a second, on the main thread of the process only.
 void poll_interruption();
 
-// What is to be asked; it throws to end the kernel.
+// The hook throws to end the kernel.
 void set_interruption_hook(void (*hook)());
 
-// Whether this is the main thread of the process.
 bool on_main_thread();
 
-// Calls body(rank) as above.
+// Calls body(rank) by `run_region`.
 template <class Body>
 void run_team(int threads, const Body& body, Place place = {}) {
     if (threads <= 1) return body(0);

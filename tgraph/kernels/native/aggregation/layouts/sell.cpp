@@ -1,11 +1,11 @@
-// Pulling over padded slices: the entry points, for numbers of 32 and 64 bits.
+// Bindings of SELL-C-sigma pulls for numbers of 32 and 64 bits.
 #include "aggregation/layouts/sell.hpp"
 
 namespace tgraph {
 
 void bind_sell(nb::module_& module) {
     bind_pull_slices<float, float>(module, "pull_slices_float32");
-    bind_pull_slices<float, double>(module, "pull_slices_float32_float64");  // added with more digits than sent
+    bind_pull_slices<float, double>(module, "pull_slices_float32_float64");  // float64 accumulators
     bind_pull_slices<double, double>(module, "pull_slices_float64");
     bind_pull_slices<int32_t, int32_t>(module, "pull_slices_int32");
     bind_pull_slices<int64_t, int64_t>(module, "pull_slices_int64");

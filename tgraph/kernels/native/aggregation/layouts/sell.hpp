@@ -1,8 +1,9 @@
-// Pulling over slices of rows that are padded to one length (Kreutzer et al., "A unified sparse matrix data format for
-// efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units", 2014): the rows of
-// a slice are reduced side by side, one in each lane of a vector register.
+// Pull over SELL-C-sigma slices: rows padded to one length (Kreutzer et al., "A unified sparse matrix data format for
+// efficient general sparse matrix-vector multiplication on modern processors with wide SIMD units", 2014). A single
+// column is reduced with one row per vector lane, several columns row by row. Parallel over blocks of slices; each row
+// is reduced in arc order.
 //
-// What a padding entry sends is gathered like the rest, but never joined, so that neither NaN nor infinity comes of it.
+// Data is gathered for padding entries too, but masked out of the reduction, so that it cannot contribute NaN.
 #pragma once
 
 #include "linear/gather.hpp"
@@ -10,13 +11,13 @@
 
 namespace tgraph {
 
-// Place p holds a row; places lie side by side in slices of `height`. Arc j of the row in place p is entry
+// Place p holds a row; `height` consecutive places form a slice. Arc j of the row in place p is entry
 // first(p) + j * height.
 struct Slices {
     const int64_t* offset;     // where each slice begins
     const int32_t* neighbors;  // of each entry, padding included
     const int32_t* length;     // of the row in each place
-    const int32_t* order;      // which row is in each place; null for all in order
+    const int32_t* order;      // the row in each place; null for the identity
     int64_t num_places, height, num_entries;
 
     int64_t row(int64_t place) const { return order ? order[place] : place; }
@@ -30,7 +31,7 @@ TGRAPH_MULTIVERSION void gather_each(const T* data, const int32_t* at, int64_t c
     for (int64_t i = 0; i < count; ++i) out[i] = data[at[i]];
 }
 
-// out[i] = data[at[i]], `out` being aligned as wide registers are, and with room for one register more.
+// out[i] = data[at[i]]; `out` is aligned to vector registers and padded by one.
 template <class T>
 void gather_values(const T* data, const int32_t* at, int64_t count, T* out) {
 #if defined(TGRAPH_AVX512_GATHER)
@@ -47,8 +48,8 @@ void gather_values(const T* data, const int32_t* at, int64_t count, T* out) {
 
 // ---- one column -----------------------------------------------------------------------------------------------------
 
-// Adds to the sum of each lane the messages of `count` arcs of its row, from arc `begin` on, as far as the row reaches.
-// What is sent lies in rows of `lanes`, the weights in rows of `height`.
+// Reduces into the sum of each lane arcs begin .. begin + count of its row, masked by the length of the row. Gathered
+// data has stride `lanes`, the weights have stride `height`.
 template <class Reduce, class Edge, int lanes, class T, class A>
 TGRAPH_MULTIVERSION void reduce_lanes(A* sums, const T* sent, const T* weights, int64_t height, const int32_t* length,
                                       int64_t begin, int64_t count) {
@@ -77,7 +78,7 @@ TGRAPH_MULTIVERSION void reduce_lanes(A* sums, const T* sent, const T* weights, 
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * each) = sum[v];
 }
 
-// Adds to a sum the messages to one row, whose entries stand `height` apart.
+// Reduces one row, whose entries have stride `height`.
 template <class Reduce, class Edge, class T, class A>
 void reduce_entries(A* sum, const T* data, const int32_t* at, const T* weights, int64_t height, int64_t length) {
     for (int64_t entry = 0; entry < length * height; entry += height) {
@@ -87,7 +88,7 @@ void reduce_entries(A* sum, const T* data, const int32_t* at, const T* weights, 
     }
 }
 
-// The two by the names of reduction and edge operation, the first for all lanes and for half of them.
+// Kernels by the names of reduction and edge operation: for all lanes, half of them, and single rows.
 template <class T, class A>
 struct SliceKernels {
     using Lanes = void (*)(A* sums, const T* sent, const T* weights, int64_t height, const int32_t* length,
@@ -113,7 +114,7 @@ struct SliceColumn {
     const PullData<T, A, T>& with;
     const SliceKernels<T, A> kernels;
 
-    // Reduces the rows in places of one slice, at most most_lanes of them.
+    // Reduces at most most_lanes places of one slice.
     void reduce(Range places, A*) const {
         const int64_t count = places.end - places.begin;
         if (count == most_lanes) return reduce_vectors<most_lanes>(places.begin, kernels.all);
@@ -154,7 +155,7 @@ struct SliceColumn {
 
 // ---- many columns ---------------------------------------------------------------------------------------------------
 
-// Row after row, as in a CSR structure.
+// Row by row, as in CSR.
 template <class T, class A>
 struct SliceColumns {
     const Slices& slices;
@@ -201,7 +202,7 @@ struct SliceColumns {
 
 // ---- all rows -------------------------------------------------------------------------------------------------------
 
-// Reduces every row. How the work is cut depends on the slices and the columns alone, never on the threads.
+// Reduces every row. The chunks depend on the slices and the columns alone, not on the number of threads.
 template <class A, class Kernel>
 void reduce_slices(const Kernel& kernel) {
     const Slices& slices = kernel.slices;
@@ -238,10 +239,9 @@ void pull_slices(In<int64_t> offset, In<int32_t> neighbors, In<int32_t> length, 
         throw std::invalid_argument("data and out: expected [n, columns]");
     if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != entries))
         throw std::invalid_argument("weights: expected one for each entry");
-    const Slices slices{offset.data(), neighbors.data(), length.data(), order.is_valid() ? order.data() : nullptr,
-                        places,        height,           entries};
+    const Slices slices{offset.data(), neighbors.data(), length.data(), order.data(), places, height, entries};
     const PullData<T, A, T> with{reinterpret_cast<const T*>(data.data()),
-                                 weights.is_valid() ? reinterpret_cast<const T*>(weights.data()) : nullptr,
+                                 reinterpret_cast<const T*>(weights.data()),
                                  columns,
                                  1,
                                  identity,

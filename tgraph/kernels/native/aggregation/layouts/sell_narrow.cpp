@@ -1,4 +1,4 @@
-// The same for bytes, and for 16-bit floating numbers, which are reduced in float32 and rounded once.
+// Bindings of SELL-C-sigma pulls for bytes, bfloat16 and float16; the latter two accumulate in float32.
 #include "aggregation/layouts/sell.hpp"
 
 namespace tgraph {

@@ -1,7 +1,6 @@
-// Sums over tiles with bitmaps: row after row of a window, whose neighbours are read from the bits and whose data stays
-// in the cache for the rows that share it.
+// SpMM over tiles with bitmaps (tiles.hpp), parallel over windows: the rows of a window are summed one by one, with the
+// neighbors decoded from the bitmaps; data of shared neighbors stays in the cache. Sums are in arc order.
 #include <array>
-#include <vector>
 
 #include "aggregation/segments/pull.hpp"
 #include "aggregation/layouts/tiles.hpp"
@@ -12,8 +11,8 @@ namespace {
 template <class T>
 struct TileSums {
     TileBits tiles;
-    const int32_t* columns;  // of each tile, 8
-    const int64_t* start;    // of the weights of each tile
+    const int32_t* columns;  // 8 per tile
+    const int64_t* start;    // offset of the weights of each tile
     const T *weights, *data;
     int64_t width_of_data, num_rows;
     T* out;
@@ -23,7 +22,7 @@ struct TileSums {
 template <class Edge, class T>
 class WindowSums {
 public:
-    // Reads what the next window hears while this one is added.
+    // Prefetches the data of the next window while this one is summed.
     void add(const TileSums<T>& with, int64_t window) {
         fetch_window(with, window + 1);
         const int64_t last = std::min((window + 1) * height, with.num_rows);
@@ -68,7 +67,7 @@ private:
     std::array<T, batch> weight_;
 };
 
-// What every row receives from data [n, columns], added along the row whatever the number of threads.
+// out[row] = sum over its neighbors of data [n, columns], weighted if there are weights.
 template <class T>
 void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, In<int64_t> start, In<T> weights,
                In<T> data, int64_t columns, Out<T> out) {
@@ -83,9 +82,8 @@ void sum_tiles(In<int64_t> offset, In<int32_t> columns_of, In<int64_t> bitmap, I
         (!start.is_valid() || static_cast<int64_t>(start.shape(0)) != num_tiles + 1 ||
          start.data()[num_tiles] != static_cast<int64_t>(weights.shape(0))))
         throw std::invalid_argument("start: expected where the weights of each tile begin");
-    const TileSums<T> with{tiles,          columns_of.data(), start.is_valid() ? start.data() : nullptr,
-                           weights.is_valid() ? weights.data() : nullptr, data.data(), columns, num_rows, out.data(),
-                           column_kernels<T, T>("sum", weights.is_valid() ? "mul" : "copy")};
+    const TileSums<T> with{tiles, columns_of.data(), start.data(), weights.data(), data.data(), columns, num_rows,
+                           out.data(), column_kernels<T, T>("sum", weights.is_valid() ? "mul" : "copy")};
     const auto add = [&]<class Edge>(Edge) {
         each_window<WindowSums<Edge, T>>(0, tiles.num_windows, num_tiles * height * columns,
                                          [&](WindowSums<Edge, T>& sums, int64_t window) { sums.add(with, window); });

@@ -1,4 +1,5 @@
-// Rows in windows of 16, cut into tiles of 8 columns with bitmaps: made of a CSR structure, and listed as rows again.
+// Conversion between CSR and tiles with bitmaps (tiles.hpp), parallel over windows. The columns of a window are the
+// union of its sorted rows, by pairwise merging.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace tgraph {
 namespace {
 
-// ---- making them ----------------------------------------------------------------------------------------------------
+// ---- CSR to tiles ---------------------------------------------------------------------------------------------------
 
 template <class I>
 struct Rows {
@@ -24,7 +25,7 @@ struct Rows {
     int64_t bound(int64_t window, int64_t row) const { return offset[std::min(window * height + row, num_rows)]; }
 };
 
-// The columns that the rows of a window have, ascending; one as often as the row that has it most often.
+// The columns of a window, ascending; parallel arcs repeat a column as often as the row with most of them.
 template <class I>
 class Columns {
 public:
@@ -64,7 +65,7 @@ Rows<I> checked(const In<int64_t>& offset, const In<I>& neighbors) {
     return {offset.data(), neighbors.data(), n};
 }
 
-// How many columns each window has.
+// counts[window] = the number of its columns.
 template <class I>
 void count_tile_columns(In<int64_t> offset, In<I> neighbors, Out<int64_t> counts) {
     const Rows<I> rows = checked(offset, neighbors);
@@ -76,16 +77,16 @@ void count_tile_columns(In<int64_t> offset, In<I> neighbors, Out<int64_t> counts
     });
 }
 
-// Where the tiles are written: the columns and bits of each, and the entry (tile * 128 + bit) of each arc if wanted.
+// Outputs: columns and bitmap of each tile, and the entry (tile * 128 + bit) of each arc, or null.
 template <class I>
-struct Written {
+struct TileOutput {
     I* columns;
     uint64_t* bitmap;
     int64_t* entries;
 };
 
 template <class I>
-void write_window(const Rows<I>& rows, int64_t window, std::span<const I> columns, Range tiles, Written<I> to) {
+void write_window(const Rows<I>& rows, int64_t window, std::span<const I> columns, Range tiles, TileOutput<I> to) {
     const auto size = static_cast<int64_t>(columns.size());
     for (int64_t i = 0; i < (tiles.end - tiles.begin) * width; ++i)
         to.columns[tiles.begin * width + i] = columns[std::min(i, size - 1)];
@@ -93,7 +94,7 @@ void write_window(const Rows<I>& rows, int64_t window, std::span<const I> column
     for (int64_t row = 0; row < height; ++row) {
         int64_t place = -1;
         for (int64_t arc = rows.bound(window, row); arc < rows.bound(window, row + 1); ++arc) {
-            ++place;  // a parallel arc has the next column, which is the same
+            ++place;  // a parallel arc takes the next place, with the same column
             while (place < size - 1 && columns[place] < rows.neighbors[arc]) ++place;
             const int64_t tile = tiles.begin + place / width, bit = row * width + place % width;
             to.bitmap[tile * 2 + bit / 64] |= uint64_t{1} << bit % 64;
@@ -115,8 +116,7 @@ void fill_tiles(In<int64_t> offset, In<I> neighbors, In<int64_t> tile_offset, Ou
         throw std::invalid_argument("entries: expected one for each arc");
     advise_huge_pages(columns.data(), columns.shape(0) * sizeof(I));
     advise_huge_pages(bitmap.data(), bitmap.shape(0) * sizeof(int64_t));
-    const Written<I> to{columns.data(), reinterpret_cast<uint64_t*>(bitmap.data()),
-                        entries.is_valid() ? entries.data() : nullptr};
+    const TileOutput<I> to{columns.data(), reinterpret_cast<uint64_t*>(bitmap.data()), entries.data()};
     each_window<Columns<I>>(0, windows, neighbors.shape(0), [&](Columns<I>& scratch, int64_t window) {
         const std::span<const I> found = scratch.of(rows, window);
         const Range tiles{bounds[window], bounds[window + 1]};
@@ -125,11 +125,11 @@ void fill_tiles(In<int64_t> offset, In<I> neighbors, In<int64_t> tile_offset, Ou
     });
 }
 
-// ---- listing their rows ---------------------------------------------------------------------------------------------
+// ---- tiles to CSR ---------------------------------------------------------------------------------------------------
 
 struct NoScratch {};
 
-// The arcs of each row from window `first` on, as many rows as there are places for them.
+// degree[i] = number of arcs of row i, counted from the first row of window `first`.
 void count_tile_rows(In<int64_t> offset, In<int64_t> bitmap, int64_t first, Out<int64_t> degree) {
     const auto num_rows = static_cast<int64_t>(degree.shape(0));
     const TileBits tiles = checked_tiles(offset, bitmap, first, num_rows);
@@ -145,7 +145,7 @@ void count_tile_rows(In<int64_t> offset, In<int64_t> bitmap, int64_t first, Out<
     });
 }
 
-// The same rows with their neighbours, and where the weights of their arcs are if wanted.
+// Lists the neighbors of the same rows and, optionally, the positions of their weights.
 template <class I>
 void list_tile_rows(In<int64_t> offset, In<I> columns, In<int64_t> bitmap, In<int64_t> start, int64_t first,
                     In<int64_t> row_offset, Out<I> neighbors, Out<int64_t> positions) {

@@ -1,5 +1,5 @@
-// Rows in windows of 16, cut into tiles of 8 columns with bitmaps: how they are read. See `Tiles` in
-// tgraph/kernels/portable/tiles.py.
+// Windows of 16 rows, cut into tiles of 8 columns with a 128-bit bitmap each: access to the bitmaps. See `Tiles` in
+// tgraph/kernels/portable/tiles.py for the layout.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace tgraph {
 inline constexpr int64_t height = 16, width = 8;
 inline constexpr int64_t windows_at_once = 16;
 
-// Calls body(scratch, window) for the windows from first to last, with a scratch for several.
+// Calls body(scratch, window) for the windows first .. last - 1 in parallel, with one scratch per chunk.
 template <class Scratch, class Body>
 void each_window(int64_t first, int64_t last, int64_t work, Body&& body) {
     const int64_t chunks = (last - first + windows_at_once - 1) / windows_at_once;
@@ -26,7 +26,7 @@ void each_window(int64_t first, int64_t last, int64_t work, Body&& body) {
     });
 }
 
-// How many bits each byte has, in its place: all eight at once, for processors without an instruction for it.
+// Popcount of each byte (SWAR): baseline x86-64 has no popcnt instruction.
 inline uint64_t count_in_bytes(uint64_t word) {
     word -= word >> 1 & 0x5555555555555555;
     word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
@@ -50,7 +50,7 @@ struct TileBits {
         return (r < 8 ? 0 : count_bits(words[tile * 2])) + count_bits(words[tile * 2 + r / 8] & below);
     }
 
-    // Adds to counts [16] the bits of each row of a tile.
+    // Adds the popcount of each row of a tile to counts [16].
     void count_rows(int64_t tile, int64_t* counts) const {
         for (int64_t half = 0; half < 2; ++half) {
             const uint64_t sums = count_in_bytes(words[tile * 2 + half]);
@@ -65,7 +65,7 @@ inline TileBits checked_tiles(const In<int64_t>& offset, const In<int64_t>& bitm
         !std::is_sorted(offset.data(), offset.data() + windows + 1))
         throw std::invalid_argument("offset: expected where the tiles of each window begin");
     if (first < 0 || num_rows < 0 || first + (num_rows + height - 1) / height > windows)
-        throw std::invalid_argument("first: expected windows that there are");
+        throw std::invalid_argument("first: expected the number of a window");
     return {offset.data(), reinterpret_cast<const uint64_t*>(bitmap.data()), windows};
 }
 

@@ -1,5 +1,6 @@
-// Sums and means over the arcs of a mini-batch, and their gradients: rows are short, so that what counts is what each
-// of them costs. Whoever computes them, the numbers of a sum are added in the order of the rows.
+// Sum, mean, min and max over the neighbors of each row of a mini-batch in float32 or float64, and the gradient of the
+// sums by a scatter. Rows are short, so overhead per row and per call counts. Parallel over rows; each sum is added in
+// arc order, whatever the number of threads.
 #include <algorithm>
 #include <stdexcept>
 
@@ -9,13 +10,10 @@
 #include "base/semiring.hpp"
 
 namespace tgraph {
-
-void bind_batch_sums(nb::module_& module);
-
 namespace {
 
-// Rows of `columns` numbers at both ends of the arcs, and the weights of these, null where all are 1. `own` is what a
-// row adds of its own numbers, 0 for nothing: both ends are the same vertices then.
+// A CSR matrix with feature width `columns`; `weights` is null if all are 1. `own` is the coefficient of a row's own
+// data in its sum (a self-loop), 0 for none; otherwise rows and neighbors are the same vertices.
 template <class A>
 struct BatchArcs {
     const int64_t* offset;
@@ -26,15 +24,14 @@ struct BatchArcs {
     A own;
 
     Range of(int64_t row) const { return {offset[row], offset[row + 1]}; }
-    // What the sums of a row are divided by.
     A divisor(Range arcs) const { return mean ? static_cast<A>(std::max<int64_t>(arcs.end - arcs.begin, 1)) : A{1}; }
 };
 
 inline constexpr int64_t lookahead = 16;
-inline constexpr int64_t grain = 1 << 15;  // numbers that the arcs of a chunk carry
-inline constexpr int64_t numbers_per_item = 16;  // as many are added up in the time of an item of other loops
+inline constexpr int64_t grain = 1 << 15;  // arcs * columns of a chunk
+inline constexpr int64_t numbers_per_item = 16;  // additions that take the time of an item of other loops (part_count)
 
-// The sums of some adjacent columns of a row, in registers.
+// Sums of adjacent columns of a row, in registers.
 template <bool weighted, int vectors, class A>
 TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const A* data, const A* own, A* out) {
     constexpr int lanes = 32 / sizeof(A);
@@ -82,7 +79,7 @@ TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, 
     }
 }
 
-// The least or greatest of some adjacent columns of a row that has arcs.
+// Min or max of adjacent columns of a row, which is not empty.
 template <class Reduce, int vectors, class A>
 TGRAPH_INLINE void best_block(const BatchArcs<A>& with, Range arcs, const A* data, A* out) {
     constexpr int lanes = 32 / sizeof(A);
@@ -121,7 +118,7 @@ TGRAPH_MULTIVERSION_NARROW void best_row(const BatchArcs<A>& with, int64_t row, 
 }
 
 template <class A>
-TGRAPH_MULTIVERSION_NARROW void give_row(const BatchArcs<A>& with, int64_t row, const A* numbers, A* out) {
+TGRAPH_MULTIVERSION_NARROW void scatter_row(const BatchArcs<A>& with, int64_t row, const A* numbers, A* out) {
     const Range arcs = with.of(row);
     const A* const from = numbers + row * with.columns;
     const A factor = A{1} / with.divisor(arcs);
@@ -142,12 +139,11 @@ BatchArcs<A> batch_arcs(const In<int32_t>& neighbors, const In<int64_t>& offset,
         throw std::invalid_argument("weights: expected [arcs]");
     const auto rows = static_cast<int64_t>(offset.shape(0)) - 1;
     if (others % columns || (own != 0 && others != rows * columns))
-        throw std::invalid_argument("data, out: expected [num_sources, columns], as many as rows that add their own");
-    return {offset.data(), neighbors.data(), rows, arcs, columns, weights.is_valid() ? weights.data() : nullptr, mean,
-            own};
+        throw std::invalid_argument("data, out: expected [num_sources, columns], and [rows, columns] where own != 0");
+    return {offset.data(), neighbors.data(), rows, arcs, columns, weights.data(), mean, own};
 }
 
-// Calls visit(row) for all rows, in chunks that do not hang on the threads.
+// Calls visit(row) for all rows, in edge-balanced chunks that do not depend on the number of threads.
 template <class A, class Visit>
 void each_batch_row(const BatchArcs<A>& with, Visit visit) {
     const int64_t carried = (with.arcs + with.rows) * with.columns, chunks = carried / grain + 1;
@@ -161,7 +157,7 @@ void each_batch_row(const BatchArcs<A>& with, Visit visit) {
     });
 }
 
-// What each row takes from its neighbours, [rows, columns] of data [num_sources, columns].
+// out[row] = sum or mean of the weighted data of its neighbors: [rows, columns] from data [num_sources, columns].
 template <class A>
 void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, In<A> weights, bool mean,
                A own, Out<A> out) {
@@ -176,7 +172,7 @@ void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t co
     });
 }
 
-// The least or greatest number that each row takes from its neighbours, by column; 0 where it has none.
+// out[row] = min or max over its neighbors, per column; 0 for an empty row.
 template <class A>
 void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, bool greatest, Out<A> out) {
     const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, In<A>(), false, A{0}, data.shape(0));
@@ -190,9 +186,8 @@ void take_best(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t co
     });
 }
 
-// The gradient of `take_sums`: what each row gives back to its neighbours, [num_sources, columns] of numbers
-// [rows, columns].
-// Less than it takes to turn the arcs around.
+// The gradient of `take_sums`: scatters numbers [rows, columns] to the neighbors, out [num_sources, columns]. On one
+// thread, which for a mini-batch takes less time than a transpose.
 template <class A>
 void give_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> numbers, int64_t columns, In<A> weights, bool mean,
                A own, Out<A> out) {
@@ -200,7 +195,7 @@ void give_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> numbers, int64_t
     if (static_cast<int64_t>(numbers.shape(0)) != with.rows * columns)
         throw std::invalid_argument("numbers: expected [rows, columns]");
     for (std::size_t i = 0; i < out.shape(0); ++i) out.data()[i] = own != 0 ? own * numbers.data()[i] : A{0};
-    for (int64_t row = 0; row < with.rows; ++row) give_row(with, row, numbers.data(), out.data());
+    for (int64_t row = 0; row < with.rows; ++row) scatter_row(with, row, numbers.data(), out.data());
 }
 
 template <class A>

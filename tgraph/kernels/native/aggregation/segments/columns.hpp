@@ -1,6 +1,6 @@
-// Reducing many columns: the inner loops of every kernel that walks arcs, by the names of reduction and edge operation.
-// They are compiled once for each kind of number and called through pointers, a batch of arcs at a time, so that what
-// walks the arcs is compiled once as well.
+// The inner loops of SpMM over a semiring: reduce many columns over a batch of arcs, selected by the names of reduction
+// and edge operation. They are compiled once per dtype and called through function pointers, so that kernels that
+// iterate over arcs are compiled only once for all semirings.
 #pragma once
 
 #include <algorithm>
@@ -12,24 +12,24 @@
 
 namespace tgraph {
 
-// Data of T, weights of W, sums in A.
+// Data of T, weights of W, accumulators of A.
 template <class T, class A, class W = T>
 struct ColumnKernels {
-    // Adds to the sums of adjacent columns the messages that begin at data + at[i], each with weights[i].
+    // Reduces into `sums` the messages of rows data + at[i], each with weights[i].
     void (*reduce)(A* sums, const T* data, int64_t columns, const int64_t* at, const A* weights, int64_t count);
-    // The same where each column has a weight of its own, those of message i at weights + arc[i] * columns.
+    // The same with one weight per column: those of message i are at weights + arc[i] * columns.
     void (*reduce_pairs)(A* sums, const T* data, int64_t columns, const int64_t* at, const W* weights,
                          const int64_t* arc, int64_t count);
-    // Adds other sums to the sums.
+    // Reduces other partial sums into `sums`.
     void (*join)(A* sums, const A* others, int64_t columns);
     bool weighted;
 };
 
-// Throws std::invalid_argument for names, or pairs of them, that are not compiled.
+// Throws std::invalid_argument for pairs of names that are not compiled.
 template <class T, class A, class W = T>
 ColumnKernels<T, A, W> column_kernels(std::string_view reduce, std::string_view edge);
 
-// Asks for a row of data before it is read, or for its beginning if it is long.
+// Prefetches a row of data, at most its first KiB: the hardware prefetcher follows.
 template <class T>
 TGRAPH_INLINE void fetch_columns(const T* row, int64_t columns) {
     const auto bytes = std::min<int64_t>(columns * static_cast<int64_t>(sizeof(T)), 1024);

@@ -1,4 +1,5 @@
-// The kernels of `columns.hpp`, for the files that compile them.
+// Definitions of the kernels declared in columns.hpp, included only by the files that instantiate them. Blocks of
+// columns are reduced in vector registers; the order of reduction of each column is that of the arcs.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +10,13 @@
 
 namespace tgraph {
 
-// Whether a reduction gives the same bits in whatever groups its messages are joined.
+// Whether a reduction gives the same bits for any grouping of the messages.
 template <class Reduce, class A>
 inline constexpr bool is_associative =
     std::is_integral_v<A> || std::is_same_v<Reduce, Lesser> || std::is_same_v<Reduce, Greater>;
 
-// Adds to `lanes` * `vectors` sums, which stay in registers, the messages that begin at the positions `at`. Of few
-// vectors two messages are joined before they are added, where that changes nothing, for each addition waits for the
-// one before.
+// Reduces messages into `lanes` * `vectors` sums in registers. With few vectors the latency of the dependent operations
+// dominates, so an associative reduction combines pairs of messages first.
 template <class Reduce, class Edge, int lanes, int vectors, class T, class A>
 TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
     using Lanes = Vector<A, lanes>;
@@ -46,17 +46,17 @@ TGRAPH_INLINE void reduce_block(A* sums, const T* data, const int64_t* at, const
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Lanes*>(sums + v * lanes) = sum[v];
 }
 
-// Eight vectors of AVX2's width, which leave registers for the messages.
+// Eight AVX2 vectors, which leave registers for the messages.
 template <class A>
 inline constexpr int block_columns = 8 * 32 / std::max<int>(sizeof(A), 4);
 
 template <class Reduce, class Edge, int columns, class T, class A>
 TGRAPH_INLINE void reduce_block_of(A* sums, const T* data, const int64_t* at, const A* weights, int64_t count) {
-    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2's width; what is wider gains no more here
+    constexpr int lanes = std::min<int>(columns, 32 / sizeof(A));  // AVX2: wider vectors are no faster here
     reduce_block<Reduce, Edge, lanes, columns / lanes>(sums, data, at, weights, count);
 }
 
-// A block of `width` columns, a power of two.
+// Dispatches on `width`, a power of two.
 template <class Reduce, class Edge, class T, class A>
 TGRAPH_INLINE void reduce_width(int64_t width, A* sums, const T* data, const int64_t* at, const A* weights,
                                 int64_t count) {
@@ -80,8 +80,8 @@ TGRAPH_INLINE int64_t block_below(int64_t columns) {
     return width;
 }
 
-// Adds to the sums of some adjacent columns. The rest that does not fill a block is the end of one that overlaps the
-// block before: it starts from a copy of the sums, and both find the same for the columns that they share.
+// Reduces any number of columns. The remainder is computed as a block of a power of two that overlaps the block before;
+// it starts from a copy of the sums, so that both compute the same result for the columns that they share.
 template <class Reduce, class Edge, class T, class A>
 TGRAPH_MULTIVERSION_NARROW void reduce_columns(A* sums, const T* data, int64_t columns, const int64_t* at,
                                                const A* weights, int64_t count) {
@@ -99,7 +99,7 @@ TGRAPH_MULTIVERSION_NARROW void reduce_columns(A* sums, const T* data, int64_t c
     for (int64_t f = 0; f < last; ++f) sums[begin + f] = copy[f];
 }
 
-// Each column has a weight of its own.
+// One weight per column.
 template <class Reduce, class Edge, class T, class A, class W>
 void reduce_pairs(A* sums, const T* data, int64_t columns, const int64_t* at, const W* weights, const int64_t* arc,
                   int64_t count) {

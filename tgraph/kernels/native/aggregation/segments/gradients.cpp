@@ -1,5 +1,6 @@
-// What the gradients of `aggregate` need beyond `aggregate`: a product for each arc, the arcs that won, and the
-// products of all messages but one.
+// Kernels for the gradients of segment reductions: SDDMM, argmin and argmax over the neighbors of each row with the
+// scatter of their gradient, and the gradient of segment products. Parallel over chunks of arcs or rows; the scatter is
+// parallel over columns, so that no two threads write to the same location.
 #include <atomic>
 
 #include "aggregation/segments/pull.hpp"
@@ -7,7 +8,7 @@
 namespace tgraph {
 namespace {
 
-// The product of two rows, added up in eight sums at once: no reordering of one sum is left to the compiler.
+// Dot product in eight partial sums, as the compiler may not reorder floating point additions.
 template <class A>
 TGRAPH_INLINE A dot(const A* a, const A* b, int64_t size) {
     using Lanes = Vector<A, 8>;
@@ -24,12 +25,12 @@ TGRAPH_MULTIVERSION void dot_heads(const A* a, const A* b, int64_t heads, int64_
     for (int64_t head = 0; head < heads; ++head) out[head] = dot(a + head * span, b + head * span, span);
 }
 
-// out[arc, head] = the product of the row's data and the neighbour's, over the columns of the head; 0 for arcs that
-// are not heard (SDDMM: a dense product sampled at the arcs).
+// SDDMM: out[arc, head] = dot product of the row's and the neighbor's data over the columns of the head; 0 for arcs
+// from inactive neighbors.
 template <class A, class Neighbor>
-void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active,
                   In<A> row_data, In<A> data, int64_t columns, int64_t heads, Out<A> out) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, active);
     const Selection<Neighbor>& selection = *argument;
     const int64_t arcs = selection.num_arcs();
     check_columns(columns, heads);
@@ -45,7 +46,7 @@ void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, 
             for (int64_t arc = within.begin; arc < within.end; ++arc) {
                 const int64_t neighbor = selection.neighbors[arc + shift];
                 A* to = out.data() + arc * heads;
-                if (selection.heard && !selection.heard[neighbor])
+                if (selection.active && !selection.active[neighbor])
                     std::fill_n(to, heads, A{0});
                 else
                     dot_heads(row_data.data() + r * columns, data.data() + neighbor * columns, heads, columns / heads,
@@ -56,45 +57,45 @@ void arc_products(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, 
 }
 
 template <class A>
-using WinnerIndex = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;  // as wide as what it is selected by
+using ArgIndex = std::conditional_t<sizeof(A) == 8, int64_t, int32_t>;  // the width of A, so that loops vectorise
 
-// Marks the columns that message `number` wins: it is the first that equals the best.
+// Sets arg[f] to `number` where this message equals best[f] (NaN equals NaN) and no earlier message did.
 template <class Edge, class A>
-TGRAPH_MULTIVERSION void mark_won(WinnerIndex<A>* won, const A* best, const A* data, const A* weights, int64_t heads,
-                                  int64_t span, WinnerIndex<A> number) {
+TGRAPH_MULTIVERSION void match_best(ArgIndex<A>* arg, const A* best, const A* data, const A* weights, int64_t heads,
+                                    int64_t span, ArgIndex<A> number) {
     const int64_t blocks = span == 1 ? 1 : heads, width = span == 1 ? heads : span;
     for (int64_t block = 0; block < blocks; ++block)
         for (int64_t f = block * width; f < (block + 1) * width; ++f) {
             A message = data[f];
             if constexpr (Edge::weighted) message = Edge::apply(message, weights[span == 1 ? f : block]);
-            const bool wins = (message == best[f]) | ((message != message) & (best[f] != best[f]));
-            won[f] = wins & (won[f] < 0) ? number : won[f];
+            const bool equal = (message == best[f]) | ((message != message) & (best[f] != best[f]));
+            arg[f] = equal & (arg[f] < 0) ? number : arg[f];
         }
 }
 
 template <class A>
-struct Winners {
+struct ArgBest {
     const A *data, *weights, *best;
     int64_t columns, heads;
-    int64_t *sender, *arc;  // of the first message that equals the best; -1 where there is none
+    int64_t *sender, *arc;  // of the first message that equals the best; -1 for none
 
-    // The winners among the messages to one row.
+    // Pull: the messages to one row.
     template <class Edge, class Neighbor>
-    void of_row(const Selection<Neighbor>& selection, int64_t r, WinnerIndex<A>* won) const {
+    void of_row(const Selection<Neighbor>& selection, int64_t r, ArgIndex<A>* arg) const {
         const Neighbor* neighbors = selection.neighbors + selection.begin(r);
-        std::fill_n(won, columns, WinnerIndex<A>{-1});
+        std::fill_n(arg, columns, ArgIndex<A>{-1});
         for (int64_t j = 0; j < selection.degree(r); ++j)
-            if (!selection.heard || selection.heard[neighbors[j]])
-                mark_won<Edge>(won, best + r * columns, data + neighbors[j] * columns,
-                               Edge::weighted ? weights + (selection.offset[r] + j) * heads : nullptr, heads,
-                               columns / heads, static_cast<WinnerIndex<A>>(j));
+            if (!selection.active || selection.active[neighbors[j]])
+                match_best<Edge>(arg, best + r * columns, data + neighbors[j] * columns,
+                                 Edge::weighted ? weights + (selection.offset[r] + j) * heads : nullptr, heads,
+                                 columns / heads, static_cast<ArgIndex<A>>(j));
         for (int64_t f = 0; f < columns; ++f) {
-            sender[r * columns + f] = won[f] < 0 ? -1 : static_cast<int64_t>(neighbors[won[f]]);
-            arc[r * columns + f] = won[f] < 0 ? -1 : selection.offset[r] + won[f];
+            sender[r * columns + f] = arg[f] < 0 ? -1 : static_cast<int64_t>(neighbors[arg[f]]);
+            arc[r * columns + f] = arg[f] < 0 ? -1 : selection.offset[r] + arg[f];
         }
     }
 
-    // Those among the messages from all rows to their neighbours, in the order of the arcs.
+    // Push: the messages from all rows to their neighbors, in arc order.
     template <class Edge, class Neighbor>
     void of_neighbors(const Selection<Neighbor>& selection) const {
         const int64_t span = columns / heads;
@@ -105,8 +106,8 @@ struct Winners {
                     A message = data[r * columns + f];
                     if constexpr (Edge::weighted) message = Edge::apply(message, weights[number * heads + f / span]);
                     const int64_t place = to * columns + f;
-                    const bool wins = message == best[place] || (message != message && best[place] != best[place]);
-                    if (wins && arc[place] < 0) {
+                    const bool equal = message == best[place] || (message != message && best[place] != best[place]);
+                    if (equal && arc[place] < 0) {
                         arc[place] = number;
                         sender[place] = r;
                     }
@@ -115,21 +116,22 @@ struct Winners {
     }
 };
 
-// The edge operations of a min or max that has a gradient.
+// The edge operations for which min and max are differentiable.
 template <class Visit>
-void with_winning_edge(std::string_view edge, Visit visit) {
+void with_edge(std::string_view edge, Visit visit) {
     if (edge == "copy") return visit(Copy{});
     if (edge == "add") return visit(Plus{});
     if (edge == "mul") return visit(Times{});
     throw std::invalid_argument("edge: expected 'copy', 'add' or 'mul'");
 }
 
-// Which message each receiver of a min or max got, by column. In a pull the rows receive, in a push the neighbours.
+// Argmin or argmax: finds, for each receiver and column, the message that equals `best`, the result of the reduction.
+// In a pull the rows receive, in a push the neighbors.
 template <class A, class Neighbor>
-void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, bool pulls,
+void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, bool pulls,
              In<A> data, int64_t columns, In<A> weights, int64_t heads, std::string_view edge, In<A> best,
              Out<int64_t> sender, Out<int64_t> arc) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, active);
     const Selection<Neighbor>& selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count, arcs = selection.num_arcs();
     check_columns(columns, heads);
@@ -141,41 +143,41 @@ void winners(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
         if (given != size) throw std::invalid_argument("best, sender, arc: expected [receivers, columns]");
     if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
         throw std::invalid_argument("weights: expected [arcs, heads]");
-    const Winners<A> found{data.data(), weights.is_valid() ? weights.data() : nullptr, best.data(), columns, heads,
-                           sender.data(), arc.data()};
+    const ArgBest<A> found{data.data(), weights.data(), best.data(), columns, heads, sender.data(), arc.data()};
     const RowChunks chunks{selection.offset, k, std::clamp<int64_t>((int64_t{1} << 16) / columns, 512, 8192)};
-    with_winning_edge(edge, [&]<class Edge>(Edge) {
-        if (!pulls) {  // several rows may send to one neighbour: one thread takes them in order
+    with_edge(edge, [&]<class Edge>(Edge) {
+        if (!pulls) {  // rows share neighbors: one thread, in arc order
             std::fill_n(found.sender, size, int64_t{-1});
             std::fill_n(found.arc, size, int64_t{-1});
             return found.template of_neighbors<Edge>(selection);
         }
         for_each_chunk(chunks.size(), part_count(arcs * columns), [&](int64_t chunk) {
-            std::vector<WinnerIndex<A>> won(columns);
+            std::vector<ArgIndex<A>> arg(columns);
             const Range range = chunks[chunk];
-            for (int64_t r = range.begin; r < range.end; ++r) found.template of_row<Edge>(selection, r, won.data());
+            for (int64_t r = range.begin; r < range.end; ++r) found.template of_row<Edge>(selection, r, arg.data());
         });
     });
 }
 
-// Takes those columns of message `number` that are better than the best so far, of which a NaN is; or the first.
+// Updates best and argbest per column with message `number`; NaN is better than any number, and the first message than
+// the identity.
 template <bool largest, class A>
-TGRAPH_MULTIVERSION void take_better(A* best, WinnerIndex<A>* won, const A* message, int64_t columns,
-                                     WinnerIndex<A> number) {
+TGRAPH_MULTIVERSION void update_best(A* best, ArgIndex<A>* arg, const A* message, int64_t columns,
+                                     ArgIndex<A> number) {
     for (int64_t f = 0; f < columns; ++f) {
         const A m = message[f], b = best[f];
-        const bool better = (largest ? m > b : m < b) | ((m != m) & (b == b)) | (won[f] < 0);
+        const bool better = (largest ? m > b : m < b) | ((m != m) & (b == b)) | (arg[f] < 0);
         best[f] = better ? m : b;
-        won[f] = better ? number : won[f];
+        arg[f] = better ? number : arg[f];
     }
 }
 
-// The largest or smallest message to each row by column, and which of its arcs brought it, from 0 on: the first of
-// equal ones. -1 and the identity where there is none.
+// Max or min over the neighbors of each row per column, with its position among the arcs of the row: the first of equal
+// ones; the identity and -1 for none.
 template <class A, class Neighbor>
-void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard, In<A> data,
-              int64_t columns, bool largest, A identity, Out<A> best, Out<WinnerIndex<A>> won) {
-    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, heard);
+void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active, In<A> data,
+              int64_t columns, bool largest, A identity, Out<A> best, Out<ArgIndex<A>> won) {
+    const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, active);
     const Selection<Neighbor>& selection = *argument;
     check_columns(columns, 1);
     const int64_t size = selection.count * columns;
@@ -190,38 +192,38 @@ void pull_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
         for (int64_t r = range.begin; r < range.end; ++r) {
             const Neighbor* const others = selection.neighbors + selection.begin(r);
             A* const to = best.data() + r * columns;
-            WinnerIndex<A>* const by = won.data() + r * columns;
+            ArgIndex<A>* const by = won.data() + r * columns;
             std::fill_n(to, columns, identity);
-            std::fill_n(by, columns, WinnerIndex<A>{-1});
+            std::fill_n(by, columns, ArgIndex<A>{-1});
             for (int64_t j = 0; j < selection.degree(r); ++j) {
                 const int64_t coming = std::min(others + j + lookahead - selection.neighbors, selection.num_stored - 1);
                 fetch_columns(data.data() + selection.neighbors[coming] * columns, columns);
-                if (selection.heard && !selection.heard[others[j]]) continue;
+                if (selection.active && !selection.active[others[j]]) continue;
                 const A* const message = data.data() + others[j] * columns;
                 if (largest)
-                    take_better<true>(to, by, message, columns, static_cast<WinnerIndex<A>>(j));
+                    update_best<true>(to, by, message, columns, static_cast<ArgIndex<A>>(j));
                 else
-                    take_better<false>(to, by, message, columns, static_cast<WinnerIndex<A>>(j));
+                    update_best<false>(to, by, message, columns, static_cast<ArgIndex<A>>(j));
             }
         }
     });
 }
 
-// Asks for what the winners of a row will be given, by some of its columns.
+// Prefetches the outputs that a row scatters to, for some of its columns.
 template <class A, class Neighbor>
-TGRAPH_INLINE void fetch_won(const Selection<Neighbor>& selection, int64_t r, const WinnerIndex<A>* won,
-                             int64_t columns, Range of, const A* out) {
+TGRAPH_INLINE void fetch_outputs(const Selection<Neighbor>& selection, int64_t r, const ArgIndex<A>* arg,
+                                 int64_t columns, Range of, const A* out) {
     const Neighbor* const others = selection.neighbors + selection.begin(r);
     const int64_t last = selection.degree(r) - 1;
     for (int64_t f = of.begin; f < of.end && last >= 0; ++f)
-        fetch(out + others[std::clamp<int64_t>(won[r * columns + f], 0, last)] * columns + f);
+        fetch(out + others[std::clamp<int64_t>(arg[r * columns + f], 0, last)] * columns + f);
 }
 
-// out[u, f] = the sum of grad[r, f] over the rows r whose column f neighbour u has won. Each thread has columns of its
-// own, so that no two write to one place, and sums are in the order of the rows.
+// The gradient of `pull_won`: out[u, f] = the sum of grad[r, f] over the rows r whose argbest in column f is neighbor
+// u. Threads own columns, so that no two write to the same location; sums are in the order of the rows.
 template <class A, class Neighbor>
 void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> grad, int64_t columns,
-              In<WinnerIndex<A>> won, Out<A> out) {
+              In<ArgIndex<A>> won, Out<A> out) {
     const SelectionArgument<Neighbor> argument(neighbors, offset, rows, width, {});
     const Selection<Neighbor>& selection = *argument;
     const int64_t n = selection.num_vertices, k = selection.count;
@@ -240,7 +242,7 @@ void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
         for (int64_t r = 0; r < k; ++r) {
             const Neighbor* const others = selection.neighbors + selection.begin(r);
             const int64_t degree = selection.degree(r);
-            if (r + 1 < k) fetch_won<A>(selection, r + 1, won.data(), columns, {first, first + size}, out.data());
+            if (r + 1 < k) fetch_outputs<A>(selection, r + 1, won.data(), columns, {first, first + size}, out.data());
             for (int64_t f = r * columns + first; f < r * columns + first + size; ++f) {
                 const int64_t arc = won.data()[f];
                 if (arc >= degree) fits.store(false, std::memory_order_relaxed);
@@ -252,7 +254,8 @@ void give_won(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int6
     if (!fits) throw std::invalid_argument("won: expected arcs of the rows");
 }
 
-// out[i] = grad times the product of the messages but message i, by column: of those before it and those after it.
+// out[i] = grad times the product of all messages but message i, per column: prefix products times suffix products, so
+// that zeros need no division.
 template <class A>
 TGRAPH_MULTIVERSION void times_others(const A* messages, const A* grad, int64_t size, int64_t columns, A* product,
                                       A* out) {
@@ -302,16 +305,16 @@ template <class A, class Neighbor>
 void bind_gradients_of(nb::module_& module) {
     using nb::arg;
     module.def("arc_products", &arc_products<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(),
+               arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(),
                arg("row_data").noconvert(), arg("data").noconvert(), arg("columns"), arg("heads"),
                arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     module.def("winners", &winners<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("pulls"),
+               arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(), arg("pulls"),
                arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"), arg("edge"),
                arg("best").noconvert(), arg("sender").noconvert(), arg("arc").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
     module.def("pull_won", &pull_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),
-               arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(), arg("data").noconvert(),
+               arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(), arg("data").noconvert(),
                arg("columns"), arg("largest"), arg("identity"), arg("best").noconvert(), arg("won").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
     module.def("give_won", &give_won<A, Neighbor>, arg("neighbors").noconvert(), arg("offset").noconvert(),

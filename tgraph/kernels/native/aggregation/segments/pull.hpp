@@ -1,5 +1,6 @@
-// Pulling: every row of a selection reduces what its neighbours send. Gather, edge operation and reduction are one
-// pass; nothing of the size of the arcs is written.
+// Pull (SpMM over a semiring): every row of a selection reduces edge(data[neighbor], weight) over its arcs, in one pass
+// and without O(E) intermediates. Parallel over edge-balanced chunks of rows; hubs are cut into pieces whose partial
+// results are combined in order, so that sums do not depend on the number of threads.
 #pragma once
 
 #include <nanobind/stl/string_view.h>
@@ -16,7 +17,7 @@
 
 namespace tgraph {
 
-// What a pull computes with: data of T [n, columns], weights of W [arcs, heads], sums in A. Each weight belongs to
+// Operands of a pull: data of T [n, columns], weights of W [arcs, heads], accumulators of A. Each weight applies to
 // columns / heads adjacent columns.
 template <class T, class A, class W>
 struct PullData {
@@ -28,11 +29,12 @@ struct PullData {
     bool mean;
     Result* out;
 
-    void write(int64_t row, const A* sums, int64_t heard) const {
+    // `count` : messages that the row has received, for the mean.
+    void write(int64_t row, const A* sums, int64_t count) const {
         Result* to = out + row * columns;
         if constexpr (std::is_floating_point_v<A>)
             if (mean) {
-                const A divisor = static_cast<A>(std::max<int64_t>(heard, 1));
+                const A divisor = static_cast<A>(std::max<int64_t>(count, 1));
                 for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f] / divisor);
                 return;
             }
@@ -40,7 +42,7 @@ struct PullData {
     }
 };
 
-// One column. Four sums at once, for the additions to overlap; short rows end in the last loop.
+// One column (SpMV), with four accumulators for instruction-level parallelism.
 template <class Reduce, class Edge, class T, class A, class W>
 struct PullColumn {
     const Selection<int32_t>& selection;
@@ -56,12 +58,12 @@ struct PullColumn {
             return sent;
     }
 
-    // Reduces some arcs of a row to `sum` and returns how many were heard.
+    // Reduces a piece of a row to `sum` and returns the number of active arcs.
     int64_t reduce(const Piece& piece, A* sum) const {
         const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
         int64_t i = first + piece.arcs.begin;
         const int64_t end = first + piece.arcs.end;
-        if (selection.heard) return reduce_heard({i, end}, shift, sum);
+        if (selection.active) return reduce_active({i, end}, shift, sum);
         A a = with.identity, b = a, c = a, d = a;
         for (; i + 4 <= end; i += 4) {
             a = Reduce::apply(a, message(i, i + shift));
@@ -74,20 +76,20 @@ struct PullColumn {
         return piece.arcs.end - piece.arcs.begin;
     }
 
-    int64_t reduce_heard(Range stored, int64_t shift, A* sum) const {
-        int64_t heard = 0;
+    int64_t reduce_active(Range stored, int64_t shift, A* sum) const {
+        int64_t count = 0;
         *sum = with.identity;
         for (int64_t i = stored.begin; i < stored.end; ++i)
-            if (selection.heard[selection.neighbors[i]]) {
+            if (selection.active[selection.neighbors[i]]) {
                 *sum = Reduce::apply(*sum, message(i, i + shift));
-                ++heard;
+                ++count;
             }
-        return heard;
+        return count;
     }
 };
 
-// Many columns: the arcs of a row are listed in batches, with their rows of data on their way from memory, and reduced
-// block of columns after block.
+// Many columns: the arcs of a row are listed in batches while their rows of data are prefetched, and each batch is
+// reduced one block of columns after the other.
 template <class T, class A, class W, class Neighbor>
 struct PullColumns {
     const Selection<Neighbor>& selection;
@@ -98,7 +100,7 @@ struct PullColumns {
     static constexpr int64_t lookahead = 24;
 
     struct Batch {
-        std::array<int64_t, batch> at, arc;  // where the senders' data begins; the arcs' numbers
+        std::array<int64_t, batch> at, arc;  // offsets into the data; numbers of the arcs
         std::array<A, batch> weight;
         int64_t size;
     };
@@ -107,13 +109,13 @@ struct PullColumns {
         const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
         std::fill_n(sums, with.columns, with.identity);
         Batch arcs;
-        int64_t heard = 0;
+        int64_t count = 0;
         for (int64_t i = first + piece.arcs.begin; i < first + piece.arcs.end; i += batch) {
             list({i, std::min(i + batch, first + piece.arcs.end)}, shift, arcs);
             reduce_batch(arcs, sums);
-            heard += arcs.size;
+            count += arcs.size;
         }
-        return heard;
+        return count;
     }
 
     void list(Range stored, int64_t shift, Batch& arcs) const {
@@ -122,7 +124,7 @@ struct PullColumns {
             const int64_t coming = selection.neighbors[std::min(i + lookahead, selection.num_stored - 1)];
             fetch_columns(with.data + coming * with.columns, with.columns);
             const int64_t sender = selection.neighbors[i];
-            if (selection.heard && !selection.heard[sender]) continue;
+            if (selection.active && !selection.active[sender]) continue;
             arcs.at[arcs.size] = sender * with.columns;
             arcs.arc[arcs.size++] = i + shift;
         }
@@ -146,26 +148,26 @@ struct PullColumns {
     }
 };
 
-// Reduces rows too long for one thread piece by piece, and the pieces in their order.
-template <class Kernel, class A>
-void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& kernel, A*) {
+// Reduces the pieces of long rows in parallel, and combines them in order.
+template <class A, class Kernel>
+void reduce_pieces(const std::vector<Piece>& pieces, int threads, const Kernel& kernel) {
     const int64_t columns = kernel.with.columns;
     const auto size = static_cast<int64_t>(pieces.size());
     const Scratch<A> sums(size * columns);
-    std::vector<int64_t> heard(size);
+    std::vector<int64_t> count(size);
     for_each_chunk(size, threads,
-                   [&](int64_t i) { heard[i] = kernel.reduce(pieces[i], sums.data() + i * columns); });
+                   [&](int64_t i) { count[i] = kernel.reduce(pieces[i], sums.data() + i * columns); });
     for (int64_t i = 0, next; i < size; i = next) {
         A* sum = sums.data() + i * columns;
         for (next = i + 1; next < size && pieces[next].row == pieces[i].row; ++next) {
             kernel.join(sum, sums.data() + next * columns, columns);
-            heard[i] += heard[next];
+            count[i] += count[next];
         }
-        kernel.with.write(pieces[i].row, sum, heard[i]);
+        kernel.with.write(pieces[i].row, sum, count[i]);
     }
 }
 
-// Reduces every row. How the work is cut depends on the graph and the columns alone, never on the threads.
+// Reduces every row. The chunks depend on the graph and the columns alone, not on the number of threads.
 template <class A, class Kernel>
 void reduce_rows(const Kernel& kernel) {
     const auto& selection = kernel.selection;
@@ -180,16 +182,15 @@ void reduce_rows(const Kernel& kernel) {
         for (int64_t row = rows.begin; row < rows.end; ++row) {
             const int64_t degree = selection.degree(row);
             if (degree > longest) continue;
-            const int64_t heard = kernel.reduce({row, {0, degree}}, sums.data());
-            kernel.with.write(row, sums.data(), heard);
+            const int64_t count = kernel.reduce({row, {0, degree}}, sums.data());
+            kernel.with.write(row, sums.data(), count);
         }
     });
     const std::vector<Piece> pieces = cut_long_rows(selection, chunks, longest);
-    if (!pieces.empty()) reduce_pieces(pieces, threads, kernel, static_cast<A*>(nullptr));
+    if (!pieces.empty()) reduce_pieces<A>(pieces, threads, kernel);
 }
 
-// One column has kernels of its own for numbers that are computed with as they are stored, and for vertices that 32
-// bits can name.
+// A single column has its own kernels, compiled for numbers that need no conversion and 32-bit neighbors.
 template <class T, class A, class W, class Neighbor>
 void pull_rows(const Selection<Neighbor>& selection, const PullData<T, A, W>& with, std::string_view reduce,
                std::string_view edge) {
@@ -206,19 +207,15 @@ inline void check_columns(int64_t columns, int64_t heads) {
         throw std::invalid_argument("columns: expected a multiple of heads");
 }
 
-// Numbers as Python passes them: 16-bit floating ones by their bits.
-template <class T>
-using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
-
 template <class T, class A, class W, class Neighbor>
-void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> heard,
+void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<bool> active,
           In<Passed<T>> data, int64_t columns, In<Passed<W>> weights, int64_t heads, std::string_view reduce,
           std::string_view edge, A identity, bool mean,
           Out<Passed<typename PullData<T, A, W>::Result>> out) {
     using Result = typename PullData<T, A, W>::Result;
-    const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, heard);
+    const SelectionArgument<Neighbor> selection(neighbors, offset, rows, width, active);
     check_columns(columns, heads);
-    const auto size = static_cast<int64_t>(data.shape(0));  // of n vertices, of which not all need have a row
+    const auto size = static_cast<int64_t>(data.shape(0));  // may have more rows than there are vertices (bipartite)
     if (size < selection->num_vertices * columns || size % columns)
         throw std::invalid_argument("data: expected [n, columns]");
     if (static_cast<int64_t>(out.shape(0)) != selection->count * columns)
@@ -227,7 +224,7 @@ void pull(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t 
                                                       selection->num_arcs() * heads))
         throw std::invalid_argument("weights: expected [arcs, heads]");
     const PullData<T, A, W> with{reinterpret_cast<const T*>(data.data()),
-                                 weights.is_valid() ? reinterpret_cast<const W*>(weights.data()) : nullptr,
+                                 reinterpret_cast<const W*>(weights.data()),
                                  columns,
                                  heads,
                                  identity,
@@ -241,7 +238,7 @@ void bind_pull(nb::module_& module, const char* name) {
     using nb::arg;
     const auto define = [&](auto function) {
         module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(),
-                   arg("rows").noconvert().none(), arg("width"), arg("heard").noconvert().none(),
+                   arg("rows").noconvert().none(), arg("width"), arg("active").noconvert().none(),
                    arg("data").noconvert(), arg("columns"), arg("weights").noconvert().none(), arg("heads"),
                    arg("reduce"), arg("edge"), arg("identity"), arg("mean"), arg("out").noconvert(),
                    nb::call_guard<nb::gil_scoped_release>());
@@ -250,7 +247,7 @@ void bind_pull(nb::module_& module, const char* name) {
     define(&pull<T, A, W, int64_t>);
 }
 
-// One file for each kind of number, for they take long to compile.
+// One file per group of dtypes, so that they compile in parallel.
 void bind_pull_float32(nb::module_& module);
 void bind_pull_float64(nb::module_& module);
 void bind_pull_integers(nb::module_& module);

@@ -1,5 +1,5 @@
-// Pushing: the rows of a selection send to their neighbours. Sums add up in the order of the arcs, one after the other
-// or, where there are threads and arcs enough, block by block of targets. The cost follows the arcs alone.
+// Push: the rows of a selection send to their neighbors, at a cost proportional to the arcs of the selection. Sums are
+// added in arc order, on one thread or, for enough arcs and threads, by blocks of targets (push_blocks.hpp).
 #include <cstdint>
 
 #include "aggregation/segments/pull.hpp"
@@ -8,16 +8,16 @@
 namespace tgraph {
 namespace {
 
-// The vertices reached, in the order in which they are first reached. `table` need not be initialised: an entry counts
-// only if the list of receivers confirms it (Briggs and Torczon, "An efficient representation for sparse sets", 1993).
-// Without a table every vertex is its own place in the result.
+// The set of receivers, in the order in which they are first reached. `table` need not be initialised: an entry is
+// valid only if the list of receivers refers back to it (Briggs and Torczon, "An efficient representation for sparse
+// sets", 1993). Without a table the result is dense: every vertex is its own place.
 template <class Entry>
 struct Reached {
     Entry* table;
     int64_t* receivers;
     int64_t size = 0;
 
-    // Where the sum of a vertex is kept; start(place) is called for a new one.
+    // The place of a vertex in the result; calls start(place) for a new one.
     template <class Start>
     int64_t place(int64_t vertex, const Start& start) {
         const auto entry = static_cast<int64_t>(table[vertex]);
@@ -63,8 +63,8 @@ void each_arc(const Selection<Neighbor>& selection, const Add& add) {
     }
 }
 
-// Threads that share a push: one where it takes less than to put the arcs into blocks, which few threads do not make up
-// for.
+// The number of threads for a push: one if the sequential push takes less than sorting the arcs into blocks, which pays
+// only with several threads.
 template <class Neighbor>
 int threads_for(const Selection<Neighbor>& selection, int64_t columns) {
     constexpr int fewest = 4;
@@ -74,7 +74,7 @@ int threads_for(const Selection<Neighbor>& selection, int64_t columns) {
     return threads < fewest ? 1 : threads;
 }
 
-// Returns how many vertices were reached.
+// Returns the number of receivers.
 template <class Reduce, class Edge, class A, class Neighbor>
 int64_t push_arcs(const Selection<Neighbor>& selection, const PushData<A> with, Reached<Neighbor> reached) {
     const int threads = threads_for(selection, with.columns);
@@ -93,8 +93,8 @@ int64_t push_arcs(const Selection<Neighbor>& selection, const PushData<A> with, 
     return selection.num_vertices;
 }
 
-// Returns how many vertices were reached. Without a table the result has a row for every vertex; with one, for each
-// vertex reached, for whose number `receivers` and `out` have room for min(arcs, n).
+// Returns the number of receivers. Without a table the result has a row for every vertex; with one, a row for each
+// receiver, and `receivers` and `out` have room for min(arcs, n).
 template <class A, class Neighbor>
 int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64_t width, In<A> data, int64_t columns,
              In<A> weights, int64_t heads, std::string_view reduce, std::string_view edge, A identity, Out<A> out,
@@ -111,8 +111,7 @@ int64_t push(In<Neighbor> neighbors, In<int64_t> offset, In<int64_t> rows, int64
         throw std::invalid_argument("table or receivers: too small");
     if (edge != "copy" && (!weights.is_valid() || static_cast<int64_t>(weights.shape(0)) != arcs * heads))
         throw std::invalid_argument("weights: expected [arcs, heads]");
-    const PushData<A> with{data.data(), weights.is_valid() ? weights.data() : nullptr, columns, heads, identity,
-                           out.data()};
+    const PushData<A> with{data.data(), weights.data(), columns, heads, identity, out.data()};
     Reached<Neighbor> reached{sparse ? table.data() : nullptr, sparse ? receivers.data() : nullptr};
     int64_t count = 0;
     with_pair<A, A, A>(reduce, edge, [&]<class Reduce, class Edge>(Reduce, Edge) {

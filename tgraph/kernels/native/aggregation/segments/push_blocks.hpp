@@ -1,7 +1,6 @@
-// A push by several threads: the arcs are put into blocks by their targets, in the order in which they were, and each
-// block is worked off by one thread (propagation blocking: Beamer, Asanovic, Patterson, IPDPS 2017). Every target gets
-// its messages in the order of the arcs, and receivers are numbered in the order in which they are first reached: both
-// as if there were one thread.
+// Parallel push by propagation blocking (Beamer, Asanovic, Patterson, IPDPS 2017): a stable counting sort puts the arcs
+// into blocks of targets, and each block is processed by one thread. Every target receives its messages in arc order,
+// and receivers are numbered in the order in which they are first reached, as in a sequential push.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +76,8 @@ private:
     std::vector<int64_t> begin_;
 };
 
-// Which arcs are the first to reach their target, and how many of these come before each.
+// A bitmap of the arcs that are the first to reach their target, with rank queries. Bits are set by relaxed atomics, as
+// blocks share words.
 template <class Neighbor>
 class FirstArcs {
 public:
@@ -102,7 +102,7 @@ public:
 
     int64_t count() const { return count_; }
 
-    // How many first arcs come before one that is one.
+    // The number of first arcs before `arc`.
     int64_t rank(int64_t arc) const {
         const int64_t i = arc - first_arc_;
         const uint64_t earlier = is_first_.data()[i >> 6] & ((uint64_t{1} << (i & 63)) - 1);
@@ -115,8 +115,8 @@ private:
     Scratch<int64_t> before_;
 };
 
-// Calls start(place) once for each target that is reached, and add(place, row, arc) for each arc after that, on all
-// threads, and lists the receivers in the order of their places. Returns how many there are.
+// Calls start(place) once for each receiver, then add(place, row, arc) for each of its arcs in order; lists the
+// receivers by place. Returns their number.
 template <class Neighbor, class Start, class Add>
 int64_t push_in_blocks(const Selection<Neighbor>& selection, int64_t* receivers, int threads, const Start& start,
                        const Add& add) {
@@ -137,7 +137,7 @@ int64_t push_in_blocks(const Selection<Neighbor>& selection, int64_t* receivers,
     return first.count();
 }
 
-// The same where every vertex is its own place, and has begun.
+// The same for a dense, initialised result, where every vertex is its own place.
 template <class Neighbor, class Add>
 void push_in_blocks(const Selection<Neighbor>& selection, int threads, const Add& add) {
     const ArcBlocks<Neighbor> blocks(selection);

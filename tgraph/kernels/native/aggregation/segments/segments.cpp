@@ -1,4 +1,4 @@
-// `aggregate`: the entry points of its kernels.
+// Bindings of pull, push and the gradients of segment reductions.
 #include "aggregation/segments/pull.hpp"
 
 namespace tgraph {

@@ -1,3 +1,4 @@
+// Pull in float32.
 #include "aggregation/segments/columns_reduce.hpp"
 #include "aggregation/segments/pull.hpp"
 

@@ -1,4 +1,4 @@
-// Sums in float64, of data and weights that may be stored in float32.
+// Pull with float64 accumulators, of data and weights stored in float64 or float32.
 #include "aggregation/segments/columns_reduce.hpp"
 #include "aggregation/segments/pull.hpp"
 

@@ -1,3 +1,4 @@
+// Pull of integers and bytes (bool as uint8).
 #include "aggregation/segments/columns_reduce.hpp"
 #include "aggregation/segments/pull.hpp"
 

@@ -1,4 +1,4 @@
-// 16-bit floating numbers, reduced in float32 and rounded once.
+// Pull of bfloat16 and float16, accumulated in float32 and rounded once.
 #include "aggregation/segments/columns_reduce.hpp"
 #include "aggregation/segments/pull.hpp"
 

@@ -1,11 +1,13 @@
-// Bindings of the builder of the Compressed Binary Matrix: parents of rows, and the rows as deltas to them.
+// Builder of the Compressed Binary Matrix format (row_forest.hpp): chooses a parent for each row by rounds of candidate
+// search and minimum spanning forest, and encodes rows as deltas to their parents. Searches and encoding are parallel
+// over chunks of rows, the forest is sequential.
 #include "base/bindings.hpp"
 #include "dag/compression/similar_rows.hpp"
 
 namespace tgraph {
 namespace {
 
-// The search ends with the round that made the forest lighter by less than a hundredth.
+// The search also ends with a round that improves the cost of the forest by less than 1 %.
 constexpr int most_rounds = 4;
 
 template <class Index>
@@ -13,7 +15,7 @@ BinaryRows<Index> rows_of(const In<int64_t>& offset, const In<Index>& columns) {
     return {offset.data(), columns.data(), static_cast<int64_t>(offset.shape(0)) - 1};
 }
 
-// Parents that are earlier rows of the same block: by the lightest of the edges offered, the first of equal ones.
+// Parents among the earlier rows of the same block: the lightest of the candidate edges, the first of equal ones.
 template <class Index>
 class EarlierParents {
 public:
@@ -38,8 +40,8 @@ private:
     std::vector<Index> weight_;
 };
 
-// parent[v] becomes the row to compress row v by, -1 where it is better left plain; earlier[v] an earlier row of the
-// block, between two bounds, that it is in.
+// parent[v] : the row that row v is encoded against, -1 for none. earlier[v] : the same, restricted to earlier rows of
+// the same block, which are delimited by `bounds`.
 template <class Index>
 void find_parents(In<int64_t> offset, In<Index> columns, In<int64_t> column_offset, In<Index> column_rows,
                   int64_t price, In<int64_t> bounds, Out<Index> parent, Out<Index> earlier) {
@@ -59,7 +61,7 @@ void find_parents(In<int64_t> offset, In<Index> columns, In<int64_t> column_offs
     forest.orient(parent.data());
 }
 
-// more[v] and less[v] become the columns that row v has and its parent lacks, and the other way round.
+// more[v], less[v] : number of columns in row v but not in its parent, and vice versa.
 template <class Index>
 void count_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, Out<Index> more, Out<Index> less) {
     const auto rows = rows_of(offset, columns);
@@ -79,7 +81,7 @@ void count_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, Out<I
     });
 }
 
-// Writes row v from child_offset[v] on: its parent as an output, the columns added, the columns removed as ~column.
+// Writes row v at child_offset[v]: its parent as an output node, the columns added, the columns removed as ~column.
 template <class Index, class Offset, class Child>
 void list_deltas(In<int64_t> offset, In<Index> columns, In<Index> parent, In<Index> more, In<Offset> child_offset,
                  Out<Child> children) {

@@ -1,4 +1,4 @@
-// Rows of a binary matrix in CSR, and in how many columns two of them differ.
+// Rows of a binary matrix in CSR, their differences and Hamming distances by merging sorted rows.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void each_difference(const BinaryRows<Index>& rows, int64_t x, int64_t y, More m
     while (b != b_end) less(*b++);
 }
 
-// How many of the columns of a short row a much longer one has: a binary search for each.
+// Size of the intersection of a short row and a much longer one, by binary searches.
 template <class Index>
 int64_t count_common(const BinaryRows<Index>& rows, int64_t brief, int64_t extended) {
     int64_t common = 0;
@@ -48,17 +48,17 @@ int64_t count_common(const BinaryRows<Index>& rows, int64_t brief, int64_t exten
     return common;
 }
 
-// The Hamming distance of two rows; some number that is not below `bound` where the distance is not.
+// The Hamming distance of two rows if it is below `bound`, else any number that is not.
 template <class Index>
 int64_t hamming(const BinaryRows<Index>& rows, int64_t x, int64_t y, int64_t bound) {
-    constexpr int64_t stride = 64;  // steps between two looks at the bound
+    constexpr int64_t stride = 64;  // steps between two checks of the bound
     const Index *a = rows.begin(x), *b = rows.begin(y);
     int64_t left_a = rows.ones(x), left_b = rows.ones(y), common = 0;
     const int64_t ones = left_a + left_b;
     if (left_a > 16 * left_b) return ones - 2 * count_common(rows, y, x);
     if (left_b > 16 * left_a) return ones - 2 * count_common(rows, x, y);
     while (left_a > 0 && left_b > 0) {
-        // No more than min(left_a, left_b) columns can still turn out to be common.
+        // At most min(left_a, left_b) further columns are common.
         if (ones - 2 * (common + std::min(left_a, left_b)) >= bound) return bound;
         for (int64_t steps = std::min({stride, left_a, left_b}); steps > 0; --steps) {
             const Index first = *a, second = *b;

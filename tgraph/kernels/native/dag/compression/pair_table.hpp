@@ -1,10 +1,11 @@
-// Counting pairs of symbols: a hash table that all threads fill at once.
+// A concurrent hash table that counts pairs of symbols. Slots are claimed by compare-and-swap and counts added
+// atomically, both relaxed: the end of the parallel region orders them before they are read.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
+#include "base/hash.hpp"
 #include "base/memory.hpp"
 #include "threads/parallel.hpp"
 
@@ -13,8 +14,8 @@ namespace tgraph {
 // A pair of adjacent symbols, the left one in the high half.
 using Pair = uint64_t;
 
-// Open addressing with linear probing. The number of slots bounds nothing but the pairs that fit, and no result depends
-// on it: where they do not fit, a larger table has to be filled anew.
+// Open addressing with linear probing. Results do not depend on the capacity: if the pairs do not fit, they are counted
+// again in a larger table.
 class PairTable {
 public:
     static constexpr uint32_t no_slot = ~uint32_t{0};
@@ -22,37 +23,26 @@ public:
     struct Slot {
         Pair pair;
         uint32_t count;  // of all occurrences
-        uint32_t taken;  // those that are to be replaced; then the symbol that does, or 0
+        uint32_t taken;  // occurrences to replace; later the symbol that replaces them, or 0
     };
 
-    // `patience` : after so many probes the table is too full.
-    PairTable(uint64_t capacity, uint64_t patience) : capacity_(capacity), patience_(patience), slots_(capacity) {
-        const int parts = part_count(size());
-        for_each_part(parts, [&](int part) {
-            const Range range = part_of(size(), part, parts);
-            std::fill(slots_.data() + range.begin, slots_.data() + range.end, Slot{empty, 0, 0});
-        });
+    // `most_probes` : after so many the table counts as full.
+    PairTable(uint64_t capacity, uint64_t most_probes)
+        : capacity_(capacity), most_probes_(most_probes), slots_(capacity) {
+        fill(slots_.data(), size(), Slot{empty, 0, 0});
     }
 
     int64_t size() const { return static_cast<int64_t>(capacity_); }
     Slot& operator[](uint64_t slot) const { return slots_.data()[slot]; }
 
-    // Where the search for a pair begins. The mixing is the finalizer of splitmix64 (Steele, Lea and Flood, "Fast
-    // splittable pseudorandom number generators", 2014), and its high bits are spread over any number of slots.
+    // The first slot of the probe sequence: the high bits of the hash, scaled to any capacity.
     uint64_t home(Pair pair) const {
-        return static_cast<uint64_t>((static_cast<uint128>(mixed(pair)) * capacity_) >> 64);
+        return static_cast<uint64_t>((static_cast<uint128>(mix(pair)) * capacity_) >> 64);
     }
 
-    static uint64_t mixed(Pair pair) {
-        uint64_t bits = pair;
-        bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-        bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-        return bits ^ bits >> 31;
-    }
-
-    // Counts an occurrence of a pair whose home is known. Returns its slot, or no_slot where the table is too full.
+    // Counts an occurrence of a pair, whose `home` is `slot`. Returns its slot, or no_slot if the table is full.
     uint32_t count(Pair pair, uint64_t slot) const {
-        for (uint64_t probes = 0; probes < patience_; ++probes) {
+        for (uint64_t probes = 0; probes < most_probes_; ++probes) {
             const std::atomic_ref<Pair> held(slots_.data()[slot].pair);
             Pair found = held.load(std::memory_order_relaxed);
             if (found == empty && held.compare_exchange_strong(found, pair, std::memory_order_relaxed)) found = pair;
@@ -67,9 +57,9 @@ public:
 
 private:
     __extension__ typedef unsigned __int128 uint128;
-    static constexpr Pair empty = ~Pair{0};  // no symbol is so large
+    static constexpr Pair empty = ~Pair{0};  // larger than any symbol
 
-    uint64_t capacity_, patience_;
+    uint64_t capacity_, most_probes_;
     Scratch<Slot> slots_;
 };
 

@@ -1,4 +1,4 @@
-// Binding of the replacement of repeated pairs.
+// Bindings of pair replacement (pairs.hpp).
 #include "dag/compression/pairs.hpp"
 
 #include "base/bindings.hpp"

@@ -1,10 +1,10 @@
-// Repeated pairs of adjacent symbols become symbols of their own, round after round.
+// Grammar compression of rows: repeated pairs of adjacent symbols are replaced by new symbols, in rounds.
 //
 // Re-Pair (Larsson and Moffat, "Offline dictionary-based compression", DCC 1999) replaces the most frequent pair, one
-// at a time. A round here replaces all pairs that are frequent enough at once, as those of Jez do ("Recompression",
-// J. ACM 63, 2016): every row takes those of its pairs that have precedence over the pairs that they overlap with,
-// which depends on nothing but the pairs nearby, so that equal stretches of rows are cut alike wherever they stand.
-// `tgraph/kernels/portable/pairing.py` computes the same in torch operators.
+// at a time. A round here replaces all sufficiently frequent pairs at once, as in recompression (Jez, "Recompression",
+// J. ACM 63, 2016): of overlapping pairs, those that are local maxima of a precedence order are replaced. The decision
+// is local, so equal substrings are parsed alike, and chunks of rows can be processed in parallel with a deterministic
+// result. `tgraph/kernels/portable/pairing.py` computes the same in torch operators.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ public:
     int64_t num_symbols() const { return size_; }
     int64_t num_rules() const { return static_cast<int64_t>(rules_.size()); }
 
-    // pairs : [2 R], the children of each rule. symbols : what the rows have become. offset : of these rows, where
-    // those before had `old_offset`.
+    // pairs : [2 R], the children of each rule. symbols, offset : the compressed rows. old_offset : offsets of the
+    // original rows.
     void write(const int64_t* old_offset, int64_t num_rows, int64_t* offset, int32_t* symbols, int32_t* pairs) const {
         for (std::size_t rule = 0; rule < rules_.size(); ++rule) {
             pairs[2 * rule] = static_cast<int32_t>(rules_[rule] >> 32);
@@ -66,11 +66,11 @@ private:
     static constexpr uint32_t row_end = uint32_t{1} << 31;  // marks the last symbol of a row
     static constexpr uint32_t no_slot = PairTable::no_slot;
     static constexpr int64_t grain = 1 << 14;
-    static constexpr std::size_t largest_count = 1 << 16;  // those above are told apart by precedence alone
-    // A round takes the most frequent of the pairs, until they make up one in so many of those that repeat. More rounds
-    // of fewer pairs come closer to Re-Pair: twice as many save one byte in a hundred.
+    static constexpr std::size_t largest_count = 1 << 16;  // larger counts share the last bin of the histogram
+    // A round replaces the most frequent pairs that make up 1 / share of all repeated occurrences. More rounds of fewer
+    // pairs approach Re-Pair: twice as many rounds save 1 % of the size.
     static constexpr int64_t share = 4;
-    static constexpr int64_t worth = 512;  // a round in which fewer than one symbol in so many repeats is the last
+    static constexpr int64_t worth = 512;  // the last round has fewer than size / worth repeated occurrences
 
     int64_t size_, num_tokens_;
     int max_depth_;
@@ -78,7 +78,7 @@ private:
     Scratch<uint32_t> symbols_, slots_;
     std::vector<Pair> rules_;
     std::vector<uint8_t> depth_;
-    std::vector<int64_t> starts_;  // of the chunks, each of whole rows
+    std::vector<int64_t> starts_;  // of the chunks, which consist of whole rows
 
     bool round() {
         cut_chunks();
@@ -92,7 +92,7 @@ private:
 
     int64_t num_chunks() const { return static_cast<int64_t>(starts_.size()) - 1; }
 
-    // A chunk begins behind the first end of a row in its share of the symbols.
+    // A chunk begins after the first end of a row in its share of the symbols.
     void cut_chunks() {
         const int64_t chunks = (size_ + grain - 1) / grain;
         starts_.assign(chunks + 1, size_);
@@ -119,13 +119,13 @@ private:
         return static_cast<Pair>(symbols_.data()[i]) << 32 | (symbols_.data()[i + 1] & ~row_end);
     }
 
-    // About how many different pairs there are: those of one hash value in 64 are counted.
+    // Estimates the number of distinct pairs from a sample of 1/64 of the hash values.
     int64_t estimate_pairs() const {
         std::vector<std::vector<Pair>> samples(std::max<int64_t>(num_chunks(), 1));
         for_each_chunk(num_chunks(), part_count(size_), [&](int64_t chunk) {
             std::vector<Pair>& sample = samples[chunk];
             for (int64_t i = starts_[chunk]; i < starts_[chunk + 1]; ++i)
-                if (!(symbols_.data()[i] & row_end) && PairTable::mixed(pair_at(i)) % 64 == 0)
+                if (!(symbols_.data()[i] & row_end) && mix(pair_at(i)) % 64 == 0)
                     sample.push_back(pair_at(i));
             std::sort(sample.begin(), sample.end());
             sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
@@ -136,7 +136,7 @@ private:
         return (std::unique(all.begin(), all.end()) - all.begin()) * 64;
     }
 
-    // Counts every pair, and notes for each position the slot of the pair that begins there.
+    // Counts all pairs, and stores for each position the slot of the pair that begins there.
     PairTable count_pairs() {
         const int64_t most = size_ + size_ / 2 + 64;
         for (int64_t capacity = estimate_pairs() * 3 / 2 + 4096;; capacity *= 2) {
@@ -151,8 +151,8 @@ private:
     }
 
     bool count_chunk(const PairTable& table, int64_t chunk) {
-        constexpr int64_t lookahead = 16;  // positions whose slots are on their way from memory
-        std::array<uint64_t, lookahead> homes;  // of these positions, round and round
+        constexpr int64_t lookahead = 16;       // prefetch distance in positions
+        std::array<uint64_t, lookahead> homes;  // of these positions, a ring buffer
         const int64_t begin = starts_[chunk], end = starts_[chunk + 1];
         const auto prepare = [&](int64_t i) {
             if (i >= end || symbols_.data()[i] & row_end) return;
@@ -169,8 +169,8 @@ private:
         return true;
     }
 
-    // The least count of a pair that this round replaces, never above that of the round before. Pairs that would nest
-    // too deep do not count. False where too little repeats.
+    // Lowers the threshold, the smallest count of a pair that is replaced, by a histogram of the counts. Pairs that
+    // would exceed the depth limit are dropped. Returns false if too few pairs repeat.
     bool lower_threshold(const PairTable& table) {
         const int parts = part_count(table.size());
         std::vector<std::vector<int64_t>> occurrences(parts);
@@ -192,20 +192,20 @@ private:
         return repeated * worth > size_;
     }
 
-    // Marks the pairs of a chunk to replace: whenever two overlap, the one that takes precedence. These are the more
-    // frequent, then those that begin with an even symbol, a smaller one, or further to the left.
+    // Marks the pairs of a chunk to replace: of two that overlap, the one of higher precedence, which is the more
+    // frequent, then the one that begins with an even symbol, then with a smaller one, then the left one.
     void choose(const PairTable& table, int64_t chunk) {
         const int64_t begin = starts_[chunk], size = starts_[chunk + 1] - begin;
         uint32_t* const slots = slots_.data() + begin;
-        std::vector<uint64_t> rank(size + 1);  // 0 where none is to be replaced, and behind the last
+        std::vector<uint64_t> rank(size + 1);  // 0 for pairs that are not candidates, and past the end
         for (int64_t i = 0; i < size; ++i) {
             if (i + 16 < size && slots[i + 16] != no_slot) fetch(&table[slots[i + 16]]);
             if (slots[i] != no_slot) rank[i] = precedence(table[slots[i]].count, symbols_.data()[begin + i]);
         }
-        // Down from each peak every other pair is taken; one in a valley only if it is from both sides.
+        // Descending from each local maximum, every other pair is taken; a local minimum only if it is from both sides.
         std::vector<char> taken(size + 1);
         for (int64_t i = 0; i < size; ++i) taken[i] = rank[i] && !(i && rank[i - 1] >= rank[i] && taken[i - 1]);
-        bool after = false;  // whether the next pair is taken, seen from the right
+        bool after = false;  // whether the next pair is taken in the pass from the right
         for (int64_t i = size - 1; i >= 0; --i) {
             after = rank[i] && !(rank[i + 1] > rank[i] && after);
             if (taken[i] && after)
@@ -220,7 +220,7 @@ private:
         return static_cast<uint64_t>(count) << 32 | static_cast<uint64_t>(~left & 1) << 31 | (~left & ~row_end) >> 1;
     }
 
-    // Makes rules of the pairs that are to be replaced twice at least, in ascending order.
+    // Creates rules for the pairs that are replaced at least twice, in ascending order.
     bool name_pairs(const PairTable& table) {
         const int parts = part_count(table.size());
         std::vector<std::vector<std::pair<Pair, int64_t>>> found(parts);
@@ -245,7 +245,7 @@ private:
         return !found[0].empty();
     }
 
-    // Shortens each chunk where it stands, then moves all of them together.
+    // Replaces in place within each chunk, then compacts the chunks.
     void replace(const PairTable& table) {
         std::vector<int64_t> ends(num_chunks() + 1);
         for_each_chunk(num_chunks(), part_count(size_),

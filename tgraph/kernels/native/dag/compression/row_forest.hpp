@@ -1,10 +1,10 @@
-// The minimum spanning forest of the rows of a binary matrix, as far as candidate edges reach it.
+// Minimum spanning forest of the rows of a binary matrix over candidate edges (Kruskal with union-find), sequential.
 //
-// The distance graph of the Compressed Binary Matrix format (Alves et al., "Accelerating Graph Neural Networks Using a
-// Novel Computation-Friendly Matrix Compression Format", IPDPS 2025, section III): a vertex for each row and the empty
-// row as the root. An edge between two rows weighs their Hamming distance and `price`, that from the root to a row its
-// ones. Hamming distances are symmetric, so a minimum spanning tree does: each row but the root's neighbours pays less
-// for its edge than for its ones, or the edge from the root would have been taken.
+// It approximates the minimum spanning tree of the distance graph of the Compressed Binary Matrix format (Alves et al.,
+// "Accelerating Graph Neural Networks Using a Novel Computation-Friendly Matrix Compression Format", IPDPS 2025,
+// section III): one vertex per row, and the empty row as the root. The weight of an edge between rows is their Hamming
+// distance plus `price`, that of an edge from the root the ones of the row. Hamming distances are symmetric, so that an
+// undirected tree suffices.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct RowEdge {
     Index u, v, weight;
 };
 
-// What searches ask of a row, side by side, as they ask for rows at random.
+// Data of a row that searches read at random, in one cache line.
 template <class Index>
 struct RowFacts {
     Index ones;
-    Index branch;     // the tree that the row belongs to, named by one of its rows
-    Index root_cost;  // of the lightest row of that tree
+    Index branch;     // the tree of the row without the root, identified by its smallest row
+    Index root_cost;  // the least ones of a row of that tree
 };
 
 template <class Index>
@@ -48,8 +48,8 @@ public:
     int64_t size() const { return rows_.size; }
     int64_t cost() const { return cost_; }
 
-    // Takes the candidates into account: a minimum spanning tree of what was one and of the new edges (Kruskal 1956).
-    // Of edges of equal weight those of the root come first, then those that came first.
+    // Computes the minimum spanning tree of the present one and the candidates (Kruskal 1956). Ties: edges of the root
+    // first, then in order of arrival.
     void improve(std::vector<RowEdge<Index>>&& candidates) {
         candidates.insert(candidates.begin(), edges_.begin(), edges_.end());
         const std::vector<RowEdge<Index>> sorted = sort_edges(candidates);
@@ -72,19 +72,19 @@ public:
         label_branches();
     }
 
-    // The row above each row, -1 where that is the root.
+    // The parent of each row, -1 for children of the root.
     void orient(Index* parent) const {
         std::vector<int64_t> offset(rows_.size + 1, 0);
         for (const auto& edge : edges_) ++offset[edge.u], ++offset[edge.v];
         std::exclusive_scan(offset.begin(), offset.end(), offset.begin(), int64_t{0});
         std::vector<Index> neighbor(2 * edges_.size());
         for (const auto& edge : edges_) neighbor[offset[edge.u]++] = edge.v, neighbor[offset[edge.v]++] = edge.u;
-        // Filling moved every offset to the end of its row, which is the begin of the next.
+        // Filling has advanced every offset to the end of its row, the begin of the next.
         constexpr Index root = -1, unseen = -2;
         std::fill(parent, parent + rows_.size, unseen);
         std::vector<Index> queue;
         queue.reserve(rows_.size);
-        for (int64_t i = 0; i < rows_.size; ++i) {  // the lightest row of a tree is the first of it to come
+        for (int64_t i = 0; i < rows_.size; ++i) {  // the first row of a tree is its lightest
             if (parent[by_ones_[i]] != unseen) continue;
             parent[by_ones_[i]] = root;
             queue.assign(1, by_ones_[i]);
@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    // Rows by their ones, by counting.
+    // Counting sort of the rows by ones.
     void sort_rows() {
         std::vector<int64_t> next(heaviest_ + 2, 0);
         for (int64_t row = 0; row < rows_.size; ++row) ++next[rows_.ones(row) + 1];
@@ -136,7 +136,7 @@ private:
         return true;
     }
 
-    // Trees without the root, and the cheapest edge that binds each to it.
+    // The trees without the root, and the cheapest edge from each to the root.
     void label_branches() {
         start_trees();
         for (const auto& edge : edges_) join(edge.u, edge.v);
@@ -144,7 +144,7 @@ private:
             facts_[row].branch = find(static_cast<Index>(row));
             facts_[row].root_cost = facts_[row].ones;
         }
-        // A tree is named by its smallest row, so the rows below are done when a row comes to it.
+        // A tree is identified by its smallest row, which is visited first.
         for (int64_t row = 0; row < rows_.size; ++row) {
             Index& cost = facts_[facts_[row].branch].root_cost;
             cost = std::min(cost, facts_[row].ones);

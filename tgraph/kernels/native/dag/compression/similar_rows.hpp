@@ -1,9 +1,9 @@
-// For each row of a binary matrix some of the rows closest to it, in bounded memory.
+// Approximate nearest rows of a binary matrix by Hamming distance, in O(n) memory per thread; parallel over chunks of
+// rows.
 //
-// Rows that share a column are found in the list of that column. A search counts, for one row at a time, how often
-// other rows occur in the lists of some of its columns, computes the Hamming distances of those that seem closest, and
-// forgets the counts: A A^T is never there. The columns looked at, and the entries of each list, are limited, so that
-// the work is linear in the ones of the matrix.
+// For one row at a time, a search counts the rows that share some of its columns, by the inverted lists of these
+// columns, and computes the Hamming distances of the most similar ones; A A^T is never stored. The number of columns
+// and the length of each list are limited, so that the work is linear in the ones of the matrix.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ namespace tgraph {
 
 inline constexpr int candidates_per_row = 4;
 
-// What one search may read: entries of lists for each one of the row, and in addition for any row; entries of a list.
+// Limits on the list entries that a search reads: per one of the row, in addition for any row, and per list.
 struct SearchLimits {
     int64_t per_one = 48, at_least = 256, per_list = 512;
 };
 
-// Where a search looks: at rows of other trees of the forest, for edges that make it lighter, one for each of them.
+// Scope of a search: rows of other trees of the forest, at most one candidate per tree.
 template <class Index>
 struct OtherBranches {
     const RowForest<Index>& forest;
 
     Range reach(int64_t) const { return {0, forest.size()}; }
     Index group(int64_t row) const { return forest[row].branch; }
-    // An edge is of use if it weighs less.
+    // Only lighter edges can improve the forest.
     int64_t limit(int64_t x, int64_t y) const { return std::max(forest[x].root_cost, forest[y].root_cost); }
 };
 
-// At earlier rows of the same block, which is one of those between two adjacent bounds.
+// Scope of a search: earlier rows of the same block, delimited by adjacent bounds.
 template <class Index>
 struct EarlierRows {
     const RowForest<Index>& forest;
@@ -49,11 +49,11 @@ struct EarlierRows {
 template <class Index>
 class SimilarRows {
 public:
-    // `columns` are the rows of the transpose. An edge may weigh its distance and `price`.
+    // `columns` : the rows of the transpose. The weight of an edge is the distance plus `price`.
     SimilarRows(const BinaryRows<Index>& rows, const BinaryRows<Index>& columns, int64_t price)
         : rows_(rows), columns_(columns), price_(price) {}
 
-    // Edges from each row to some rows of the scope that are close to it. `round` varies the columns looked at.
+    // Candidate edges from each row to close rows of the scope. `round` varies the columns sampled.
     template <class Scope>
     std::vector<RowEdge<Index>> search(const Scope& scope, uint64_t round) const {
         const RowChunks chunks{rows_.offset, rows_.size};
@@ -76,7 +76,7 @@ public:
 
 private:
     struct Candidate {
-        int64_t distance;  // as estimated
+        int64_t distance;  // estimated
         Index row, group;
 
         bool operator<(const Candidate& other) const {
@@ -92,7 +92,7 @@ private:
             : rows_(of.rows_), columns_(of.columns_), price_(of.price_), scope_(scope), count_(of.rows_.size, 0) {}
 
         void run(int64_t row, uint64_t round, std::vector<RowEdge<Index>>& edges) {
-            if (rows_.ones(row) <= price_) return;  // no parent would save it anything
+            if (rows_.ones(row) <= price_) return;  // no parent saves anything
             count(row, round);
             choose(row);
             for (int i = 0; i < size_; ++i) {
@@ -104,7 +104,7 @@ private:
         }
 
     private:
-        // Counts the rows that share columns with this one.
+        // Counts shared columns with other rows, over a sample of the columns.
         void count(int64_t row, uint64_t round) {
             constexpr SearchLimits limits;
             const int64_t ones = rows_.ones(row);
@@ -122,7 +122,7 @@ private:
             }
         }
 
-        // Of a long list the entries around the row: in many graphs vertices of near numbers are alike.
+        // Limits a long list to the entries around the row: in many graphs vertices with close ids are similar.
         static void narrow(const Index*& first, const Index*& last, int64_t row, int64_t width) {
             const Index* middle = std::lower_bound(first, last, static_cast<Index>(row));
             const Index* begin = middle - std::min<int64_t>(middle - first, width / 2);
@@ -130,13 +130,13 @@ private:
             first = begin;
         }
 
-        // Keeps the rows that seem closest, in order, one of each group.
+        // Keeps the rows of the least estimated distance, in order, one per group.
         void choose(int64_t row) {
             size_ = 0;
             const Range reach = scope_.reach(row);
             const Index group = scope_.group(row);
             const int64_t ones = rows_.ones(row), fewest = looked_at_ / 8 + 1;
-            int64_t enough = fewest;  // a row that shares fewer of the columns looked at is not among the closest
+            int64_t enough = fewest;  // rows that share fewer of the sampled columns cannot be among the closest
             for (const Index other : touched_) {
                 const int64_t shared = std::exchange(count_[other], 0);
                 if (shared < enough || other < reach.begin || other >= reach.end) continue;
@@ -145,7 +145,7 @@ private:
                 if (std::abs(ones - facts.ones) + price_ >= scope_.limit(row, other)) continue;
                 const int64_t common = std::min<int64_t>({shared * ones / looked_at_, ones, facts.ones});
                 insert({ones + facts.ones - 2 * common, other, scope_.group(other)});
-                // The distance is ones - common at least.
+                // The distance is at least ones - common.
                 if (size_ == candidates_per_row)
                     enough = std::max(fewest, (ones - best_[size_ - 1].distance) * looked_at_ / ones);
             }

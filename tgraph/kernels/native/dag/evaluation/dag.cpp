@@ -1,4 +1,4 @@
-// The plan by which a linear DAG of compressed rows is evaluated.
+// Bindings of linear DAGs of compressed rows: their tensors, the plan of an evaluation, and decoding of single rows.
 #include "base/bindings.hpp"
 #include "dag/evaluation/dag_evaluate.hpp"
 #include "dag/evaluation/dag_plan.hpp"
@@ -7,21 +7,15 @@
 namespace tgraph {
 namespace {
 
-DagRows rows_of(int64_t num_vertices, const In<int64_t>& offset, const Optional<int32_t>& narrow_children,
-                const Optional<int64_t>& wide_children, const Optional<int32_t>& narrow_order,
-                const Optional<int64_t>& wide_order) {
-    return {num_vertices,
-            static_cast<int64_t>(offset.shape(0)) - 1,
-            offset.data(),
-            data_of(narrow_children),
-            data_of(wide_children),
-            data_of(narrow_order),
-            data_of(wide_order)};
+DagRows rows_of(int64_t num_vertices, const In<int64_t>& offset, const In<int32_t>& narrow_children,
+                const In<int64_t>& wide_children, const In<int32_t>& narrow_order, const In<int64_t>& wide_order) {
+    return {num_vertices,          static_cast<int64_t>(offset.shape(0)) - 1, offset.data(),    narrow_children.data(),
+            wide_children.data(), narrow_order.data(),                       wide_order.data()};
 }
 
-DagPlan make_plan(const DagRows& rows, In<int64_t> phases, Optional<int64_t> tasks) {
-    return DagPlan(rows, phases.data(), static_cast<int64_t>(phases.shape(0)) - 1, data_of(tasks),
-                   tasks ? static_cast<int64_t>(tasks->shape(0)) : 0);
+DagPlan make_plan(const DagRows& rows, In<int64_t> phases, In<int64_t> tasks) {
+    return DagPlan(rows, phases.data(), static_cast<int64_t>(phases.shape(0)) - 1, tasks.data(),
+                   static_cast<int64_t>(tasks.shape(0)));
 }
 
 void check_outputs(const DagRows& rows, const In<int64_t>& outputs) {
@@ -30,7 +24,7 @@ void check_outputs(const DagRows& rows, const In<int64_t>& outputs) {
             throw std::out_of_range("vertices: no such vertex");
 }
 
-// How many arcs the rows of some outputs have, in count [k].
+// count[i] = number of arcs of the row of outputs[i].
 void count_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, Out<int64_t> count) {
     check_outputs(rows, outputs);
     if (count.shape(0) != outputs.shape(0)) throw std::invalid_argument("count: expected [k]");
@@ -38,17 +32,17 @@ void count_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, Out<i
                 [&](int64_t i, const auto& leaves) { count.data()[i] = static_cast<int64_t>(leaves.size()); });
 }
 
-// The neighbours, and where their weights stand, to where `offset` [k + 1] says.
+// Decodes the rows of some outputs: neighbors, and positions of their weights, at `offset` [k + 1].
 template <class Neighbor>
 void list_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, In<int64_t> offset, Out<Neighbor> neighbors,
-               std::optional<Out<int64_t>> arcs) {
+               Out<int64_t> arcs) {
     check_outputs(rows, outputs);
     if (offset.shape(0) != outputs.shape(0) + 1) throw std::invalid_argument("offset: expected [k + 1]");
     decode_rows(rows, of_outputs, outputs.data(), static_cast<int64_t>(outputs.shape(0)),
                 [&](int64_t i, const auto& leaves) {
                     int64_t at = offset.data()[i];
                     for (const DagLeaf& leaf : leaves) {
-                        if (arcs) arcs->data()[at] = leaf.arc;
+                        if (arcs.is_valid()) arcs.data()[at] = leaf.arc;
                         neighbors.data()[at++] = static_cast<Neighbor>(leaf.input);
                     }
                 });
@@ -66,11 +60,11 @@ void define_list_rows(nb::module_& module) {
 
 void bind_dag(nb::module_& module) {
     using nb::arg;
-    nb::class_<DagRows>(module, "DagRows", "The tensors of a DAG, which the caller keeps.");
+    nb::class_<DagRows>(module, "DagRows", "The tensors of a DAG, kept alive by the caller.");
     module.def("dag_rows", &rows_of, arg("num_vertices"), arg("offset").noconvert(),
                arg("narrow_children").noconvert().none(), arg("wide_children").noconvert().none(),
                arg("narrow_order").noconvert().none(), arg("wide_order").noconvert().none());
-    nb::class_<DagPlan>(module, "DagPlan", "How the work of a DAG is cut.")
+    nb::class_<DagPlan>(module, "DagPlan", "The partition of an evaluation into chunks.")
         .def_ro("needs_outputs", &DagPlan::needs_outputs);
     module.def("dag_plan", &make_plan, arg("rows"), arg("phases").noconvert(), arg("tasks").noconvert().none(),
                nb::call_guard<nb::gil_scoped_release>());

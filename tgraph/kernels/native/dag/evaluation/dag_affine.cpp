@@ -1,5 +1,5 @@
-// One step of a power iteration, x' = alpha A s + beta b, over a linear DAG of compressed rows: as in power.cpp, the
-// pass that sums the rows also computes what the next step asks for.
+// One step of a power iteration, x' = alpha A s + beta b, over a linear DAG of compressed rows. As in power.cpp, the
+// pass that sums the rows also computes the input and the norms for the next step.
 #include <vector>
 
 #include "linear/affine.hpp"
@@ -19,9 +19,9 @@ struct AffineFinish {
 };
 
 template <class Edge, bool is_signed, class Value, class Child>
-Sums step(const DagRows& rows, const Child* children, const DagPlan& plan, const Value* heard, const Value* weights,
+Sums step(const DagRows& rows, const Child* children, const DagPlan& plan, const Value* input, const Value* weights,
           bool of_outputs, const Vectors<Value>& vectors, Value* sent) {
-    const Scratch<Value> state = state_of<Value>(heard, nullptr, rows, plan);
+    const Scratch<Value> state = state_of<Value>(input, nullptr, rows, plan);
     AffineFinish<Value> finish{vectors, sent, {}};
     DagColumn<Plus, Edge, is_signed, Value, Child, AffineFinish<Value>> column(rows, children, plan, state.data(), 0,
                                                                               {weights, of_outputs}, finish);
@@ -32,38 +32,38 @@ Sums step(const DagRows& rows, const Child* children, const DagPlan& plan, const
     return sums;
 }
 
-// `out` gets the change, the total and what is not sent.
+// out = (change, total, dangling), see Sums.
 template <class Value>
-void dag_affine_step(const DagPlan& plan, const DagRows& rows, bool is_signed, Optional<Value> weights,
-                     bool of_outputs, In<Value> heard, In<Value> before, Optional<Value> scale, Optional<Value> bias,
-                     Optional<Value> measure, double alpha, double beta, double constant, bool wants_total,
-                     bool wants_unsent, Out<Value> values, std::optional<Out<Value>> sent, Out<double> out) {
-    for (const std::size_t size : {heard.shape(0), before.shape(0), values.shape(0)})
+void dag_affine_step(const DagPlan& plan, const DagRows& rows, bool is_signed, In<Value> weights, bool of_outputs,
+                     In<Value> input, In<Value> before, In<Value> scale, In<Value> bias, In<Value> measure,
+                     double alpha, double beta, double constant, bool needs_total, bool needs_dangling,
+                     Out<Value> values, Out<Value> sent, Out<double> out) {
+    for (const std::size_t size : {input.shape(0), before.shape(0), values.shape(0)})
         if (static_cast<int64_t>(size) != rows.num_vertices) throw std::invalid_argument("expected [n]");
-    const Vectors<Value> vectors{before.data(), data_of(scale), data_of(bias), data_of(measure), values.data(), alpha,
-                                 beta,          constant,       1,             wants_total,      wants_unsent};
+    const Vectors<Value> vectors{before.data(), scale.data(), bias.data(), measure.data(), values.data(), alpha,
+                                 beta,          constant,     1,           needs_total,    needs_dangling};
     const auto run = [&]<class Child>(const Child* children) {
         const auto as = [&]<class Edge, bool subtracts>() {
-            return step<Edge, subtracts, Value, Child>(rows, children, plan, heard.data(), data_of(weights), of_outputs,
-                                                       vectors, sent ? sent->data() : nullptr);
+            return step<Edge, subtracts, Value, Child>(rows, children, plan, input.data(), weights.data(), of_outputs,
+                                                       vectors, sent.data());
         };
-        if (weights) return as.template operator()<Times, false>();
+        if (weights.is_valid()) return as.template operator()<Times, false>();
         return is_signed ? as.template operator()<Copy, true>() : as.template operator()<Copy, false>();
     };
     const Sums sums = rows.narrow_children ? run(rows.narrow_children) : run(rows.wide_children);
     out.data()[0] = sums.change;
     out.data()[1] = sums.total;
-    out.data()[2] = sums.unsent;
+    out.data()[2] = sums.dangling;
 }
 
 template <class Value>
 void define_step(nb::module_& module) {
     using nb::arg;
     module.def("dag_affine_step", &dag_affine_step<Value>, arg("plan"), arg("rows"), arg("is_signed"),
-               arg("weights").noconvert().none(), arg("of_outputs"), arg("heard").noconvert(),
+               arg("weights").noconvert().none(), arg("of_outputs"), arg("input").noconvert(),
                arg("before").noconvert(), arg("scale").noconvert().none(), arg("bias").noconvert().none(),
-               arg("measure").noconvert().none(), arg("alpha"), arg("beta"), arg("constant"), arg("wants_total"),
-               arg("wants_unsent"), arg("values").noconvert(), arg("sent").noconvert().none(), arg("out").noconvert(),
+               arg("measure").noconvert().none(), arg("alpha"), arg("beta"), arg("constant"), arg("needs_total"),
+               arg("needs_dangling"), arg("values").noconvert(), arg("sent").noconvert().none(), arg("out").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
 }
 

@@ -1,5 +1,5 @@
-// A linear DAG on one column. All nodes stand in one vector, so that a child is one load whatever it is, and rows in
-// order are summed as those of a CSR structure.
+// Evaluation of a linear DAG on one column. The values of all nodes are in one vector, so that a child of any kind is
+// one load, and rows in order are summed like those of a CSR structure.
 #pragma once
 
 #include <bit>
@@ -14,11 +14,11 @@
 
 namespace tgraph {
 
-// The weights of a DAG, of the dtype it computes in.
+// The weights of a DAG, in the dtype of the computation.
 template <class A>
 struct DagWeights {
     const A* values;
-    bool of_outputs;  // on the arcs of outputs, else on those to inputs
+    bool of_outputs;  // on the arcs from outputs, else on the arcs to inputs
 };
 
 template <class A>
@@ -42,8 +42,8 @@ TGRAPH_INLINE A negated_if(A value, bool negative) {
 template <class Reduce, class A>
 using DagTotal = std::conditional_t<std::is_same_v<Reduce, Plus> && std::is_floating_point_v<A>, double, A>;
 
-// `Finish` takes the totals of outputs: finish(chunk, first, count, totals) for at most `batch` of them, each chunk by
-// one thread. `state` [n + R + n] holds the inputs.
+// `finish(chunk, first, count, totals)` consumes the totals of at most `batch` outputs; each chunk runs on one thread.
+// `state` [n + R + n] contains the inputs.
 template <class Reduce, class Edge, bool is_signed, class A, class Child, class Finish>
 class DagColumn {
 public:
@@ -57,7 +57,7 @@ public:
                is_scattered(children, rows.num_rows, rows.num_children())},
           pieces_(plan.most_pieces) {}
 
-    // Outputs that are evaluated in an order of their own are finished in the end.
+    // Outputs that are not evaluated in order are finished at the end.
     void run() {
         run_phases(plan_, 1, *this);
         if (rows_.in_order()) return;
@@ -74,7 +74,7 @@ public:
         });
     }
 
-    // The chunks that `finish` hears of.
+    // The number of chunks passed to `finish`.
     int64_t num_finishes() const {
         if (rows_.in_order()) return static_cast<int64_t>(plan_.chunks.size());
         return (rows_.num_vertices + finished_together - 1) / finished_together;
@@ -86,7 +86,7 @@ public:
             of.pieces_[i - phase.pieces.begin] = of.reduce_piece(of.plan_.pieces[i]);
         }
         void chunk(const DagPlan::Phase& phase, int64_t number) { of.take(phase, number); }
-        void settle() const {}
+        void finish_phase() const {}
     };
     Worker worker() { return {*this}; }
 
@@ -114,7 +114,7 @@ private:
             }
     }
 
-    // Rows in order; what others may need of them goes to the state.
+    // Reduces rows in order; totals that other rows may need are written to the state.
     void reduce_rows(const DagPlan::Phase& phase, Range rows, Total* totals) {
         A* results = state_ + rows_.num_vertices + rows.begin;
         const bool needed = rows.begin < rows_.num_virtual() || plan_.needs_outputs;
@@ -157,12 +157,12 @@ private:
             const bool weighs = weights_.of_outputs ? weighs_all : node < rows_.num_vertices;
             value = times(value, weighs ? weights_.values[i] : A{1});
         } else if constexpr (Edge::weighted) {
-            value = Edge::apply(value, weights_.values[i]);  // 0 where there is none
+            value = Edge::apply(value, weights_.values[i]);  // 0 on arcs without a weight
         }
         return static_cast<Total>(value);
     }
 
-    // Four totals at once, for the additions to overlap.
+    // Four accumulators for instruction-level parallelism.
     Total reduce_arcs(int64_t i, int64_t end, int64_t row) const {
         const bool weighs_all = row >= rows_.num_virtual();
         Total a = static_cast<Total>(identity_), b = a, c = a, d = a;

@@ -1,6 +1,7 @@
-// A linear DAG on many columns. A row is reduced in registers, block of columns after block, from where its children
-// stand. The last outputs of a chunk, which the next rows tend to need, stay in a ring that the nearest caches hold,
-// and the result itself is written past these: it costs one read of the data and one write.
+// Evaluation of a linear DAG on many columns. A row is reduced in registers, one block of columns after the other,
+// through pointers to the data of its children. The latest outputs of a chunk, which the next rows tend to need, are
+// kept in a ring buffer in the cache, while the result is written by non-temporal stores: one read and one write of the
+// data.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace tgraph {
 
-// Rows of numbers to be reduced, and what the edge operation joins each with.
+// Rows to reduce, and the second operand of the edge operation for each.
 template <class T, class A>
 struct RowList {
     const T* const* rows;
@@ -37,7 +38,7 @@ TGRAPH_INLINE void reduce_list(Vector<A, lanes>* sum, const RowList<T, A>& list,
     }
 }
 
-// Blocks of `columns`, the last of which may overlap the one before; narrower ones where there are fewer.
+// Blocks of `columns`, the last of which may overlap the one before; narrower blocks if there are fewer columns.
 template <class Reduce, class Edge, int columns, class T, class A>
 TGRAPH_INLINE void reduce_blocks(A* out, int64_t width, const RowList<T, A>& inputs, const RowList<A, A>& others,
                                  A identity) {
@@ -65,7 +66,7 @@ TGRAPH_MULTIVERSION_NARROW void reduce_lists(A* out, int64_t width, const RowLis
     reduce_blocks<Reduce, Edge, 256 / sizeof(A)>(out, width, inputs, others, identity);
 }
 
-// The kernels of a pair of reduction and edge operation, so that what walks the rows is compiled once.
+// The kernels of a semiring as function pointers, so that the iteration over rows is compiled once.
 template <class T, class A>
 struct DagKernels {
     void (*reduce)(A* out, int64_t width, const RowList<T, A>& inputs, const RowList<A, A>& others, A identity);
@@ -82,14 +83,14 @@ DagKernels<T, A> dag_kernels() {
             Edge::weighted, std::is_same_v<Edge, Times>};
 }
 
-// What a DAG is evaluated on: T as stored, computed in A.
+// Operands of an evaluation: stored as T, computed in A.
 template <class T, class A>
 struct DagData {
     const T* inputs;  // [n, columns]
     T* outputs;       // [n, columns]
     int64_t columns;
     A identity;
-    const A *left, *right;  // factors of outputs and inputs, null for 1
+    const A *left, *right;  // scale factors of outputs and inputs, null for 1
     DagWeights<A> weights;
 };
 
@@ -122,8 +123,8 @@ public:
             scaled_.resize(of.with_.left ? of.with_.columns : 0);
         }
 
-        // On its own thread, before others read what it wrote.
-        void settle() const { fence_streams(); }
+        // Orders the non-temporal stores of this thread before reads of the next phase.
+        void finish_phase() const { fence_streams(); }
 
         void piece(const DagPlan::Phase& phase, int64_t i) {
             const DagPiece& piece = of_.plan_.pieces[i];
@@ -172,7 +173,7 @@ public:
             }
         }
 
-        // Where the children of the row at a position of a chunk stand.
+        // Lists pointers to the data of the children of a row, which is at position `at` of the order.
         void list(int64_t row, Range arcs, Range chunk, int64_t at) {
             const DagData<T, A>& with = of_.with_;
             const int64_t n = of_.rows_.num_vertices, first_output = of_.rows_.num_rows;
@@ -204,7 +205,7 @@ public:
             const int64_t place = of_.plan_.place(v + of_.rows_.num_virtual());
             if (place >= chunk.begin && place < chunk.end && at - place < of_.ring_) return kept(place);
             if constexpr (std::is_same_v<T, A>) return of_.with_.outputs + v * of_.with_.columns;
-            return nullptr;  // refused: it would have been rounded
+            return nullptr;  // not reached: the Python wrapper refuses it, as a stored output is rounded
         }
 
         TGRAPH_INLINE void set_factor(int64_t slot, int64_t i, int64_t row, int64_t child, int64_t node) {
@@ -216,7 +217,7 @@ public:
                 if (with.weights.values && weighs) factor = times(factor, with.weights.values[i]);
                 factors_[slot] = child < 0 ? minus(factor) : factor;
             } else if (of_.kernels_.weighted) {
-                factors_[slot] = with.weights.values[i];  // 0 where there is none
+                factors_[slot] = with.weights.values[i];  // 0 on arcs without a weight
             }
         }
 
@@ -252,10 +253,10 @@ public:
     Worker worker() { return Worker(*this); }
 
 private:
-    static constexpr int64_t streamed_bytes = 1 << 25;  // beyond this, what was written is not in the cache when read
+    static constexpr int64_t streamed_bytes = 1 << 25;  // larger results do not stay in the cache
     static constexpr int64_t ring_bytes = 1 << 20;
 
-    // What others needed unscaled.
+    // Scales the outputs at the end if other rows needed them unscaled.
     void scale() {
         if constexpr (std::is_same_v<T, A>) {
             const int parts = part_count(rows_.num_vertices * with_.columns);

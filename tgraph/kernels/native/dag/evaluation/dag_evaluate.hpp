@@ -1,10 +1,8 @@
-// Evaluating a linear DAG of compressed rows: from the names of operations to their kernels.
+// Evaluation of a linear DAG of compressed rows: dispatch from the names of reduction and edge operation to kernels.
 #pragma once
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 
-#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -15,15 +13,7 @@
 
 namespace tgraph {
 
-template <class T>
-using Optional = std::optional<In<T>>;
-
-template <class T>
-const T* data_of(const Optional<T>& array) {
-    return array ? array->data() : nullptr;
-}
-
-// Writes left * total of each output.
+// Writes left * total for each output.
 template <class Total, class T>
 struct Output {
     T* out;
@@ -36,17 +26,13 @@ struct Output {
     }
 };
 
-// The vector of all nodes, or all but the outputs where nobody asks for them, the inputs filled in.
+// The vector of the values of all nodes, without outputs if no row needs them; inputs are filled in.
 template <class T>
 Scratch<T> state_of(const T* inputs, const T* right, const DagRows& rows, const DagPlan& plan) {
     const int64_t num_vertices = rows.num_vertices;
     Scratch<T> state(rows.num_rows + (plan.keeps_outputs(rows) ? num_vertices : 0));
-    const int parts = part_count(num_vertices);
-    for_each_part(parts, [&](int part) {
-        const Range range = part_of(num_vertices, part, parts);
-        for (int64_t v = range.begin; v < range.end; ++v)
-            state.data()[v] = right ? times(right[v], inputs[v]) : inputs[v];
-    });
+    T* const nodes = state.data();
+    for_each_entry(num_vertices, [=](int64_t v) { nodes[v] = right ? times(right[v], inputs[v]) : inputs[v]; });
     return state;
 }
 
@@ -68,7 +54,7 @@ void evaluate_as(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& 
     DagColumns<T, A>(rows, plan, with, dag_kernels<Reduce, Edge, T, A>()).run();
 }
 
-// Calls evaluate_as for the operations that there are.
+// Calls evaluate_as for the pairs that are compiled.
 template <class T, class A>
 void evaluate_named(const DagRows& rows, const DagPlan& plan, const DagData<T, A>& with,
                     std::string_view reduce, std::string_view edge, bool is_signed) {
@@ -87,14 +73,10 @@ void evaluate_named(const DagRows& rows, const DagPlan& plan, const DagData<T, A
     throw std::invalid_argument("reduce, edge: no such pair");
 }
 
-// Numbers as Python passes them: 16-bit floating ones by their bits.
-template <class T>
-using Passed = std::conditional_t<is_narrow<T>, int16_t, T>;
-
 template <class T, class A>
 void evaluate(const DagPlan& plan, const DagRows& rows, In<Passed<T>> data, int64_t columns, std::string_view reduce,
-              std::string_view edge, bool is_signed, A identity, Optional<A> weights, bool of_outputs,
-              Optional<A> left, Optional<A> right, Out<Passed<T>> out) {
+              std::string_view edge, bool is_signed, A identity, In<A> weights, bool of_outputs, In<A> left,
+              In<A> right, Out<Passed<T>> out) {
     const auto numbers = static_cast<int64_t>(data.shape(0));
     if (columns < 1 || numbers != rows.num_vertices * columns || data.shape(0) != out.shape(0))
         throw std::invalid_argument("data, out: expected [n, columns]");
@@ -102,9 +84,9 @@ void evaluate(const DagPlan& plan, const DagRows& rows, In<Passed<T>> data, int6
                              reinterpret_cast<T*>(out.data()),
                              columns,
                              identity,
-                             data_of<A>(left),
-                             data_of<A>(right),
-                             {data_of<A>(weights), of_outputs}};
+                             left.data(),
+                             right.data(),
+                             {weights.data(), of_outputs}};
     evaluate_named(rows, plan, with, reduce, edge, is_signed);
 }
 
@@ -117,7 +99,7 @@ void define_evaluate(nb::module_& module, const char* name) {
                nb::call_guard<nb::gil_scoped_release>());
 }
 
-// One file for each kind of number, for they take long to compile.
+// One file per group of dtypes, so that they compile in parallel.
 void bind_dag_float32(nb::module_& module);
 void bind_dag_float64(nb::module_& module);
 void bind_dag_integers(nb::module_& module);

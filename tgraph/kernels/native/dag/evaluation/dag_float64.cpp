@@ -1,3 +1,4 @@
+// Evaluation of DAGs in float64.
 #include "dag/evaluation/dag_evaluate.hpp"
 
 namespace tgraph {

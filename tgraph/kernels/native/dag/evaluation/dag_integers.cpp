@@ -1,3 +1,4 @@
+// Evaluation of DAGs on integers and bytes.
 #include "dag/evaluation/dag_evaluate.hpp"
 
 namespace tgraph {

@@ -1,3 +1,4 @@
+// Evaluation of DAGs on bfloat16 and float16, accumulated in float32.
 #include "dag/evaluation/dag_evaluate.hpp"
 
 namespace tgraph {

@@ -1,7 +1,8 @@
-// A linear DAG of compressed rows, and how its evaluation is cut into work for threads.
+// A linear DAG of compressed rows, and the partition of its evaluation into chunks for threads.
 //
-// Nodes are numbered through: n inputs, R virtual vertices, n outputs. Row r lists the children of node n + r; ~node is
-// a child that is subtracted. Rows are evaluated phase by phase, and where a phase has tasks, each of these in order.
+// Nodes: n inputs, R virtual vertices, n outputs, numbered in this order. Row r lists the children of node n + r; ~node
+// is a child that is subtracted. Phases are evaluated one after the other, with their chunks in parallel; a phase may
+// have tasks, whose rows are evaluated in order on one thread.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,8 @@ TGRAPH_INLINE Child node_of(Child child) {
     return child ^ (child >> (8 * sizeof(Child) - 1));
 }
 
-// Of the two widths of children, and of an order, at most one is not null; without an order the rows are in their own.
+// Children, and the order of evaluation, are given in 32 or 64 bits; the other pointer is null. Both orders are null if
+// rows are evaluated in their own order.
 struct DagRows {
     int64_t num_vertices, num_rows;
     const int64_t* offset;
@@ -39,32 +41,33 @@ struct DagRows {
     }
 };
 
-// Some children of a row too long for one thread, reduced ahead of the rows of its phase if these have no part in them.
+// Some children of a long row. `ready` : none of them belongs to the same phase, so that the piece can be reduced in
+// parallel before the rows of the phase.
 struct DagPiece {
     int64_t position, begin, end;
     bool ready;
 };
 
-// Stretches of the order of evaluation. None of this depends on the number of threads.
+// The partition depends on the DAG alone, not on the number of threads.
 class DagPlan {
 public:
     struct Phase {
         Range chunks, pieces;
         int64_t work;
-        bool has_tasks;  // whose rows may need earlier ones of theirs
+        bool has_tasks;  // rows may depend on earlier rows of their task
     };
 
-    static constexpr int64_t grain = 512;     // work of a chunk, which is a row or a child
-    static constexpr int64_t longest = 4096;  // children of a row that are reduced at once
+    static constexpr int64_t grain = 512;     // work of a chunk: one unit per row and per child
+    static constexpr int64_t longest = 4096;  // children of a piece
 
     std::vector<Phase> phases;
-    std::vector<Range> chunks;  // of positions; whole tasks
+    std::vector<Range> chunks;  // positions in the order; whole tasks
     std::vector<DagPiece> pieces;
-    std::vector<int64_t> position;  // of each row; empty where rows are in order, or no row needs an output
-    int64_t most_pieces = 0;
-    int64_t reach = 0;  // how far ahead of a row an output of its chunk stands that it needs, at most
-    bool needs_outputs = false;      // some row needs an output
-    bool needs_far_outputs = false;  // and one of another chunk
+    std::vector<int64_t> position;   // of each row; empty if rows are in order, or no row needs an output
+    int64_t most_pieces = 0;         // of a phase
+    int64_t reach = 0;               // maximum distance of a row to an output of its chunk that it needs
+    bool needs_outputs = false;      // some row has an output as a child
+    bool needs_far_outputs = false;  // some row has an output of another chunk as a child
 
     DagPlan(const DagRows& rows, const int64_t* bounds, int64_t num_phases, const int64_t* tasks,
             int64_t num_tasks) {
@@ -92,7 +95,7 @@ public:
         return {first, last};
     }
 
-    // Whether totals of outputs have to be kept for others, or until the rows are done in an order of their own.
+    // Whether totals of outputs are stored, for other rows or until all rows are evaluated.
     bool keeps_outputs(const DagRows& rows) const { return needs_outputs || !rows.in_order(); }
 
 private:
@@ -167,8 +170,8 @@ private:
     }
 };
 
-// Runs the phases one after the other, those of little work on the calling thread alone. `evaluator` gives workers, one
-// for each member of the team, which reduce pieces and chunks; `columns` scales the work.
+// Runs the phases one after the other, phases of little work on the calling thread alone. `evaluator.worker()` creates
+// the state of a thread, which reduces pieces and chunks; `columns` scales the work.
 template <class Evaluator>
 void run_phases(const DagPlan& plan, int64_t columns, Evaluator& evaluator) {
     int64_t most = 0;
@@ -187,7 +190,7 @@ void run_phases(const DagPlan& plan, int64_t columns, Evaluator& evaluator) {
         Chunks chunks(phase.chunks.end - phase.chunks.begin);
         run_team(threads, [&](int rank) {
             chunks.each([&](int64_t i) { worker(rank).chunk(phase, phase.chunks.begin + i); });
-            if (workers[rank]) workers[rank]->settle();
+            if (workers[rank]) workers[rank]->finish_phase();
         });
     }
 }

@@ -1,5 +1,5 @@
-// Decoding rows of a linear DAG: the inputs that the paths from an output lead to, ascending, what is subtracted taken
-// away again.
+// Decoding of rows of a linear DAG by depth-first search: the inputs reached from an output, ascending, with subtracted
+// inputs cancelled. Parallel over rows.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace tgraph {
 
-// One input on a path, and the arc that carries the weight of the path.
+// An input at the end of a path, and the arc that carries the weight of the path.
 struct DagLeaf {
     int64_t input, arc;
     bool subtracted;
@@ -38,7 +38,7 @@ public:
                 continue;
             }
             const bool weighs = of_outputs_ && node.row >= rows_.num_virtual();
-            for (int64_t i = rows_.offset[node.row + 1]; i-- > rows_.offset[node.row];) {  // the first is taken first
+            for (int64_t i = rows_.offset[node.row + 1]; i-- > rows_.offset[node.row];) {  // the first is popped first
                 const int64_t child = rows_.child(i), below = node_of(child);
                 const bool is_input = below < rows_.num_vertices;
                 stack_.push_back({is_input ? ~below : below - rows_.num_vertices,
@@ -55,11 +55,11 @@ public:
 
 private:
     struct Node {
-        int64_t row, arc;  // ~input for one
+        int64_t row, arc;  // row: or ~input
         bool subtracted;
     };
 
-    // Keeps as many leaves of each input as remain of it.
+    // Keeps added minus subtracted leaves of each input.
     void cancel() {
         std::size_t kept = 0;
         for (std::size_t i = 0, next; i < leaves_.size(); i = next) {
@@ -78,7 +78,7 @@ private:
     std::vector<Node> stack_;
 };
 
-// Calls visit(i, leaves) for each of some outputs.
+// Calls visit(i, leaves) for each output.
 template <class Visit>
 void decode_rows(const DagRows& rows, bool of_outputs, const int64_t* outputs, int64_t count, Visit visit) {
     constexpr int64_t grain = 64;

@@ -1,4 +1,5 @@
-// Rows whose entries are vertices and virtual rows, written out as neighbours again.
+// Decompression of rows whose entries are vertices and virtual rows to lists of neighbors: lengths in a first pass,
+// which also validates the entries, then the rows in parallel.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace tgraph {
 namespace {
 
-// Rows 0..R-1 are the virtual ones, which refer to earlier ones; entry n + i stands for row i.
+// Rows 0..R-1 are virtual and refer to earlier rows only; entry n + i stands for virtual row i.
 template <class Entry>
 class Unfolding {
 public:
@@ -23,8 +24,8 @@ public:
           num_vertices_(num_vertices), num_virtual_(num_virtual), num_arcs_(num_arcs), length_(num_virtual),
           depth_(num_virtual) {}
 
-    // Where the neighbours of each row begin, [rows + 1]. False where the rows do not fit each other, or stand for
-    // another number of arcs; only otherwise may they be written.
+    // Computes the offsets of the rows, [rows + 1]. Returns false if an entry is invalid, or if the number of arcs is
+    // not num_arcs; `write` may only be called if it is true.
     bool measure(int64_t* begin) {
         for (int64_t row = 0; row < num_virtual_; ++row)
             if (!measure_row(row, row, length_[row], depth_[row])) return false;
@@ -56,7 +57,7 @@ public:
 private:
     static constexpr int deepest = std::numeric_limits<uint8_t>::max();
 
-    // What is more than the arcs there are does not grow further.
+    // Limits lengths to avoid overflow; anything above num_arcs is invalid.
     int64_t capped(int64_t length) const { return std::min(length, num_arcs_ + 1); }
 
     bool measure_row(int64_t row, int64_t before, int64_t& length, uint8_t& depth) const {
@@ -79,11 +80,11 @@ private:
         return deep < deepest;
     }
 
-    // Writes a virtual row out once, and copies it from there wherever it comes again.
+    // Decodes a virtual row once, and copies it from there when it recurs.
     struct Writer {
         const Unfolding& of;
         const Entry* neighbors;
-        std::vector<int64_t> written;  // where; -1 for nowhere yet
+        std::vector<int64_t> written;  // position of each decoded virtual row, -1 for none
 
         Entry* row(int64_t row, Entry* to) {
             for (int64_t i = of.offset_[row]; i < of.offset_[row + 1]; ++i) {

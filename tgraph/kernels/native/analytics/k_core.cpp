@@ -1,9 +1,10 @@
-// Core numbers by peeling: the vertices of least degree are removed, level after level.
+// k-core decomposition by parallel peeling: vertices of least degree are removed, level by level (PKC: Kabir and
+// Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW 2017).
 //
-// All threads peel one level at the same time: blocks of vertices found at the level, each with those that it brings
-// down to it (after PKC: Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", IPDPSW 2017). Where
-// these are many, as where the core falls apart, they are shared out again. An arc is walked once from each end, and a
-// level looks at the vertices left, which have a degree of at least the level: O(m).
+// In a level, threads remove blocks of vertices, and process vertices whose degree falls to the level themselves;
+// beyond a limit these are redistributed among all threads, which balances the load when a core collapses. Degrees are
+// decremented by compare-and-swap (relaxed). Each arc is processed once from each end, and a level scans the remaining
+// vertices, whose degrees are at least the level: O(m) in total.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -15,12 +16,12 @@
 #include "base/memory.hpp"
 #include "threads/parallel.hpp"
 #include "base/rows.hpp"
-#include "analytics/sides.hpp"
+#include "analytics/undirected_rows.hpp"
 
 namespace tgraph {
 namespace {
 
-// Twice the number of vertices fits: where arcs have a direction a neighbour may count twice.
+// Holds twice the number of vertices: in a directed graph a neighbor may count twice.
 template <class Neighbor>
 using Degree = std::make_unsigned_t<Neighbor>;
 
@@ -35,15 +36,15 @@ public:
     void run() { threads_ == 1 ? peel<false>() : peel<true>(); }
 
 private:
-    // Vertices next to each other in `left_`: some of them left, and in the same place of `queue_` those found.
+    // A slice of `left_` with `left` remaining vertices, and of `queue_` with `found` vertices of the current level.
     struct Block {
         int64_t begin, left, found;
-        Degree<Neighbor> least;  // degree of those left
+        Degree<Neighbor> least;  // the least degree of the remaining vertices
     };
 
-    // Of the team: the vertices that it has brought down to the level, and those of them that it leaves to others.
+    // Per thread: vertices that it has lowered to the level, and those of them to redistribute.
     struct alignas(64) Member {
-        std::vector<Neighbor> brought_down, left_over;
+        std::vector<Neighbor> lowered, left_over;
     };
 
     const Sides<Neighbor>& sides_;
@@ -54,7 +55,7 @@ private:
     std::vector<Member> members_;
     std::vector<Neighbor> shared_out_;
 
-    static constexpr int64_t most_kept = worth_a_thread(1 << 14);  // arcs of vertices that a member brings down
+    static constexpr int64_t most_kept = worth_a_thread(1 << 14);  // arcs that a thread processes before redistribution
 
     template <bool shared>
     void peel() {
@@ -70,11 +71,11 @@ private:
         for (Degree<Neighbor> level = 0; !blocks_.empty(); ++level) {
             poll_interruption();
             split_blocks(level);
-            // What is brought down to the level from now on is not found a second time.
+            // Vertices that are lowered to the level from here on are not found a second time.
             if (sum(&Block::found) > 0)
                 remove_blocks<shared>(level);
             else
-                level = std::max(level, least() - 1);  // there is nothing on the levels below
+                level = std::max(level, least() - 1);  // skips empty levels
             drop_peeled();
         }
     }
@@ -123,13 +124,13 @@ private:
         }
     }
 
-    // Each of so many vertices of a level has at least as many arcs.
+    // Each vertex has at least `level` arcs.
     int threads_for(int64_t vertices, Degree<Neighbor> level) const {
         constexpr int64_t worth_sharing = worth_a_thread(1 << 13);
         return vertices * static_cast<int64_t>(level) < worth_sharing ? 1 : threads_;
     }
 
-    // Whether members have left something over.
+    // Collects the vertices to redistribute; returns whether there are any.
     bool share_out() {
         shared_out_.clear();
         for (Member& member : members_) {
@@ -139,7 +140,7 @@ private:
         return !shared_out_.empty();
     }
 
-    // Once less than half of the vertices looked at are left, the blocks are filled anew.
+    // Compacts the blocks once less than half of their vertices remain.
     void drop_peeled() {
         const int64_t left = sum(&Block::left), last = blocks_.back().begin;
         if (2 * left > last) return;
@@ -161,7 +162,8 @@ private:
         return degree;
     }
 
-    // Moves the vertices of the level to the queue and drops those peeled before; returns how many it moved.
+    // Moves the vertices of the level to the queue and drops those peeled before, without branches; returns how many it
+    // moved.
     int64_t split(Neighbor* left, Block& block, Neighbor* queue, Degree<Neighbor> level) const {
         int64_t kept = 0, moved = 0;
         block.least = std::numeric_limits<Degree<Neighbor>>::max();
@@ -178,23 +180,23 @@ private:
         return moved;
     }
 
-    // Removes the vertices in the queue and those that come to their level by that; with others, only as many of these
-    // as are not worth a thread of their own.
+    // Removes the vertices in the queue, and those that are lowered to the level by it; with several threads up to a
+    // limit, and the rest is left over for redistribution.
     template <bool shared>
     void remove(Row<Neighbor> queue, Member& member, Degree<Neighbor> level) {
-        std::vector<Neighbor>& brought_down = member.brought_down;
-        brought_down.clear();
+        std::vector<Neighbor>& lowered = member.lowered;
+        lowered.clear();
         for (const Neighbor* v = queue.begin; v != queue.end; ++v) {
             fetch_later(queue.begin, v - queue.begin, queue.end - queue.begin);
-            remove_vertex<shared>(*v, brought_down, level);
+            remove_vertex<shared>(*v, lowered, level);
         }
         std::size_t i = 0;
-        for (int64_t arcs = 0; i < brought_down.size() && (!shared || arcs < most_kept); ++i) {
-            fetch_later(brought_down.data(), i, brought_down.size());
-            arcs += sides_.degree(brought_down[i]);
-            remove_vertex<shared>(brought_down[i], brought_down, level);
+        for (int64_t arcs = 0; i < lowered.size() && (!shared || arcs < most_kept); ++i) {
+            fetch_later(lowered.data(), i, lowered.size());
+            arcs += sides_.degree(lowered[i]);
+            remove_vertex<shared>(lowered[i], lowered, level);
         }
-        member.left_over.insert(member.left_over.end(), brought_down.begin() + i, brought_down.end());
+        member.left_over.insert(member.left_over.end(), lowered.begin() + i, lowered.end());
     }
 
     TGRAPH_INLINE void fetch_later(const Neighbor* queue, int64_t i, int64_t count) const {
@@ -203,17 +205,17 @@ private:
     }
 
     template <bool shared>
-    void remove_vertex(Neighbor v, std::vector<Neighbor>& brought_down, Degree<Neighbor> level) {
+    void remove_vertex(Neighbor v, std::vector<Neighbor>& lowered, Degree<Neighbor> level) {
         for (int side = 0; side < sides_.count; ++side) {
             const Row<Neighbor> row = sides_.row(side, v);
             for (const Neighbor* u = row.begin; u != row.end; ++u) {
                 if (u != row.begin && *u == *(u - 1)) continue;
-                if (lower<shared>(degree_[*u], level)) brought_down.push_back(*u);
+                if (lower<shared>(degree_[*u], level)) lowered.push_back(*u);
             }
         }
     }
 
-    // Lowers a degree above the level by one; true where it comes to the level by that.
+    // Decrements a degree above the level; returns whether it reaches the level.
     template <bool shared>
     static bool lower(Degree<Neighbor>& degree, Degree<Neighbor> level) {
         if constexpr (!shared) return degree > level && --degree == level;
@@ -226,8 +228,8 @@ private:
 };
 
 template <class Neighbor>
-void peel(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int64_t>> in_offset,
-          std::optional<In<Neighbor>> in_neighbors, Out<int64_t> core) {
+void peel(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
+          Out<int64_t> core) {
     const Sides<Neighbor> sides(offset, neighbors, in_offset, in_neighbors);
     const Scratch<Degree<Neighbor>> degree(sides.num_vertices);
     const int threads = part_count(sides.num_arcs());

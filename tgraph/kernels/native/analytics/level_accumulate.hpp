@@ -1,4 +1,6 @@
-// Sums that pass from level to level of a search, by push or by pull.
+// Accumulation of sums along the levels of a breadth-first search, as in betweenness centrality (Brandes, "A faster
+// algorithm for betweenness centrality", 2001), by push or pull per level. Parallel over searches if there are enough,
+// else over the rows (pull) or target ranges (push) of a level, so that no atomics are needed.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +24,7 @@ struct Adjacency {
     int64_t degree(int64_t row) const { return offset[row + 1] - offset[row]; }
 };
 
-// What is added: numbers, or the logarithms of numbers too large or small to be held themselves.
+// Sums of numbers, or of logarithms (log-sum-exp) of numbers that would overflow or underflow.
 struct Numbers {
     static constexpr double zero = 0;
     static double add(double a, double b) { return a + b; }
@@ -36,21 +38,21 @@ struct Logarithms {
     }
 };
 
-// What the sweep of one search reads and writes.
+// Data of the sweep of one search.
 //
-// values[v] = bias[v] + the sum of values[u] over the distinct neighbours u of v in the level before. Sums are added in
-// ascending order of the neighbours. A pull adds the neighbours on other levels too, where the values are still zero:
-// both ways give the same bits, and so does any number of threads.
+// values[v] = bias[v] + the sum of values[u] over the distinct neighbors u of v in the level before, in ascending order
+// of u. A pull also adds neighbors on other levels, whose values are still zero: push and pull, and any number of
+// threads, give the same bits.
 template <class Kind, class Neighbor, class Item>
 struct Sweep {
-    Adjacency<Neighbor> pull, push;  // the neighbours that are summed, and the transpose
+    Adjacency<Neighbor> pull, push;  // rows of the neighbors that are summed, and the transpose
     int64_t num_vertices;
     const Item* order;
     Item first_item;            // that of vertex 0
     std::vector<Range> levels;  // positions in the order
     const double* bias;
-    double* sums;    // of the neighbours' values; zero where nothing was pushed yet
-    double* values;  // zero where a level was not reached yet
+    double* sums;    // of the values of neighbors; zero before the first push
+    double* values;  // zero on levels that are not processed yet
 
     int64_t vertex(int64_t position) const { return order[position] - first_item; }
 
@@ -59,13 +61,13 @@ struct Sweep {
         Neighbor before = -1;
         for (int64_t i = pull.offset[row], end = pull.offset[row + 1]; i < end; ++i) {
             const Neighbor u = pull.neighbors[i];
-            sum = Kind::add(sum, u == before ? Kind::zero : values[u]);  // parallel arcs lie side by side
+            sum = Kind::add(sum, u == before ? Kind::zero : values[u]);  // parallel arcs are adjacent
             before = u;
         }
         sums[row] = sum;
     }
 
-    // Rows lie anywhere in memory: those of the next members are sent for.
+    // Prefetches the rows of the next vertices, which are at random addresses.
     TGRAPH_INLINE void fetch_ahead(const Adjacency<Neighbor>& arcs, int64_t position, int64_t end) const {
         if (position + 16 < end) fetch(arcs.offset + vertex(position + 16));
         if (position + 8 < end) fetch(arcs.neighbors + arcs.offset[vertex(position + 8)]);
@@ -78,8 +80,8 @@ struct Sweep {
         }
     }
 
-    // Adds the value of a vertex to the sums of its neighbours in [first, end). Those on other levels get it too: their
-    // sums have been used already.
+    // Adds the value of a vertex to the sums of its neighbors in [first, end). Neighbors on other levels receive it
+    // too, which is harmless: their sums have been used already.
     void push_row(int64_t row, int64_t first, int64_t end) const {
         const Neighbor *u = push.neighbors + push.offset[row], *last = push.neighbors + push.offset[row + 1];
         const double value = values[row];
@@ -100,8 +102,8 @@ struct Sweep {
     }
 };
 
-// Runs a sweep with at most so many threads. Small levels are done by one thread, since the others would take longer to
-// wake than to help; big ones by a team, which adds first and then writes.
+// Runs a sweep with at most `threads` threads. Small levels are processed by the calling thread, large ones by the team
+// in two steps: sums, then values.
 template <class Kind, class Neighbor, class Item>
 class Sweeper {
 public:
@@ -121,7 +123,7 @@ public:
 private:
     static constexpr int64_t big = 1 << 14, rows_per_chunk = 1 << 8;
 
-    // The arcs in the rows of each level.
+    // The number of arcs of each level.
     std::vector<int64_t> count_arcs(const Adjacency<Neighbor>& arcs) const {
         std::vector<int64_t> count(num_levels_);
         for (int64_t number = 0; number < num_levels_; ++number) {
@@ -139,8 +141,8 @@ private:
 
     int64_t rows(int64_t number) const { return sweep_.levels[number].end - sweep_.levels[number].begin; }
 
-    // A push reads and writes at random where a pull reads, and each member of a team looks at every row of the level
-    // before for its share of the arcs.
+    // A push has twice the random accesses of a pull, and each thread searches every row of the level before for its
+    // share of the arcs.
     int64_t push_work(int64_t number, int members) const {
         return 2 * push_arcs_[number - 1] + (members == 1 ? 1 : 8 * members) * rows(number - 1);
     }
@@ -177,7 +179,7 @@ private:
         });
     }
 
-    // The first vertex that a part of a push adds to: each is a range with as many arcs as the others'.
+    // The first target of a part of a push: parts are ranges of targets with equal numbers of arcs.
     int64_t border(int part) const {
         const int64_t *offset = sweep_.pull.offset, *end = offset + sweep_.num_vertices;
         if (part == threads_) return sweep_.num_vertices;
@@ -190,17 +192,16 @@ private:
     std::vector<int64_t> pull_arcs_, push_arcs_;
 };
 
-// Several searches over the same graph, laid side by side: item c * n + v is vertex v in search number c.
+// Several searches over the same graph: item c * n + v is vertex v in search c.
 template <class Kind, class Neighbor, class Item>
 struct Searches {
-    Sweep<Kind, Neighbor, Item> first;  // the arrays of the first search, and no levels
+    Sweep<Kind, Neighbor, Item> first;  // arrays of the first search, without levels
     int64_t count;
     const int64_t* level_offset;
     int64_t num_levels;
     bool descending;
 
-    // As many threads as there is work for: each takes whole searches where these are enough for all, and otherwise
-    // they share one search after the other.
+    // Parallel over searches if there are at least as many as threads, else within one search after the other.
     void sweep() const {
         const int64_t arcs = first.pull.offset[first.num_vertices];
         const int threads = count * (arcs + first.num_vertices) < 2 * items_per_part ? 1 : thread_count();

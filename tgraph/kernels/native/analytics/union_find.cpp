@@ -1,32 +1,28 @@
-// Bindings of the union-find, and of the search for the vertices that it still has to look at.
-#include "analytics/join.hpp"
-
-#include <nanobind/stl/optional.h>
+// Bindings of union-find (union_find.hpp), and of the selection of vertices outside of the largest component.
+#include "analytics/union_find.hpp"
 
 #include <numeric>
-#include <optional>
 
 #include "base/bindings.hpp"
 
 namespace tgraph {
 namespace {
 
-// False, and nothing done, where the labels are no forest.
+// Returns false, without changes, if the labels are no forest.
 template <class Neighbor, class Label>
-bool join(In<int64_t> offset, In<Neighbor> neighbors, std::optional<In<int64_t>> rows, int64_t width,
-          Out<Label> label) {
+bool join(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> rows, int64_t width, Out<Label> label) {
     const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
     const ForestCheck found = check_forest(label.data(), num_vertices);
     if (!found.fits) return false;
-    const int64_t num_rows = rows ? static_cast<int64_t>(rows->shape(0)) : num_vertices;
-    const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, !rows, rows ? rows->data() : nullptr,
-                              num_rows,      width};
+    const bool all = !rows.is_valid();
+    const int64_t num_rows = all ? num_vertices : static_cast<int64_t>(rows.shape(0));
+    const Rows<Neighbor> held{offset.data(), neighbors.data(), num_vertices, all, rows.data(), num_rows, width};
     Joiner<Neighbor, Label>(held, label.data(), found.fresh).run();
     return true;
 }
 
-// Joins along the rows of a block, the first of which is that of the vertex `first`; labels are left in trees that
-// `flatten_labels` flattens once all blocks have been seen. The caller answers for the labels and neighbours.
+// Joins along the rows of a block, whose first row is that of vertex `first`; trees are flattened by `flatten_labels`
+// after all blocks. Labels and neighbors are validated by the caller.
 template <class Neighbor, class Label>
 void join_block(In<int64_t> offset, In<Neighbor> neighbors, int64_t first, Out<Label> label) {
     const auto num_rows = static_cast<int64_t>(offset.shape(0)) - 1;
@@ -41,7 +37,7 @@ void join_block(In<int64_t> offset, In<Neighbor> neighbors, int64_t first, Out<L
     });
 }
 
-// Lets every vertex point at its root. False where the labels are no forest.
+// Points every vertex at its root. Returns false if the labels are no forest.
 template <class Label>
 bool flatten_labels(Out<Label> label) {
     const auto num_vertices = static_cast<int64_t>(label.shape(0));
@@ -53,7 +49,7 @@ bool flatten_labels(Out<Label> label) {
     return true;
 }
 
-// Whether a vertex is in another tree than that of `root` and has more than `width` arcs.
+// Whether a vertex is in another tree than `root` and has more than `width` arcs.
 template <class Label>
 struct Outside {
     const int64_t* offset;
@@ -64,8 +60,7 @@ struct Outside {
     bool operator()(int64_t v) const { return (label[v] != root) & (offset[v + 1] - offset[v] > width); }
 };
 
-// starts[i] becomes the number of vertices outside in the first i of the parts, of which there are shape(starts) - 1.
-// Returns how many arcs they have in all.
+// starts[i] = number of vertices outside in the first i parts, of shape(starts) - 1. Returns the number of their arcs.
 template <class Label>
 int64_t count_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width, Out<int64_t> starts) {
     const Outside<Label> outside{offset.data(), label.data(), root, width};
@@ -100,7 +95,7 @@ void list_outside(In<int64_t> offset, In<Label> label, Label root, int64_t width
         const Range range = part_of(size, static_cast<int>(part), parts);
         int64_t next = start[part];
         for (int64_t v = range.begin; next < start[part + 1] && v < range.end; ++v) {
-            out[next] = v;  // overwritten by the next one, unless it is one: no branch could be guessed
+            out[next] = v;  // branch-free compaction: overwritten unless v is outside
             next += outside(v);
         }
     });

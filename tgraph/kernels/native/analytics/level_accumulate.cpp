@@ -1,5 +1,5 @@
-// Bindings of the sweep, and the counting sort that finds its order.
-#include "analytics/sweep.hpp"
+// Bindings of the accumulation by levels (level_accumulate.hpp), and a parallel counting sort of vertices by level.
+#include "analytics/level_accumulate.hpp"
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
@@ -7,7 +7,7 @@
 namespace tgraph {
 namespace {
 
-// Lists the positions of the depths 0 .. num_levels - 1 by depth, equal ones in order, and where each depth begins.
+// Stable counting sort of the positions by depth, for depths 0 .. num_levels - 1; level_offset : begin of each depth.
 template <class Item>
 void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset) {
     const auto size = static_cast<int64_t>(depth.shape(0));
@@ -15,7 +15,7 @@ void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset)
     const int32_t* depths = depth.data();
     Item* const out = order.data();
     int64_t* const begin = level_offset.data();
-    // A part costs a counter for each level: on a long path one part has to do.
+    // A part has a counter per level: fewer parts for many levels (paths).
     const int parts = static_cast<int>(std::clamp<int64_t>(size / (num_levels + 1), 1, part_count(size)));
     std::vector<int64_t> next(parts * num_levels);
     advise_huge_pages(out, size * sizeof(Item));
@@ -43,8 +43,8 @@ void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset)
     });
 }
 
-// The caller has checked that the items are below shape(values), a multiple of the number of vertices, and that the
-// levels lie in the order one after the other. `sums` and `values` come filled with the zero of their kind.
+// Validated by the caller: items are below shape(values), a multiple of the number of vertices, and levels are
+// consecutive in the order. `sums` and `values` are filled with the zero of Kind.
 template <class Kind, class Neighbor, class Item>
 void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> push_offset, In<Neighbor> push_neighbors,
            In<Item> order, In<int64_t> level_offset, bool descending, In<double> bias, Out<double> sums,

@@ -1,4 +1,4 @@
-// Connected components without locks: union-find on labels that point at smaller vertices (Afforest: Sutton, Ben-Nun,
+// Connected components by lock-free union-find, where labels point at smaller vertices (Afforest: Sutton, Ben-Nun,
 // Barak, IPDPS 2018, after Shiloach and Vishkin 1982).
 #pragma once
 
@@ -14,22 +14,22 @@
 
 namespace tgraph {
 
-// Trees over the vertices: the label of a vertex is a vertex of its tree that is not larger, that of a root itself.
-// All threads read and write the labels at once. Every value that one reads is or was an ancestor, which is all that
-// `join` and `flatten` build on: no order between different labels is needed.
+// Trees over the vertices: the label of a vertex is an ancestor that is not larger; a root is its own label. Labels are
+// read and written concurrently with relaxed order: every value read is or was an ancestor, which is the only invariant
+// that `join` and `flatten` need.
 template <class Label>
 class Forest {
 public:
     explicit Forest(Label* label) : label_(label) {}
 
-    // Hooks a vertex that nothing was done to under a smaller neighbour, or what that points at. All threads may hook
-    // at once, each vertex by one of them: no label is written by two, and no compare-and-swap is needed, the most
-    // expensive step of a `join`. There is no branch, since none could be predicted.
+    // Hooks a vertex that is still a singleton under the parent of a smaller neighbor. Each vertex is hooked by one
+    // thread, so that no compare-and-swap is needed, the most expensive step of a `join`. Branch-free, since the
+    // comparison is unpredictable.
     void hook(Label v, Label neighbor) const {
         at(v).store(neighbor < v ? parent(neighbor) : v, std::memory_order_relaxed);
     }
 
-    // Whether two vertices seem to be in two trees, by their grandparents.
+    // Whether two vertices appear to be in different trees, by their grandparents.
     bool apart(Label u, Label v) const { return parent(parent(u)) != parent(parent(v)); }
 
     // Hooks the root of the larger tree under the other's.
@@ -41,15 +41,15 @@ public:
             if (above == low) return;
             if (above == high && at(high).compare_exchange_strong(above, low, std::memory_order_relaxed)) return;
             a = parent(parent(high));
-            // The next to come by has a shorter way. Whoever stores here stores an ancestor: only roots may not be.
+            // Path compression. A plain store of an ancestor is safe, except at a root.
             if (a != above && above != high) at(high).store(a, std::memory_order_relaxed);
             b = parent(low);
         }
     }
 
-    // Lets a vertex point at its root. Roots do not change meanwhile: nothing is joined.
+    // Points a vertex at its root. Not concurrent with `join`, so that roots do not change.
     void flatten(Label v) const {
-        Label root = parent(parent(v));  // mostly it is: a loop from the vertex on would end after one step or two
+        Label root = parent(parent(v));  // mostly the root already, after one or two steps
         for (Label above; (above = parent(root)) != root;) root = above;
         at(v).store(root, std::memory_order_relaxed);
     }
@@ -63,8 +63,8 @@ private:
     Label* label_;
 };
 
-// Joins pairs of vertices. Most are in one tree already, and which cannot be predicted, so that a branch on each would
-// cost more than the rest: the others are picked out without one, and joined a batch at a time.
+// Joins pairs of vertices. Most are in the same tree already, but unpredictably: the other pairs are selected without a
+// branch, and joined in batches.
 template <class Label>
 class Joins {
 public:
@@ -103,14 +103,14 @@ void for_each_range(int64_t items, int64_t grain, Body&& body) {
     });
 }
 
-// Some rows of a CSR structure, or all of them, and at most `width` arcs of each.
+// All or some rows of a CSR structure, and at most `width` arcs of each.
 template <class Neighbor>
 struct Rows {
     const int64_t* offset;
     const Neighbor* neighbors;
     int64_t num_vertices;
     bool all;
-    const int64_t* rows;  // where not all
+    const int64_t* rows;  // if not all
     int64_t num_rows, width;
 
     bool is_whole() const { return all && width >= offset[num_vertices]; }
@@ -118,12 +118,12 @@ struct Rows {
     Range arcs(int64_t row) const { return {offset[row], std::min(offset[row + 1], offset[row] + width)}; }
 };
 
-// Merges the trees of the two ends of every arc, and lets every vertex point at its root, which is the smallest vertex
-// of the tree: the same whichever thread was first.
+// Joins the trees of both ends of every arc, and points every vertex at its root, the smallest vertex of the tree: the
+// result does not depend on the order of joins.
 template <class Neighbor, class Label>
 class Joiner {
 public:
-    // `fresh` says that every vertex is a tree by itself.
+    // `fresh` : every vertex is a tree by itself.
     Joiner(const Rows<Neighbor>& rows, Label* label, bool fresh) : rows_(rows), forest_(label), fresh_(fresh) {}
 
     void run() const {
@@ -154,13 +154,13 @@ private:
         });
     }
 
-    // The loops work on copies: what a member holds would be loaded again after every atomic access.
+    // The loops below copy members to locals, which would be reloaded after every atomic access otherwise.
 
-    // Joins along the first two arcs of each row, which are brought from memory once: their neighbours are kept.
+    // Joins along the first two arcs of each row. Rows are read once; their first two neighbors are stored.
     void join_two() const {
         const Scratch<Label> kept(2 * static_cast<std::size_t>(rows_.num_rows));
         for_each_range(rows_.num_rows, vertices_per_chunk, [&](Range range) { hook_first(range, kept.data()); });
-        // Threads that hooked side by side left chains as long as there are chunks, which every join would climb.
+        // Concurrent hooks leave chains as long as the number of chunks, which every join would climb.
         if (thread_count() > 1) flatten();
         for_each_range(rows_.num_rows, vertices_per_chunk, [&](Range range) {
             const auto rows = rows_;
@@ -173,9 +173,9 @@ private:
         });
     }
 
-    // Hooks by the first arc of each row, and keeps two neighbours: the row itself where it has fewer.
+    // Hooks each row under its first neighbor, and stores two neighbors; the row itself in place of missing ones.
     void hook_first(Range range, Label* pair) const {
-        constexpr int64_t distance = 32;  // so many rows ahead neighbours are sent for
+        constexpr int64_t distance = 32;  // prefetch distance in rows
         const auto rows = rows_;
         const auto forest = forest_;
         for (int64_t i = range.begin; i < range.end; ++i) {
@@ -190,7 +190,7 @@ private:
     }
 
     void join_rows(Range range) const {
-        constexpr int64_t distance = 16;  // so many rows ahead the labels of neighbours are sent for
+        constexpr int64_t distance = 16;  // prefetch distance in rows
         const auto rows = rows_;
         const auto forest = forest_;
         Joins<Label> joins(forest);
@@ -210,7 +210,7 @@ private:
 };
 
 struct ForestCheck {
-    bool fits;   // every label is a vertex and not larger than the vertex that has it
+    bool fits;   // every label is a vertex, and not larger than its own vertex
     bool fresh;  // every vertex is a root
 };
 
@@ -220,7 +220,7 @@ ForestCheck check_forest(const Label* label, int64_t num_vertices) {
     constexpr Bits sign = Bits{1} << (sizeof(Bits) * 8 - 1);
     std::atomic<bool> fits{true}, fresh{true};
     for_each_range(num_vertices, vertices_per_chunk, [&](Range range) {
-        Bits signs = 0, moved = 0;  // no branch, so that several labels are checked at once
+        Bits signs = 0, moved = 0;  // branch-free, so that the loop vectorises
         for (int64_t v = range.begin; v < range.end; ++v) {
             const auto own = static_cast<Bits>(v), above = static_cast<Bits>(label[v]);
             signs |= above | (own - above);
