@@ -348,3 +348,29 @@ def test_graphs_that_stream_run_as_written(tmp_path):
     tg.write(graph, tmp_path / "graph.tg")
     run = tg.run(Walk(), tg.open(tmp_path / "graph.tg", memory="1MB"), trace=True)
     assert not is_fused(run) and torch.allclose(run.values, tg.run(Walk(), graph).values, rtol=1e-4)
+
+
+def test_inference_mode():
+    def step(self, sub, x, received):
+        y = 0.1 * received(x * self.share)
+        with torch.inference_mode():
+            z = y * 0.5 + (1 / self.share) * received(x)
+            y = y + z
+        return y
+
+    both(step)
+    graph = graph_of()
+    with torch.inference_mode():
+        run = tg.run(Walk(), graph)
+    assert torch.allclose(run.values, tg.run(Walk(), graph).values, rtol=1e-4)
+
+
+def test_transforms_in_a_program():
+    def step(self, sub, x, received):
+        rows = torch.stack([self.share, self.bias])
+        y = torch.vmap(lambda row: row * x + (1 / self.share) * row)(rows).sum(0)
+        slope = torch.func.grad(lambda z: (z * z * self.share).sum())(x)
+        return 0.1 * received(x) + 0.01 * y + 0.1 * slope
+
+    (fused, _), _ = both(step)
+    assert is_fused(fused)

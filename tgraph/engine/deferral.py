@@ -31,6 +31,7 @@ from torch.overrides import TorchFunctionMode
 from tgraph.core.dispatch import is_available
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.library import in_functorch
 from tgraph.core.subgraph import Received, Subgraph, whole
 from tgraph.engine.expressions import FUNCTIONS, Node, Operand, Sum, contains_sum, factors, grouped, terms
 from tgraph.model import operators
@@ -263,9 +264,9 @@ class Deferral(TorchFunctionMode):
     def _sum(self, sub: Any, data: Tensor, reduce: str, edge: str, weights: Any, dtype: Any) -> Sum | None:
         """The node of a sum over all arcs, None for other aggregations."""
         graph, operand = sub if isinstance(sub, Graph) else sub.graph, self._operand(data)
-        if reduce != "sum" or edge not in ("copy", "mul") or dtype is not None or operand is None:
+        if not _records() or reduce != "sum" or edge not in ("copy", "mul") or dtype is not None:
             return None
-        if isinstance(operand, (int, float)) or data.dtype not in FLOATS or not self._fits(sub, weights, graph):
+        if not isinstance(operand, (Node, Tensor)) or data.dtype not in FLOATS or not self._fits(sub, weights, graph):
             return None
         selected = whole(graph, graph.everything(), "pull") if isinstance(sub, Graph) else sub
         own = weights if edge == "mul" else None
@@ -289,7 +290,7 @@ class Deferral(TorchFunctionMode):
     # ---- what the program calls --------------------------------------------------------------------------------------
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        by_program = _called_by_program()
+        by_program = _called_by_program() and _records()
         with torch._C.DisableTorchFunctionSubclass():
             return self._call(function, args, kwargs or {}, by_program)
 
@@ -392,7 +393,7 @@ class Deferral(TorchFunctionMode):
     def evaluate(self, node: Node) -> Tensor:
         """The value of a node."""
         if node.value is None:
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), torch.inference_mode(False):
                 node.value = self._value(node)
         return node.value
 
@@ -517,6 +518,11 @@ def _tensors(values: Any) -> list[Tensor]:
     if isinstance(values, dict):
         return [each for value in values.values() for each in _tensors(value)]
     return [values]
+
+
+def _records() -> bool:
+    """False in inference mode, whose tensors have no version, and in transforms, whose tensors end with them."""
+    return not torch.is_inference_mode_enabled() and not in_functorch()
 
 
 def _called_by_program() -> bool:
