@@ -55,6 +55,6 @@ def test_rows_number_their_arcs_through(launcher, width):
     for ids in (None, torch.tensor([7, 0, 299, 7]), torch.empty(0, dtype=torch.int64)):
         ids = None if ids is None else ids.to(launcher.device)
         selection = tg.neighbor_select(graph, ids, width=width)
-        rows = frontier.Rows.of(selection)
-        assert rows.before.equal(selection.offset) and rows.num_arcs == selection.num_arcs
-        assert rows.num_rows == len(selection.offset) - 1
+        *_, first, num_rows, num_arcs = frontier.arc_arguments(selection)
+        assert first.equal(selection.offset) and num_arcs == selection.num_arcs
+        assert num_rows == len(selection.offset) - 1

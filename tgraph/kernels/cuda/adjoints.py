@@ -13,8 +13,8 @@ from torch import Tensor
 
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
-from tgraph.kernels.cuda import frontier, sddmm
 from tgraph.kernels.cuda import pull as pulling
+from tgraph.kernels.cuda import sddmm
 from tgraph.kernels.cuda.aggregation import HELD_AS_INT32, by_receiver, reduced, rows_of
 from tgraph.kernels.cuda.pull import TYPES, Rows
 from tgraph.kernels.messages import Messages
@@ -41,7 +41,7 @@ def push_rows(sub: Subgraph, data: Tensor, reduction: Reduction, edge: str, weig
 
 def products(sub: Subgraph, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
     """As the portable `products`."""
-    return sddmm.products(frontier.Rows.of(sub.selection), sub.active_mask, row_data.to(data.dtype), data, heads)
+    return sddmm.products(sub.selection, sub.active_mask, row_data.to(data.dtype), data, heads)
 
 
 def argreduce(

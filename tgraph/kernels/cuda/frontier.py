@@ -6,7 +6,6 @@ A bitmap is int32 [ceil(n / 32)], vertex v its bit v % 32 of word v // 32.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -98,55 +97,20 @@ def split(graph: Graph, ids: Tensor, values: Tensor, threshold: Tensor) -> tuple
     return Frontier(graph, ids=parted[:size], count=(size, arcs)), parted[size:]
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a CSR structure whose arcs are numbered through, as the kernels take them.
+def arc_arguments(arcs: Selection) -> tuple[Tensor, Tensor, Tensor | None, Tensor, int, int]:
+    """The first arguments of kernels over the arcs of rows, and nothing gathered where the number of arcs is known.
 
-    offset, neighbors : the structure, int64 [n + 1] and int32/int64 [m].
-    ids : the rows, int64 [k], or None for all of them.
-    before : how many of the arcs come before each row, int64 [k + 1].
-    num_arcs : how many they are.
+    Returns (offset, neighbors, rows, first, number of rows, number of arcs): the structure, the rows int64 [k] or None
+    for all of them, and the number of the first selected arc of each row, int64 [k + 1].
     """
-
-    offset: Tensor
-    neighbors: Tensor
-    ids: Tensor | None
-    before: Tensor
-    num_arcs: int
-
-    @classmethod
-    def of(cls, selection: Selection) -> Rows:
-        """The rows of a selection, whose arcs are not gathered where their number is known."""
-        offset, neighbors = selection.stored_offset.contiguous(), selection.stored_neighbors.contiguous()
-        if selection.is_whole:
-            return cls(offset, neighbors, None, offset, len(neighbors))
-        ids = None if selection.rows is None else selection.rows.to(torch.int64).contiguous()
-        return cls.listed(offset, neighbors, ids, selection.known_num_arcs, selection.width)
-
-    @classmethod
-    def listed(
-        cls, offset: Tensor, neighbors: Tensor, ids: Tensor | None, num_arcs: int | None, width: int | None = None
-    ) -> Rows:
-        """Those rows, with `num_arcs` arcs where that is known, or at most the first `width` arcs of each."""
-        num_rows = len(offset) - 1 if ids is None else len(ids)
-        before = torch.empty(num_rows + 1, dtype=torch.int64, device=offset.device)
-        most = -1 if width is None else width
-        kernel = Kernel(SOURCE, "list_degrees")
-        runtime.launch(kernel, max(1, blocks(num_rows)), BLOCK, offset, ids, num_rows, most, before)
-        before.cumsum_(0)
-        return cls(offset, neighbors, ids, before, int(before[-1]) if num_arcs is None else num_arcs)
-
-    @property
-    def num_rows(self) -> int:
-        """k."""
-        return len(self.before) - 1
-
-    @property
-    def grid(self) -> int:
-        """How many blocks its arcs take."""
-        return blocks(self.num_arcs, ARCS_PER_BLOCK)
-
-    @property
-    def arguments(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor, int, int]:
-        """What kernels over the arcs of rows take first."""
-        return self.offset, self.neighbors, self.ids, self.before, self.num_rows, self.num_arcs
+    offset, neighbors, size = arcs.stored_offset.contiguous(), arcs.stored_neighbors.contiguous(), arcs.num_rows
+    if arcs.is_whole:
+        return offset, neighbors, None, offset, size, neighbors.shape[0]
+    rows = None if arcs.rows is None else arcs.rows.to(torch.int64).contiguous()
+    first = torch.empty(size + 1, dtype=torch.int64, device=offset.device)
+    most = -1 if arcs.width is None else arcs.width
+    kernel = Kernel(SOURCE, "list_degrees")
+    runtime.launch(kernel, max(1, blocks(size)), BLOCK, offset, rows, size, most, first)
+    first.cumsum_(0)
+    num_arcs = arcs.known_num_arcs
+    return offset, neighbors, rows, first, size, int(first[-1]) if num_arcs is None else num_arcs

@@ -12,9 +12,10 @@ from torch import Tensor
 from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.rows import Selection
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, relaxation, runtime
-from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, TYPES, Rows, blocks
+from tgraph.kernels.cuda.frontier import ARCS_PER_BLOCK, BLOCK, INDEX_TYPES, TYPES, arc_arguments, blocks
 from tgraph.kernels.cuda.relaxation import messages_of
 from tgraph.kernels.cuda.runtime import Argument, Kernel
 from tgraph.kernels.portable.aggregation import across
@@ -221,26 +222,28 @@ class Fixpoint:
     def _push(self) -> int:
         """One round from a frontier of any size; how many vertices it changed."""
         graph, values = self._graph, self._values
-        rows = self._rows()
-        sent = values.clone() if rows.ids is None else values.index_select(0, rows.ids)
+        arcs = arc_arguments(self._selection())
+        rows, num_arcs = arcs[2], arcs[-1]
+        sent = values.clone() if rows is None else values.index_select(0, rows)
         sums = frontier.new_sums(values.device, 4)
         one = (True, 1, 1)  # stored weights, a column, and a thread for it
-        given = (*rows.arguments, *one, sent, *self._sent("push"), graph.offset, values, self._reached, self._changed)
-        if rows.num_arcs:
-            runtime.launch(Kernel(relaxation.SOURCE, "push_arcs", self._types(graph)), rows.grid, BLOCK, *given, sums)
+        given = (*arcs, *one, sent, *self._sent("push"), graph.offset, values, self._reached, self._changed)
+        if num_arcs:
+            kernel, grid = Kernel(relaxation.SOURCE, "push_arcs", self._types(graph)), blocks(num_arcs, ARCS_PER_BLOCK)
+            runtime.launch(kernel, grid, BLOCK, *given, sums)
         self._forget_front()
         if self._far:
-            return self._put_off(min(len(values), rows.num_arcs), sums)
+            return self._put_off(min(len(values), num_arcs), sums)
         self._size, self._arcs, *_ = sums.tolist()
         self._ids, self._changed = self._changed, self._ids
         self._front, self._reached, self._everything = self._reached, self._spare, False
         return self._size
 
-    def _rows(self) -> Rows:
+    def _selection(self) -> Selection:
         graph = self._graph
         if self._everything:
-            return Rows(graph.offset, graph.neighbors, None, graph.offset, graph.num_arcs)
-        return Rows.listed(graph.offset, graph.neighbors, self._ids[: self._size], self._arcs)
+            return Selection(graph.offset, graph.neighbors)
+        return Selection(graph.offset, graph.neighbors, self._ids[: self._size], num_arcs=self._arcs)
 
     def _put_off(self, most: int, sums: Tensor) -> int:
         """Divide what a push has changed, at most so many vertices, into those that come next and the far pile; how

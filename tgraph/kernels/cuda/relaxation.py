@@ -12,7 +12,7 @@ from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, runtime
 from tgraph.kernels.cuda.bins import bins_of
-from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, TYPES, Rows, blocks
+from tgraph.kernels.cuda.frontier import ARCS_PER_BLOCK, BLOCK, INDEX_TYPES, TYPES, arc_arguments, blocks
 from tgraph.kernels.cuda.pull import least_lanes
 from tgraph.kernels.cuda.runtime import Argument, Kernel
 from tgraph.kernels.portable import relaxation as portable
@@ -92,19 +92,20 @@ def messages_of(values: Tensor, reduction: Reduction, edge: str, weights: Tensor
 
 
 def _push(sub: Subgraph, values: Tensor, messages: list[Argument], sums: Tensor) -> Frontier:
-    rows = Rows.of(sub.selection)
+    arcs = arc_arguments(sub.selection)
+    _, neighbors, rows, *_, num_arcs = arcs
     n = len(values)
-    if not rows.num_arcs:
+    if not num_arcs:
         return sub.graph.nothing()
-    sent = values.clone() if rows.ids is None else values.index_select(0, rows.ids)
+    sent = values.clone() if rows is None else values.index_select(0, rows)
     reached = scratch_of(sub).bitmap(values.device)
-    changed = torch.empty(min(n, rows.num_arcs), dtype=torch.int64, device=values.device)
+    changed = torch.empty(min(n, num_arcs), dtype=torch.int64, device=values.device)
     columns, lanes, side_by_side = _columns(values)
     runtime.launch(
-        Kernel(SOURCE, "push_arcs", (TYPES[values.dtype], INDEX_TYPES[rows.neighbors.dtype])),
-        (rows.grid, side_by_side),
+        Kernel(SOURCE, "push_arcs", (TYPES[values.dtype], INDEX_TYPES[neighbors.dtype])),
+        (blocks(num_arcs, ARCS_PER_BLOCK), side_by_side),
         BLOCK,
-        *rows.arguments,
+        *arcs,
         False,
         columns,
         lanes,

@@ -8,8 +8,9 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from tgraph.core.rows import Selection
 from tgraph.kernels.cuda import runtime
-from tgraph.kernels.cuda.frontier import BLOCK, Rows, blocks
+from tgraph.kernels.cuda.frontier import BLOCK, arc_arguments, blocks
 from tgraph.kernels.cuda.pull import INDICES, TYPES, least_lanes
 from tgraph.kernels.cuda.runtime import Kernel
 
@@ -24,8 +25,8 @@ def instantiations() -> Iterator[Kernel]:
             yield _kernel(dtype, index, count)
 
 
-def products(rows: Rows, active_mask: Tensor | None, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
-    """For each arc of `rows` the product of its row's data and its neighbour's, over the columns of each head.
+def products(arcs: Selection, active_mask: Tensor | None, row_data: Tensor, data: Tensor, heads: int) -> Tensor:
+    """For each of the arcs the product of its row's data and its neighbour's, over the columns of each head.
 
     active_mask : the neighbours whose products are computed, bool [n]; those of others are 0. None for all.
     row_data, data : [k, columns] and [n, columns], of one floating dtype.
@@ -33,16 +34,17 @@ def products(rows: Rows, active_mask: Tensor | None, row_data: Tensor, data: Ten
     number of columns alone.
     """
     columns, most = data.shape[1], 16 // data.element_size()
-    result = torch.zeros((rows.num_arcs, heads), dtype=data.dtype, device=data.device)
+    structure = arc_arguments(arcs)
+    result = torch.zeros((structure[-1], heads), dtype=data.dtype, device=data.device)
     if result.numel() and columns:
         row_data, data, span = row_data.contiguous(), data.contiguous(), columns // heads
         fits = span % most == 0 and row_data.data_ptr() % 16 == 0 and data.data_ptr() % 16 == 0
         count = most if fits else 1
         lanes = least_lanes(span // count)
-        kernel = _kernel(data.dtype, rows.neighbors.dtype, count)
+        kernel = _kernel(data.dtype, arcs.stored_neighbors.dtype, count)
         grid = blocks(result.numel(), BLOCK // lanes * PER_TEAM)
         ends = (active_mask, row_data, data, columns, heads, lanes)
-        runtime.launch(kernel, grid, BLOCK, *rows.arguments, *ends, result)
+        runtime.launch(kernel, grid, BLOCK, *structure, *ends, result)
     return result
 
 

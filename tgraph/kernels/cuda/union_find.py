@@ -11,7 +11,7 @@ from tgraph.core.frontier import Frontier
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import frontier, runtime
-from tgraph.kernels.cuda.frontier import BLOCK, INDEX_TYPES, Rows, blocks
+from tgraph.kernels.cuda.frontier import ARCS_PER_BLOCK, BLOCK, INDEX_TYPES, arc_arguments, blocks
 from tgraph.kernels.cuda.runtime import Kernel
 
 SOURCE = "relaxation/union_find.cu"
@@ -43,10 +43,11 @@ def join(sub: Subgraph, label: Tensor) -> bool:
     runtime.launch(Kernel(SOURCE, "count_strays", types), blocks(n), BLOCK, label, n, strays)
     if strays.item():
         return False
-    rows = Rows.of(sub.selection)
-    if rows.num_arcs:
-        kernel = Kernel(SOURCE, "hook", (*types, INDEX_TYPES[rows.neighbors.dtype]))
-        runtime.launch(kernel, rows.grid, BLOCK, *rows.arguments, label)
+    arcs = arc_arguments(sub.selection)
+    _, neighbors, *_, num_arcs = arcs
+    if num_arcs:
+        kernel = Kernel(SOURCE, "hook", (*types, INDEX_TYPES[neighbors.dtype]))
+        runtime.launch(kernel, blocks(num_arcs, ARCS_PER_BLOCK), BLOCK, *arcs, label)
     runtime.launch(Kernel(SOURCE, "flatten", types), blocks(n), BLOCK, label, n)
     return True
 
