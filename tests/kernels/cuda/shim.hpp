@@ -20,7 +20,7 @@
 
 inline constexpr int warpSize = 32;
 
-// Where a barrier or a warp operation stands in the source of a kernel.
+// The place of a barrier or a warp operation in the source of a kernel.
 using Place = std::source_location;
 
 inline void __syncthreads(Place at = Place::current()) { shim::wait(shim::Waits::block, {"__syncthreads", at}); }
@@ -89,7 +89,7 @@ inline float __uint_as_float(unsigned x) { return shim_bits<float>(x); }
 inline long long __double_as_longlong(double x) { return shim_bits<long long>(x); }
 inline double __longlong_as_double(long long x) { return shim_bits<double>(x); }
 
-// Atomics, in no order with other accesses. They read what they change: in shared memory somebody must have written it.
+// Atomics, in no order with other accesses. They read what they change: shared memory must be initialised before.
 template <class T, class Change>
 TGRAPH_UNWATCHED T shim_modify(T* address, Change change) {
     shim::loaded(address, sizeof(T));

@@ -47,7 +47,7 @@ namespace shim {
 
 inline constexpr std::size_t stack_size = 256 << 10;
 
-// What threads wait in: a barrier or a warp operation, told from others by its place in the source.
+// What threads wait in: a barrier or a warp operation, identified by its place in the source.
 struct Operation {
     const char* name = "";
     std::source_location where = {};
@@ -60,12 +60,12 @@ struct Operation {
 
 enum class Waits { no, block, warp, done };
 
-// Where a fiber, or the scheduler, goes on. swapcontext calls the system to keep the signal mask, which here nobody
-// changes; sanitizers want it all the same.
+// Where a fiber, or the scheduler, resumes. swapcontext makes a system call to keep the signal mask, which does not
+// change here; sanitizers need it nevertheless.
 struct Context {
     ucontext_t place{};
     jmp_buf kept;
-    bool is_kept = false;  // whether it goes on at `kept`
+    bool is_kept = false;  // whether it resumes at `kept`
 };
 
 inline void change(Context& from, Context& to) {
@@ -389,7 +389,7 @@ auto exchange(const Operation& at, unsigned mask, uint64_t bits, Read read) {
     wait(Waits::warp, at);
     const auto found = read();
     self.mask = mask;
-    wait(Waits::warp, at);  // nobody deposits anew before all have read
+    wait(Waits::warp, at);  // all have read before the next deposit
     return found;
 }
 
@@ -438,7 +438,7 @@ TGRAPH_CALLED(__tsan_write_range)(void* address, std::size_t size) { shim::store
 TGRAPH_CALLED(__tsan_vptr_update)(void**, void*) {}
 TGRAPH_CALLED(__tsan_init)() {}
 #elif defined(__SANITIZE_THREAD__)
-// An access to a volatile variable is to CUDA an atomic one, on whose order nobody relies.
+// An access to a volatile variable is to CUDA a relaxed atomic one.
 #define TGRAPH_VOLATILE(size)                              \
     TGRAPH_CALLED(__tsan_volatile_read##size)(void*) {}    \
     TGRAPH_CALLED(__tsan_volatile_write##size)(void*) {}
