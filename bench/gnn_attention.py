@@ -26,13 +26,13 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.core.building import sorting
 from tgraph.primitives import attention
-from tgraph.primitives.attention import Arcs
+from tgraph.primitives.attention import Csr
 
 KINDS = ("gat", "gatv2", "dot")
 INPUT_COLUMNS, SKEW = 64, 0.7
 
 
-def power_law(vertices: int, arcs: int, seed: int = 0) -> Arcs:
+def power_law(vertices: int, arcs: int, seed: int = 0) -> Csr:
     """The arcs by destination."""
     random = torch.Generator().manual_seed(seed)
     total = (torch.arange(1, vertices + 1, dtype=torch.float64) ** -SKEW).cumsum(0)
@@ -41,10 +41,10 @@ def power_law(vertices: int, arcs: int, seed: int = 0) -> Arcs:
         drawn = torch.searchsorted(total, torch.rand(arcs, generator=random, dtype=torch.float64) * total[-1])
         ends.append(torch.randperm(vertices, generator=random)[drawn.clamp(max=vertices - 1)])
     offset, neighbors, _ = sorting.sort_edges(ends[0], ends[1], vertices)
-    return Arcs(offset, neighbors, None, vertices)
+    return Csr(offset, neighbors, None, vertices)
 
 
-def operands(kind: str, arcs: Arcs, heads: int, columns: int) -> list[Tensor]:
+def operands(kind: str, arcs: Csr, heads: int, columns: int) -> list[Tensor]:
     """What the operator takes, and records gradients for."""
     n = arcs.num_columns
     wide, narrow, vector = (n, heads, columns), (n, heads), (heads, columns)
@@ -53,7 +53,7 @@ def operands(kind: str, arcs: Arcs, heads: int, columns: int) -> list[Tensor]:
     return [torch.randn(shape, generator=random).mul_(0.3).requires_grad_() for shape in shapes]
 
 
-def layer(kind: str, arcs: Arcs, heads: int, columns: int) -> tuple[Callable[[], Tensor], list[Tensor]]:
+def layer(kind: str, arcs: Csr, heads: int, columns: int) -> tuple[Callable[[], Tensor], list[Tensor]]:
     """The operator after linear maps of INPUT_COLUMNS columns, as the layers have it, and what has gradients."""
     random = torch.Generator().manual_seed(2)
     x = torch.randn((arcs.num_columns, INPUT_COLUMNS), generator=random).requires_grad_()
@@ -93,7 +93,7 @@ def trained(run: Callable[[], Tensor], leaves: list[Tensor], seed: int = 3) -> C
 ROWS_GATHERED = {"gat": (1, 1, 1), "gatv2": (1, 1, 2), "dot": (2, 2, 2)}
 
 
-def measure(kind: str, arcs: Arcs, heads: int, columns: int, repeat: int) -> dict[str, float]:
+def measure(kind: str, arcs: Csr, heads: int, columns: int, repeat: int) -> dict[str, float]:
     """The figures of one kind."""
     given = operands(kind, arcs, heads, columns)
     operator = getattr(attention, kind)
@@ -112,7 +112,7 @@ def measure(kind: str, arcs: Arcs, heads: int, columns: int, repeat: int) -> dic
     }
 
 
-def limits(arcs: Arcs, width: int, repeat: int) -> dict[str, float]:
+def limits(arcs: Csr, width: int, repeat: int) -> dict[str, float]:
     """Bytes per second of sums over the arcs and of a gather of as many rows, both of rows of that width."""
     graph = tg.Graph(*arcs.transposed()[:2])
     data = torch.randn(arcs.num_columns, width)
