@@ -73,7 +73,7 @@ def __getattr__(name: str) -> ModuleType:
     """`tgraph.algorithms`, which is written against the names above, as a user would write it."""
     if name != "algorithms":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module("tgraph.algorithms")
+    return globals().setdefault(name, importlib.import_module("tgraph.algorithms"))
 
 
 beside.find_algorithms()

@@ -98,9 +98,7 @@ class Frontier:
     @property
     def size(self) -> int:
         """How many vertices are active."""
-        if self._count is None and self._ids is not None:
-            return self._ids.shape[0]
-        return self.measure()[0]
+        return len(self)
 
     @property
     def num_arcs(self) -> int:
@@ -125,7 +123,9 @@ class Frontier:
         return self._count
 
     def __len__(self) -> int:
-        return self.size
+        if self._count is None and self._ids is not None:
+            return self._ids.shape[0]
+        return self.measure()[0]
 
     def __contains__(self, vertex: int) -> bool:
         if not 0 <= vertex < self.graph.num_vertices:

@@ -66,6 +66,7 @@ class Graph(GraphVertices):
     """
 
     storage: Storage
+    device: torch.device  # where the tensors are
     offset = cast(Tensor, _OfCsr())
     neighbors = cast(Tensor, _OfCsr())
     weights = cast("Tensor | None", _OfCsr())
@@ -108,7 +109,7 @@ class Graph(GraphVertices):
         return graph
 
     def _hold(self, storage: Storage, ids: VertexIds | None, directed: bool, order: Tensor | None = None) -> None:
-        sizes = {"num_vertices": storage.num_vertices, "num_arcs": storage.num_arcs}
+        sizes = {"num_vertices": storage.num_vertices, "num_arcs": storage.num_arcs, "device": storage.device}
         fields = {"storage": storage, "layout": storage.layout, "directed": directed, "order": order, "_ids": ids}
         self.__dict__.update(sizes | fields, _cache=Cache(), **storage.csr_tensors)
 
@@ -236,11 +237,6 @@ class Graph(GraphVertices):
     def weight_dtype(self) -> torch.dtype | None:
         """The dtype of the weights, None without."""
         return self.storage.weight_dtype
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the tensors."""
-        return self.storage.device
 
     @property
     def nbytes(self) -> int:

@@ -15,7 +15,6 @@ from tgraph.engine import overflow
 from tgraph.engine.plan import Plan
 from tgraph.kernels import BACKENDS, Choice, choose, find
 from tgraph.kernels.call import Call
-from tgraph.kernels.messages import is_per_arc
 from tgraph.model.program import Program, Relaxation, check_dtype
 
 # Seconds after which a loop returns, for signals and the progress bar.
@@ -68,18 +67,16 @@ def best_weight(program: Relaxation, graph: Graph) -> float | None:
 def begin(plan: Plan, program: Relaxation, graph: Graph, values: Tensor, active: Frontier, mode: str) -> Any:
     """The loop of a plan at its start; `values` are contiguous, and overwritten."""
     loop = cast(Choice, plan.loop)
-    if loop.is_by(LAYOUT):
-        return loop.run(graph, values, active, program.reduction, program.edge, loop.call.weights)
+    run, given = loop.run, (graph, values, active, loop.call.reduction, program.edge, loop.call.weights)
+    if graph.layout is not None and loop.is_by(LAYOUT):
+        return run(*given)
 
-    def weights(direction: str) -> Tensor | float | None:
-        if direction != "pull" or not is_per_arc(loop.call.weights):
-            return loop.call.weights
+    def transposed() -> Tensor | float | None:
         held = whole(graph, active, "pull")
         weights = arc_weights(held, values, program.edge, program.weight)
         return held.weights() if isinstance(weights, InLayout) else weights
 
-    best, growth, width = plan.best, plan.growth, plan.width
-    return loop.run(graph, values, active, program.reduction, program.edge, weights, best, mode, growth, width)
+    return run(*given, transposed, plan.best, mode, plan.growth, plan.width)
 
 
 def advance(loop: Any, limit: int | None, safe: Callable[[], int] | None = None) -> Iterator[int]:

@@ -12,14 +12,13 @@ from torch import Tensor
 
 from tgraph.core import devices
 from tgraph.core.building.inputs import as_count
-from tgraph.core.dispatch import LAYOUT, is_available
+from tgraph.core.dispatch import LAYOUT, is_available, watchers
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.engine import compiled_loop, overflow
 from tgraph.engine.delta_stepping import check_delta
 from tgraph.engine.plan import Plan
 from tgraph.errors import ArgumentError
-from tgraph.kernels import is_watched
 from tgraph.kernels.call import Call
 from tgraph.model.program import Program, Relaxation
 
@@ -45,7 +44,8 @@ def plan(
     key = _key(program, graph, values, backend, mode, limit)
     plans: dict[Hashable, Plan] = {} if key is None else graph.kept("plans", dict)
     if (known := plans.get(key)) is not None:
-        program.check_values(values)
+        if program.first is None:
+            program.check_values(values)
         return _for(known, graph, values)
     program.check(graph, values)
     made = _made(program, graph, values, active, backend, mode, limit)
@@ -61,7 +61,7 @@ def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str
     if isinstance(weight, Tensor) or graph.layout is not None or not isinstance(values, Tensor):
         return None
     integers = not values.is_floating_point()
-    if (integers and program.first is None) or is_watched() or torch.compiler.is_compiling():
+    if (integers and program.first is None) or watchers() or torch.compiler.is_compiling():
         return None
     own = type(program), program.reduce, program.edge, type(weight), weight, program.delta, program.first
     ends = program.rounds, limit, program.tolerance
@@ -128,4 +128,4 @@ def _limit(program: Program, graph: Graph, limit: int | None, ordered: bool) -> 
 
 def fewest(*bounds: int | None) -> int | None:
     """The least of the bounds that there are."""
-    return min([bound for bound in bounds if bound is not None], default=None)
+    return min((bound for bound in bounds if bound is not None), default=None)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 from tgraph.engine.state import State
 
 Advance = Callable[[int, int], None]  # given how many iterations were done, and how many vertices are active
 
 
-def progress_bar(state: State, show: bool) -> AbstractContextManager[Advance]:
-    """A function to call after each iteration, which counts it on a tqdm bar where one is to be shown."""
-    return _shown(state) if show else nullcontext(lambda steps, active: None)
-
-
 @contextmanager
-def _shown(state: State) -> Iterator[Advance]:
+def progress_bar(state: State) -> Iterator[Advance]:
+    """A function to call after each iteration, which counts it on a tqdm bar."""
     from tqdm import tqdm
 
     layout = state.graph.layout

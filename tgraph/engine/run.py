@@ -77,8 +77,10 @@ def run(
     that is damaged; ArgumentError for one of another run, and where `init` or `compute` return something else than
     vertex data and a Frontier.
     """
-    check_choice(mode, "mode", ("auto", "push", "pull"))
-    check_backend(backend)
+    if mode != "auto":
+        check_choice(mode, "mode", ("auto", "push", "pull"))
+    if backend != "auto":
+        check_backend(backend)
     if device is not None or memory is not None:
         assert place is not None, "tgraph.stream sets it"
         graph = place(graph, memory, device)
@@ -86,16 +88,22 @@ def run(
     with one_torch_thread(backend) if program.one_torch_thread else nullcontext():
         keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
-        state.deferral = Deferral.of(program, graph, backend) if fuse else None
-        with progress_bar(state, progress) as advance, _recording(state):
-            remaining = (_run_loop if state.runs_in_backend else _run_rounds)(state, advance, keeper)
+        by_backend = state.policy is None
+        state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend else None
+        showing = progress_bar(state) if progress else nullcontext(_show_nothing)
+        with showing as advance, _recording(state):
+            remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)
         unfinished = remaining and state.iterations != program.rounds
         if keeper is not None:
             keeper.save() if unfinished else keeper.finish()
-        result = state.result(converged=not unfinished)
+        result = Run(program.finish(state.values), state.iterations, not unfinished, state.residual, state.trace)
     if unfinished:
         raise NotConvergedError(_not_converged(state, remaining), result, result.residual)
     return result
+
+
+def _show_nothing(steps: int, active: int) -> None:
+    """The progress of a run that shows no bar."""
 
 
 def _begun(
@@ -118,7 +126,7 @@ def _begun(
         state.trace = Trace(graph, type(program).__name__)
     if saved is not None:
         state.restore(saved)
-    if not state.runs_in_backend:
+    if plan.loop is None or plan.loop.backend is None or not len(state.active):
         state.policy = DirectionPolicy(graph, mode, _settles(program, graph, state.values, state.active))
         if saved is not None and saved["policy"] is not None:
             state.policy.restore(saved["policy"])
@@ -190,8 +198,8 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
         state.active = compiled_loop.unsettled(loop, state.graph, first, begun, state.values)
         return state.kept()
 
-    most = planning.fewest(plan.limit, state.program.rounds)
-    left = None if most is None else most - state.iterations
+    rounds = plan.limit if state.program.rounds is None else planning.fewest(plan.limit, state.program.rounds)
+    left, active = None if rounds is None else rounds - state.iterations, None
     watching: AbstractContextManager[list[Choice]] = nullcontext([]) if state.trace is None else watched()
     with watching as choices:
         for count in compiled_loop.advance(loop, left, None if watch is None else rounds_that_fit):
@@ -199,10 +207,11 @@ def _run_loop(state: State, advance: Advance, keeper: Keeper | None) -> int:
             if state.trace is not None:
                 state.trace.add_rounds(loop.rounds(), [cast(Choice, plan.loop), *choices])
                 choices.clear()
-            advance(count, loop.active)
+            active = loop.active
+            advance(count, active)
             if keeper is not None:
                 keeper.offer(kept)
-    return loop.active
+    return loop.active if active is None else active
 
 
 def _first(program: Program, graph: Graph) -> tuple[Any, Frontier]:

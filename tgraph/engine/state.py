@@ -42,7 +42,7 @@ class State:
     values, active : the vertex data, and the vertices that send next.
     iterations, residual : how many iterations are done, and the residual of the last.
     policy, order : the direction, and the order of buckets, of iterations that the engine runs itself; None before the
-        first, and where the whole loop `runs_in_backend`.
+        first, and where a backend runs the whole loop.
     deferral : records what the program computes, to fuse it; None where that would save nothing.
     """
 
@@ -66,12 +66,6 @@ class State:
         return Scratch(self.graph.num_vertices)
 
     @property
-    def runs_in_backend(self) -> bool:
-        """True where a backend runs the whole loop."""
-        loop = self.plan.loop
-        return loop is not None and loop.backend is not None and len(self.active) > 0
-
-    @property
     def is_done(self) -> bool:
         """True where nothing is active, or the program's rounds or the limit are reached."""
         return not len(self.active) or self.iterations in (self.program.rounds, self.plan.limit)
@@ -93,7 +87,3 @@ class State:
         self.values, self.active = saved.pop("values"), Frontier(self.graph, **saved.pop("frontier"))
         self.iterations, self.residual = saved["iterations"], saved["residual"]
         self.program.restore(saved.pop("program"))
-
-    def result(self, converged: bool) -> Run:
-        """What the user gets."""
-        return Run(self.program.finish(self.values), self.iterations, converged, self.residual, self.trace)

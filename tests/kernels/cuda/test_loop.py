@@ -26,7 +26,7 @@ DTYPES = [torch.int32, torch.int64, torch.float32, torch.float64]
 @pytest.fixture
 def registered(monkeypatch):
     """The kernels as a backend."""
-    served = {"fixpoint": loop.fixpoint, "relax": relaxation.relax}
+    served = {"fixpoint": loop.Fixpoint, "relax": relaxation.relax}
     offered = {name: Implementation(run, loop.refuses) for name, run in served.items()}
     monkeypatch.setitem(BACKENDS, "kernels", Backend("kernels", offered))
 
@@ -147,7 +147,7 @@ def test_one_block_and_many_do_the_same_rounds(launcher, monkeypatch):
         for size in (768, -1):
             for name in ("SMALL_SIZE", "SMALL_ARCS", "SMALL_FAR"):
                 monkeypatch.setattr(loop, name, size)
-            call = Call("fixpoint", values, edge="add", weights=graph.weights)
+            call = Call("fixpoint", values, program.reduction, "add", graph.weights)
             choice = Choice("fixpoint", BACKENDS["kernels"], call)
             width, best = None if delta == torch.inf else delta, compiled_loop.best_weight(program, graph)
             plan = Plan(None, width, loop=choice, best=best)

@@ -11,7 +11,7 @@ from tgraph.kernels.cuda.adjoints import argreduce, products, push_rows
 from tgraph.kernels.cuda.aggregation import aggregate
 from tgraph.kernels.cuda.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.cuda.linear import affine_step
-from tgraph.kernels.cuda.loop import fixpoint
+from tgraph.kernels.cuda.loop import Fixpoint as fixpoint
 from tgraph.kernels.cuda.relaxation import relax
 from tgraph.kernels.cuda.runtime import unavailable
 from tgraph.kernels.cuda.union_find import join, outside

@@ -101,7 +101,8 @@ class Fixpoint:
 
     values : [n], contiguous, overwritten.
     active : the first frontier.
-    weights : those of a mode, [m], a number, or None: of the stored arcs for "push", of the transpose's for "pull".
+    weights : of the stored arcs, [m], a number, or None. transposed : gives those of the transpose's arcs where each
+        arc has one.
     best_weight : the weight that no other beats, or None where the best value over it is not the best message.
     growth : not needed here.
     delta : the width of buckets, or None.
@@ -114,7 +115,8 @@ class Fixpoint:
         active: Frontier,
         reduction: Reduction,
         edge: str,
-        weights: Callable[[str], Tensor | float | None],
+        weights: Tensor | float | None,
+        transposed: Callable[[], Tensor | float | None],
         best_weight: float | None,
         mode: str,
         growth: float | None,
@@ -123,7 +125,7 @@ class Fixpoint:
         graph.ensure_valid()
         n, device = graph.num_vertices, values.device
         self._given, self._graph, self._values = graph, graph.decoded(), values
-        self._weights, self._best_weight = weights, best_weight
+        self._weights, self._transposed, self._best_weight = weights, transposed, best_weight
         self._reduction, self._edge = reduction, edge
         self._messages: dict[str, list[Argument]] = {}
         buckets = delta is not None and reduction.name == "min" and mode != "pull" and not active.is_everything
@@ -136,8 +138,7 @@ class Fixpoint:
         self._size, self._arcs = active.measure()
         if not self._everything:
             self._ids[: self._size] = active.ids
-        held = weights("push")
-        self._per_arc = isinstance(held, Tensor) and held.dim() > 0
+        self._per_arc = isinstance(weights, Tensor) and weights.dim() > 0
         self._direction = DirectionPolicy(graph, "push" if self._far else mode, settles(values, active, self._per_arc))
 
     @property
@@ -182,7 +183,8 @@ class Fixpoint:
     def _sent(self, mode: str) -> list[Argument]:
         """The weights of a mode and what to do with them."""
         if mode not in self._messages:
-            self._messages[mode] = messages_of(self._values, self._reduction, self._edge, self._weights(mode))
+            weights = self._transposed() if mode == "pull" and self._per_arc else self._weights
+            self._messages[mode] = messages_of(self._values, self._reduction, self._edge, weights)
         return self._messages[mode]
 
     def _types(self, graph: Graph) -> tuple[str, str]:
@@ -284,11 +286,6 @@ class Fixpoint:
         identity = self._reduction.identity(best.dtype)
         message = across(best, self._edge, self._best_weight).to(best.dtype)
         return torch.where(best == identity, identity, message)
-
-
-def fixpoint(*arguments, **named) -> Fixpoint:
-    """Begin a relaxation; the arguments are those of `Fixpoint`."""
-    return Fixpoint(*arguments, **named)
 
 
 def _largest(dtype: torch.dtype) -> float | int:

@@ -36,7 +36,7 @@ from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
 from tgraph.kernels.native.relaxation import blocks, relaxation
-from tgraph.kernels.native.relaxation.relaxation import fixpoint
+from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 
 __all__ = [
     "affine_step",

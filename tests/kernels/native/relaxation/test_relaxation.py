@@ -198,6 +198,6 @@ def test_a_frontier_of_what_is_no_vertex():
         with pytest.raises(fault, match="ids"):
             frontier = tg.Frontier(graph, ids=torch.tensor(ids))
             frontier._count = (len(ids), 0)  # as one that was never measured
-            native_relaxation.fixpoint(
-                graph, torch.zeros(4), frontier, REDUCTIONS["min"], "add", lambda mode: 1, 1, "push", None, None
+            native_relaxation.Fixpoint(
+                graph, torch.zeros(4), frontier, REDUCTIONS["min"], "add", 1, lambda: 1, 1, "push", None, None
             )

@@ -46,7 +46,8 @@ class Fixpoint:
 
     values : [n, ...], contiguous, overwritten.
     active : the first frontier.
-    weights : those of a mode, [m], a number, or None: of the stored arcs for "push", of the transpose's for "pull".
+    weights : of the stored arcs, [m], a number, or None. transposed : gives those of the transpose's arcs where each
+        arc has one.
     best_weight : the weight that no other beats, or None where the best value over it is not the best message.
     growth : how far a value can move away from the first ones, None where that is not known.
     delta : the width of buckets, or None.
@@ -59,17 +60,18 @@ class Fixpoint:
         active: Frontier,
         reduction: Reduction,
         edge: str,
-        weights: Callable[[str], Tensor | float | None],
+        weights: Tensor | float | None,
+        transposed: Callable[[], Tensor | float | None],
         best_weight: float | None,
         mode: str,
         growth: float | None,
         delta: float | None,
     ):
         graph.ensure_valid()
-        self._graph, self._weights, stored = graph, weights, graph.decoded()
+        self._graph, self._transposed = graph, transposed
+        stored = graph if graph.layout is None else graph.decoded()
         kernels = cast(Any, native.load())
-        held = weights("push")
-        per_arc, one = _split(held)
+        per_arc, one = _split(weights)
         self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
         self._relaxation = kernels.Relaxation(
             stored.offset,
@@ -103,7 +105,9 @@ class Fixpoint:
         return self._relaxation.rounds()
 
     def _set_transpose(self) -> None:
-        reverse, weights = self._graph.transpose().decoded(), _split(self._weights("pull"))[0]
+        reverse = self._graph.transpose()
+        reverse = reverse if reverse.layout is None else reverse.decoded()
+        weights = None if self._held[1] is None else _split(self._transposed())[0]
         reverse.ensure_valid()
         self._held += [reverse, weights]
         self._relaxation.set_transpose(reverse.offset, reverse.neighbors, weights)
@@ -112,11 +116,6 @@ class Fixpoint:
     def active(self) -> int:
         """The size of the frontier that comes next."""
         return self._relaxation.active
-
-
-def fixpoint(*arguments, **named) -> Fixpoint:
-    """Begin a relaxation; the arguments are those of `Fixpoint`."""
-    return Fixpoint(*arguments, **named)
 
 
 def _split(weights: Tensor | float | None) -> tuple[Tensor | None, float]:
