@@ -66,7 +66,6 @@ class Graph(GraphVertices):
     """
 
     storage: Storage
-    device: torch.device  # where the tensors are
     offset = cast(Tensor, _OfCsr())
     neighbors = cast(Tensor, _OfCsr())
     weights = cast("Tensor | None", _OfCsr())

@@ -25,13 +25,9 @@ class GraphVertices:
 
     num_vertices: int  # n, isolated vertices included
     num_arcs: int  # m, the arcs stored: an undirected edge counts twice, an undirected self-loop once
+    device: torch.device  # where the tensors are
     order: Tensor | None  # int64 [n], the vertex of the permuted graph that each vertex was; see `permute`
     _ids: VertexIds | None
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the tensors."""
-        raise NotImplementedError
 
     @property
     def out_degree(self) -> Tensor:
