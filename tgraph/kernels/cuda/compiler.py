@@ -170,7 +170,7 @@ def _key(kernels: Sequence[Kernel], architecture: str) -> str:
 
 
 def _files(source: Path) -> set[Path]:
-    """A source and the files of ours that it includes, directly or not."""
+    """A source and the files of this package that it includes, directly or not."""
     found: set[Path] = set()
     ahead = [source]
     while ahead:

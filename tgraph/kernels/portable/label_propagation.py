@@ -22,10 +22,10 @@ def vote(graph: Graph, labels: Tensor, rounds: int) -> Tensor:
     return labels
 
 
-def _most_frequent(receiver: Tensor, heard: Tensor, labels: Tensor) -> Tensor:
-    """The most frequent label that each vertex heard, the least of equals; its own where it heard none."""
+def _most_frequent(receiver: Tensor, received: Tensor, labels: Tensor) -> Tensor:
+    """The most frequent label that each vertex received, the least of equals; its own where it received none."""
     n = len(labels)
-    pair, votes = torch.unique(receiver * n + heard, return_counts=True)
+    pair, votes = torch.unique(receiver * n + received, return_counts=True)
     receiver, label = pair // max(n, 1), pair % max(n, 1)
     most = torch.zeros_like(labels).scatter_reduce_(0, receiver, votes, "amax")
     label = torch.where(votes == most.index_select(0, receiver), label, n)

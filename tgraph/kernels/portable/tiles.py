@@ -133,10 +133,10 @@ def multiply(tiles: Tiles, data: Tensor) -> Tensor:
     begins = torch.arange(0, tiles.num_tiles, max(1, CHUNK // (HEIGHT * columns)), device=data.device)
     ends = torch.cat((begins[1:], begins.new_tensor([tiles.num_tiles])))[: len(begins)]
     windows = torch.searchsorted(tiles.offset, begins, right=True) - 1, torch.searchsorted(tiles.offset, ends)
-    stretches = (begins, ends, *windows)
-    for begin, end, first, last in zip(*(bounds.tolist() for bounds in stretches), strict=True):
-        heard = data.index_select(0, tiles.columns[begin * WIDTH : end * WIDTH]).to(dtype)
-        products = torch.bmm(_dense(tiles, begin, end, dtype), heard.view(-1, WIDTH, columns)).flatten(1)
+    ranges = (begins, ends, *windows)
+    for begin, end, first, last in zip(*(bounds.tolist() for bounds in ranges), strict=True):
+        gathered = data.index_select(0, tiles.columns[begin * WIDTH : end * WIDTH]).to(dtype)
+        products = torch.bmm(_dense(tiles, begin, end, dtype), gathered.view(-1, WIDTH, columns)).flatten(1)
         bounds = tiles.offset[first : last + 1].clamp(begin, end) - begin
         result[first:last] += reduce_segments(products, bounds, REDUCTIONS["sum"])
     return result.view(-1, columns)[: tiles.num_rows].to(data.dtype)

@@ -1,4 +1,4 @@
-"""Values of all vertices in torch operators: see `tgraph.primitives.values`. All of them write where they are told."""
+"""Values of all vertices in torch operators: see `tgraph.primitives.values`. All of them work in place."""
 
 from __future__ import annotations
 

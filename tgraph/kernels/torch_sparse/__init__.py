@@ -52,11 +52,11 @@ def refuses(call: Call) -> str | None:
 
 def _refuses_arcs(sub: Subgraph | None) -> str | None:
     if sub is None or not sub.selection.is_whole:
-        return "it multiplies by the whole matrix, and some arcs only are held"
+        return "it multiplies by the whole matrix, and only some arcs are selected"
     if sub.graph.num_arcs > torch.iinfo(sub.selection.stored_neighbors.dtype).max:
         return "its offsets have the dtype of the neighbours, which does not hold the number of arcs"
     if sub.sends_partly:
-        return "it multiplies by the whole matrix, and some vertices only are heard"
+        return "it multiplies by the whole matrix, and only some vertices are active"
     return None
 
 

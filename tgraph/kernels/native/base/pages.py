@@ -39,7 +39,7 @@ def settle(data: Tensor, rows_read: int) -> None:
 
 @functools.cache
 def _are_allowed() -> bool:
-    """False where the system does not offer huge pages, or is told never to use them."""
+    """False where the system does not offer huge pages, or is configured never to use them."""
     try:
         return "[never]" not in _SETTING.read_text()
     except OSError:
