@@ -35,7 +35,7 @@ from bench.graphs import describe, store
 from bench.kernels import KERNELS
 from bench.peers import Kernel
 from bench.verify import require
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels import BACKENDS
 
 SYSTEMS = ("tgraph", "networkit", "igraph", "scipy", "rustworkx")

@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from scipy.sparse import coo_array, csr_array
 
-from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.system import native
 
 
 def main() -> None:

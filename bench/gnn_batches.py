@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import Linear, Module, ReLU, Sequential
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 
 LAYERS = ("GCN", "SAGE", "GIN", "GAT", "GATv2", "Transformer")
 ARCS = (500, 5_000, 50_000)

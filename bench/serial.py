@@ -35,7 +35,7 @@ import torch
 import tgraph as tg
 from bench.machine import describe_machine
 from bench.report import table
-from tgraph.core import native
+from tgraph.core.system import native
 
 RESULTS = Path(__file__).parent / "results"
 SOURCES = 4  # of betweenness

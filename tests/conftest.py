@@ -28,7 +28,7 @@ def empty_cache(tmp_path_factory):
 @pytest.fixture(params=["native", "portable"])
 def kernels(request, monkeypatch):
     """With the compiled kernels, and without."""
-    from tgraph.core import native  # once the environment is set
+    from tgraph.core.system import native  # once the environment is set
 
     if request.param == "portable":
         monkeypatch.setenv("TGRAPH_NATIVE", "0")

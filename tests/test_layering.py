@@ -133,5 +133,5 @@ def test_what_is_heavy_is_imported_when_it_is_needed():
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith("tgraph.kernels.native")])
 def test_the_registry_is_asked_for_compiled_kernels(name):
     """So that `backend`, `explain` and traces hold for all of them."""
-    if name not in ("tgraph.core.native", "tgraph.cli.examination"):
+    if name not in ("tgraph.core.system.native", "tgraph.cli.examination"):
         assert "native.load(" not in MODULES[name].read_text()

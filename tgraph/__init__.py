@@ -7,12 +7,13 @@ import importlib
 from types import ModuleType
 
 from tgraph import errors, nn, primitives
-from tgraph.core import beside, derived_graphs  # noqa: F401  attaches methods of Graph
+from tgraph.core import derived_graphs  # noqa: F401  attaches methods of Graph
 from tgraph.core.building import generators
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.native import one_torch_thread
 from tgraph.core.subgraph import Received, Subgraph
+from tgraph.core.system import beside
+from tgraph.core.system.native import one_torch_thread
 from tgraph.engine.checkpoint import Checkpoint
 from tgraph.engine.run import Run, run
 from tgraph.engine.run_each import run_each

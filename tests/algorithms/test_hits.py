@@ -11,7 +11,7 @@ from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_g
 
 import tgraph as tg
 from tgraph.algorithms import HITS, hits
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
 

@@ -13,7 +13,7 @@ from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_g
 
 import tgraph as tg
 from tgraph.algorithms import PageRank, PlainPageRank, pagerank
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError, NotConvergedError
 
 TIGHT = {"tol": 1e-13, "max_iterations": 1000, "dtype": torch.float64}

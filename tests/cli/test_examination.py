@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tgraph import kernels
 from tgraph.cli import app, examination
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels import Backend, Implementation
 from tgraph.kernels.call import Call
 from tgraph.kernels.cuda import compiler

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from tgraph.core import native
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import BACKENDS, Operator, is_available, operator, refusal, setup_operator, watched
+from tgraph.core.system import native
 
 needs_kernels = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.engine import deferral
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")

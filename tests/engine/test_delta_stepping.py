@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.core import native
 from tgraph.core.direction import THRESHOLDS, DirectionPolicy
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import Scratch
+from tgraph.core.system import native
 from tgraph.engine.delta_stepping import NearFar
 from tgraph.errors import ArgumentError
 

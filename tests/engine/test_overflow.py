@@ -8,7 +8,7 @@ from overflow_samples import outcome, programs, wanted
 from strategies import MODES, Any
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 
 BACKENDS = ["portable", *(["native"] if native.load() is not None else [])]

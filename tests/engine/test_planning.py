@@ -10,7 +10,7 @@ import tgraph as tg
 from tgraph.algorithms import bfs, sssp
 from tgraph.algorithms.bfs import BFS
 from tgraph.algorithms.sssp import SSSP
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.engine import overflow, planning
 from tgraph.errors import ArgumentError
 

@@ -7,7 +7,7 @@ import torch
 
 import tgraph as tg
 from tgraph.algorithms import BFS, SSSP
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.engine import run_each
 
 

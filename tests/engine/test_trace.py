@@ -11,8 +11,8 @@ from streams import streamed
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, PageRank
-from tgraph.core import native
 from tgraph.core.subgraph import whole
+from tgraph.core.system import native
 from tgraph.engine.trace import Trace, plot
 from tgraph.kernels import watched
 

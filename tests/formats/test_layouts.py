@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from strategies import exact_weights, graphs, random_data, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import devices
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats import COO, CSC, CSR, DCSC, DCSR, ELL, LAYOUTS, SELL, make
 from tgraph.formats.dag.compressed import Compressed

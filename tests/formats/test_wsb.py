@@ -7,7 +7,7 @@ from hypothesis import given
 from strategies import graphs, random_graph
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.formats import CSR, WSB, wsb
 from tgraph.kernels.native.aggregation import tiles as compiled

@@ -9,7 +9,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tgraph import nn
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.self_loops import find_loops
 

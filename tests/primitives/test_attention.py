@@ -23,7 +23,7 @@ FUNCTIONS = {kind: (getattr(attention, kind), getattr(attention, f"{kind}_weight
 @pytest.fixture(params=["native", "portable"])
 def backend(request):
     """The backends that compute attention on the CPU."""
-    if request.param == "native" and tg.core.native.load() is None:
+    if request.param == "native" and tg.core.system.native.load() is None:
         pytest.skip("the native kernels are not installed")
     return request.param
 
@@ -117,7 +117,7 @@ def test_agrees_with_the_formula(kind, edges, heads, columns, backend):
 def test_any_graph(arcs, kind, edges, heads, columns, drops):
     given = operands(kind, arcs, heads, columns, edges)
     options = {"dropout": 0.4, "training": True, "seed": torch.tensor([columns])} if drops else {}
-    for backend in ("portable", "native") if tg.core.native.load() else ("portable",):
+    for backend in ("portable", "native") if tg.core.system.native.load() else ("portable",):
         check(kind, arcs, given, backend, **options)
 
 
@@ -199,7 +199,7 @@ def test_narrow_numbers(kind, dtype, backend):
 # ---- the compiled kernels -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(tg.core.native.load() is None, reason="the native kernels are not installed")
+@pytest.mark.skipif(tg.core.system.native.load() is None, reason="the native kernels are not installed")
 @pytest.mark.parametrize("kind", KINDS)
 def test_threads_change_no_bit(kind):
     arcs = random_arcs(400, 300, 30000)
@@ -216,7 +216,7 @@ def test_threads_change_no_bit(kind):
         assert all(torch.equal(a, b) for a, b in zip(found[0], others, strict=True))
 
 
-@pytest.mark.skipif(tg.core.native.load() is None, reason="the native kernels are not installed")
+@pytest.mark.skipif(tg.core.system.native.load() is None, reason="the native kernels are not installed")
 def test_damaged_arcs_are_refused():
     arcs = random_arcs()
     given = [x.detach() for x in operands("gatv2", arcs, 2, 3, False)]

@@ -6,7 +6,7 @@ from strategies import thread_count
 
 import tgraph as tg
 from tgraph import kernels
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels.call import Call
 from tgraph.primitives import values
 

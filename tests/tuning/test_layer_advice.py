@@ -7,7 +7,7 @@ import torch
 from nn_samples import edges, features, layers
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Implementation
 from tgraph.kernels import native as native_backend

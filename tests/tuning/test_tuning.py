@@ -9,7 +9,7 @@ from strategies import random_graph
 
 import tgraph as tg
 from tgraph import kernels
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import tuned
 from tgraph.kernels.call import Call

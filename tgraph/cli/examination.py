@@ -12,9 +12,9 @@ import torch
 import tgraph as tg
 from tgraph import kernels
 from tgraph.cli import report
-from tgraph.core import cache, native
 from tgraph.core.dispatch import LAYOUT
 from tgraph.core.subgraph import whole
+from tgraph.core.system import cache, native
 from tgraph.errors import TGraphError
 from tgraph.kernels import Backend
 from tgraph.kernels.call import Call

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph import algorithms
-from tgraph.core.text import duration, scaled, table
+from tgraph.core.system.text import duration, scaled, table
 from tgraph.stream.partitioning.parts import Parts
 
 if TYPE_CHECKING:

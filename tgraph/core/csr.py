@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import sorting, validate
 from tgraph.core.building.arc_counts import ArcCounts
 from tgraph.core.building.symmetry import Mirror
 from tgraph.core.derived import Cache
 from tgraph.core.dispatch import setup_operator
-from tgraph.core.library import is_plain, register
 from tgraph.core.rows import gather_rows
 from tgraph.core.storage import Rows
+from tgraph.core.system import devices
+from tgraph.core.system.library import is_plain, register
 from tgraph.errors import ArgumentError
 
 

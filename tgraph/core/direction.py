@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from tgraph.core.devices import compiles_each_shape
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Mode
+from tgraph.core.system.devices import compiles_each_shape
 
 
 class Thresholds(NamedTuple):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import inputs, sorting, symmetry, validate
 from tgraph.core.csr import Csr
 from tgraph.core.derived import Cache, derived, detached_cache_scope
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
+from tgraph.core.system import devices
 from tgraph.core.vertices import GraphVertices, OriginalIds
 from tgraph.errors import ArgumentError
 

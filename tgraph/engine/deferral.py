@@ -31,8 +31,8 @@ from torch.overrides import TorchFunctionMode
 from tgraph.core.dispatch import is_available
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.library import in_functorch
 from tgraph.core.subgraph import Received, Subgraph, whole
+from tgraph.core.system.library import in_functorch
 from tgraph.engine.expressions import FUNCTIONS, Node, Operand, Sum, contains_sum, factors, grouped, terms
 from tgraph.model import operators
 from tgraph.model.program import Program, Relaxation

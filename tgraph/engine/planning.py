@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building.inputs import as_count
 from tgraph.core.dispatch import LAYOUT, is_available, watchers
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 from tgraph.engine import compiled_loop, overflow
 from tgraph.engine.delta_stepping import check_delta
 from tgraph.engine.plan import Plan

@@ -9,14 +9,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building.inputs import check_choice
 from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.native import one_torch_thread
 from tgraph.core.storage import Layout
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import devices
+from tgraph.core.system.native import one_torch_thread
 from tgraph.engine import compiled_loop, planning
 from tgraph.engine.checkpoint import Checkpoint, Keeper
 from tgraph.engine.deferral import Deferral

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from tgraph.core import native
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.engine.run import Run, run
 from tgraph.errors import ArgumentError
 from tgraph.model.program import Program

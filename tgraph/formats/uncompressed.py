@@ -7,10 +7,10 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import sorting, validate
 from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_rows
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats.layout import Layout
 from tgraph.kernels.autograd.segments import reduce_segments

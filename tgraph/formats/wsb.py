@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import inputs, sorting, validate
 from tgraph.core.dispatch import Operator, operator, setup_operator
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, transposed_csr

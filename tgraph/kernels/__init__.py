@@ -37,7 +37,7 @@ from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 
 from tgraph.core.dispatch import BACKENDS, LAYOUT, Backend, Choice, Implementation, is_watched, noted, watched
-from tgraph.core.library import in_functorch
+from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels import cuda, layout, native, portable, torch_scatter, torch_sparse, tuned
 from tgraph.kernels.call import Call

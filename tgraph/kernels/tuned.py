@@ -16,9 +16,9 @@ from pathlib import Path
 
 import torch
 
-from tgraph.core import cache
 from tgraph.core.derived import Derived
 from tgraph.core.graph import Graph
+from tgraph.core.system import cache
 from tgraph.kernels.call import Call
 
 FILE = "tuned.json"

@@ -23,9 +23,9 @@ from tgraph.core.csr import Csr
 from tgraph.core.dispatch import LAYOUT
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.library import in_functorch, needs_grad
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Mode, Received, Subgraph, arc_weights, whole
+from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, find
 from tgraph.kernels.autograd import differentiable, eager

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tgraph.core.library import in_functorch
+from tgraph.core.system.library import in_functorch
 from tgraph.kernels.native.base.pages import LARGE, fresh
 
 DTYPES = (torch.float32, torch.float64)

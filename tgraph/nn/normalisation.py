@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.library import in_functorch
+from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd.degree_weights import inverse_root_degree
 from tgraph.kernels.autograd.segments import segment_reduce, take

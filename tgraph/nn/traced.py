@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.csr import Csr, transpose_arcs
-from tgraph.core.library import register
+from tgraph.core.system.library import register
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 

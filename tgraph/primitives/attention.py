@@ -31,7 +31,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.library import in_functorch, needs_grad
+from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import attention as operators
 from tgraph.kernels.autograd import eager_attention

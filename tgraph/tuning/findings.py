@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from tgraph.core.text import table
+from tgraph.core.system.text import table
 from tgraph.tuning.layout_advice import Advice
 from tgraph.tuning.order_advice import OrderAdvice
 from tgraph.tuning.profiler import Step

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building.inputs import check_choice
-from tgraph.core.devices import cache_bytes
 from tgraph.core.dispatch import LAYOUT
 from tgraph.core.graph import Graph
+from tgraph.core.system.devices import cache_bytes
 from tgraph.errors import ArgumentError
 from tgraph.formats import known
 from tgraph.formats.reordering import ORDERS

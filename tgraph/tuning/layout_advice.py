@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
-from tgraph.core.text import table
+from tgraph.core.system.text import table
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS, known
 from tgraph.model.operators import aggregate

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels.native.csr import sorting as compiled
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import edge_lists, random_graph, thread_count
 
-from tgraph.core import native
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag import branches
 from tgraph.formats.dag.cbm import CBM

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, grid, random_graph, thread_count
 
-from tgraph.core import native
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.formats.dag.grammar import Grammar
 from tgraph.formats.dag.virtual import Virtual

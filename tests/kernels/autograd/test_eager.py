@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.func import grad, vmap
 
-from tgraph.core import native
 from tgraph.core.building.edge_index import sort_by_target
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import PORTABLE
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import watched
 from tgraph.kernels.autograd import eager

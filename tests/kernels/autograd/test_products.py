@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import on_threads
 
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels.autograd import products, segments
 
 LENGTHS = (0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 16, 17, 33, 1, 0)

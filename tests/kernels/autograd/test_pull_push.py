@@ -9,9 +9,9 @@ from native_samples import pull, push, subgraphs
 from strategies import random_graph
 
 import tgraph as tg
-from tgraph.core import native as compiled
 from tgraph.core.csr import Csr
 from tgraph.core.rows import Selection
+from tgraph.core.system import native as compiled
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Backend, Implementation, cuda, native, portable
 from tgraph.kernels.autograd import pull_push, segments
@@ -24,7 +24,7 @@ GENERAL = [name for name, each in BACKENDS.items() if "push_rows" in each.operat
 @pytest.fixture(params=GENERAL)
 def kernels(request):
     """The backends that compute every operator on the CPU; those of CUDA are tested with their kernels."""
-    if request.param == native.name and tg.core.native.load() is None:
+    if request.param == native.name and tg.core.system.native.load() is None:
         pytest.skip("the native kernels are not installed")
     return request.param
 

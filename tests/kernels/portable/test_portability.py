@@ -1,6 +1,7 @@
 """The portable backend on devices that are not available here: its operators are recorded and compared with theirs.
 
-Runs on the CPU with `tgraph.core.devices` saying otherwise, without the compiled kernels, on data of at most 32 bits.
+Runs on the CPU with `tgraph.core.system.devices` saying otherwise, without the compiled kernels, on data of at most
+32 bits.
 """
 
 import aten
@@ -10,7 +11,7 @@ from native_samples import subgraphs
 from strategies import random_data, random_graph
 
 import tgraph as tg
-from tgraph.core import devices
+from tgraph.core.system import devices
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
 KINDS = {"mps": "mps", "rocm": "cuda", "xpu": "xpu"}  # what torch calls the device
@@ -28,7 +29,7 @@ def holds(device, recorder):
     """Everything that ran is there on the device."""
     assert recorder.operators, "nothing ran"
     missing = sorted(name for name in recorder.operators if aten.lacks(device, name))
-    assert not missing, f"{device} lacks {', '.join(missing)}; choose another operator in tgraph.core.devices"
+    assert not missing, f"{device} lacks {', '.join(missing)}; choose another operator in tgraph.core.system.devices"
     if device == "mps":
         assert not recorder.wide, f"mps has no float64: {', '.join(sorted(recorder.wide))}"
         assert ("prod", torch.int64) not in recorder.scatters, aten.MPS_LACKS["scatter_reduce of int64 by prod"]

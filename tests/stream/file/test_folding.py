@@ -13,7 +13,7 @@ from test_blocks import assert_blocks_hold, assert_same, bounds_of, read_all
 from test_streamed import BLOCKS, DECODED, ENOUGH, IN_BLOCKS, same
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError, FileFormatError, MemoryBudgetError
 from tgraph.kernels.native.dag import unfolding as compiled
 from tgraph.kernels.portable import unfolding as portable

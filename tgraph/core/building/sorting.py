@@ -14,8 +14,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from tgraph.core.devices import sort
 from tgraph.core.dispatch import setup_operator
+from tgraph.core.system.devices import sort
 from tgraph.errors import ArgumentError
 
 Merge = Literal["first", "sum", "min", "max", "error"]

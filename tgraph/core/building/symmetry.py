@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import sorting, validate
 from tgraph.core.dispatch import setup_operator
+from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 
 # Arcs that are hashed at a time: their words take 8 bytes each.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import BACKENDS, watchers
-from tgraph.core.library import applied
+from tgraph.core.system.library import applied
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd.degree_weights import mean_weights
 from tgraph.kernels.native.aggregation import csr_sums

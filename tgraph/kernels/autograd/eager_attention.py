@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import is_available, is_watched
-from tgraph.core.library import applied, is_plain
+from tgraph.core.system.library import applied, is_plain
 from tgraph.kernels import native as compiled
 from tgraph.kernels import tuned
 from tgraph.kernels.autograd import attention as operators

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import Operator
-from tgraph.core.library import register
+from tgraph.core.system.library import register
 
 
 def product_gradient(grad: Tensor, messages: Tensor, offset: Tensor) -> Tensor:

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
-from tgraph.core.library import in_functorch, register
+from tgraph.core.system import devices
+from tgraph.core.system.library import in_functorch, register
 from tgraph.kernels.autograd.products import product_gradient
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 

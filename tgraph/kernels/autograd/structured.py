@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from tgraph.core import library
 from tgraph.core.csr import Csr
 from tgraph.core.rows import Selection
+from tgraph.core.system import library
 
 
 class Structure(NamedTuple):
@@ -76,7 +76,7 @@ class StructuredOperator:
         return flat
 
     def directly(self) -> StructuredOperator:
-        """The same by `core.library.directly`."""
+        """The same by `core.system.library.directly`."""
         return StructuredOperator(library.directly(self.operator), self._parameters)
 
 
@@ -88,7 +88,7 @@ def register(
     backward: Callable[..., Any] | None = None,
     structures: dict[str, Structure] | None = None,
 ) -> StructuredOperator:
-    """As `core.library.register`, with types of `STRUCTURES` and `structures` in the schema. Fields keep their
+    """As `core.system.library.register`, with types of `STRUCTURES` and `structures` in the schema. Fields keep their
     names, with that of the parameter in front where another structure has these.
 
     compute, fake, setup_context : are called with structures. backward : returns the gradients of the first arguments,

@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from filelock import FileLock
 
-from tgraph.core import cache
+from tgraph.core.system import cache
 from tgraph.errors import KernelError
 from tgraph.files.atomic_write import replacing
 from tgraph.kernels.cuda.kernel import SOURCES, Kernel

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.core.library import needs_grad
 from tgraph.core.subgraph import Received, Subgraph, Weights
+from tgraph.core.system.library import needs_grad
 from tgraph.kernels.call import Call
 from tgraph.kernels.layout.arcs import KERNEL, computed_in, edge_of, given, layout_of, receiving
 from tgraph.kernels.messages import column, messages_of, sent_dtype

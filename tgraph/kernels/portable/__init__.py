@@ -5,15 +5,15 @@ from __future__ import annotations
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.adjoints import argreduce, products, push_rows
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.analytics.intersect import count_arcs_among, count_triangles
+from tgraph.kernels.portable.analytics.k_core import peel
+from tgraph.kernels.portable.analytics.label_propagation import vote
+from tgraph.kernels.portable.analytics.level_accumulate import levels, sweep
+from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
-from tgraph.kernels.portable.intersect import count_arcs_among, count_triangles
-from tgraph.kernels.portable.k_core import peel
-from tgraph.kernels.portable.label_propagation import vote
-from tgraph.kernels.portable.level_accumulate import levels, sweep
 from tgraph.kernels.portable.linear import affine_step
 from tgraph.kernels.portable.relaxation import relax
-from tgraph.kernels.portable.union_find import join, outside
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.graph import Graph
-from tgraph.core.library import needs_grad
 from tgraph.core.rows import Scratch
 from tgraph.core.subgraph import Received, Subgraph
+from tgraph.core.system import devices
+from tgraph.core.system.library import needs_grad
 from tgraph.kernels.autograd.segments import reduce_segments, scatter, segment_reduce, take
 from tgraph.kernels.messages import across, column, is_per_arc, promoted
 from tgraph.kernels.reductions import REDUCTIONS, Reduction

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from tgraph.core import devices
 from tgraph.core.csr import Csr
+from tgraph.core.system import devices
 from tgraph.kernels.autograd.segments import add_at, segment_of, take
 
 SCORES = ("gat", "gatv2", "dot")

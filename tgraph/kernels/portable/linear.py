@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import devices
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.portable.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS

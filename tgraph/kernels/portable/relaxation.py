@@ -7,10 +7,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import gather_rows
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import devices
 from tgraph.kernels.portable.aggregation import across, column, reduce_rows, scratch_of, sent_data
 from tgraph.kernels.reductions import Reduction
 

@@ -8,9 +8,9 @@ from torch.nn.functional import pad
 
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
-from tgraph.core.library import in_functorch, needs_grad
 from tgraph.core.owner import set_owner
 from tgraph.core.rows import Selection
+from tgraph.core.system.library import in_functorch, needs_grad
 from tgraph.errors import ArgumentError
 from tgraph.kernels.autograd import eager, pull_push
 from tgraph.kernels.autograd.differentiable import NARROW, saves_argreduce

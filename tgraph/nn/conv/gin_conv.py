@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import Parameter
 
-from tgraph.core.library import is_plain
+from tgraph.core.system.library import is_plain
 from tgraph.nn.conv.aggregation import aggregate, aggregate_with_own
 from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
 from tgraph.nn.conv.linear import reset

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.parameter import UninitializedParameter
 
 from tgraph.core.graph import Graph
-from tgraph.core.library import in_functorch
+from tgraph.core.system.library import in_functorch
 from tgraph.errors import ArgumentError
 from tgraph.kernels.native.base.pages import LARGE
 from tgraph.nn import hugepage_ops

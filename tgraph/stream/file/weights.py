@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
+from tgraph.core.system import devices
 
 
 class WeightStatistics:

@@ -12,9 +12,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 from tgraph.stream.partitioning.bfs_grow import numbered_by_first
 from tgraph.stream.partitioning.capacity import best_of_each, select_within_capacity
 

@@ -20,9 +20,9 @@ from collections.abc import Collection
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 from tgraph.kernels.reductions import Reduction
 from tgraph.stream.file.block import Block
 from tgraph.stream.run.relax import Workspace, relax_block

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from tgraph.core import devices
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 from tgraph.engine import run
 from tgraph.files import PathLike
 from tgraph.stream.file.blocks import BlockFile

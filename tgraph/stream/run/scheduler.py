@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.engine.trace import Visit
 from tgraph.errors import MemoryBudgetError
 from tgraph.stream.file.blocks import Block

@@ -10,11 +10,11 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.dispatch import operator
 from tgraph.core.frontier import Frontier
 from tgraph.core.rows import gather_rows, gather_stretches, offset_of
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import devices
 from tgraph.engine.trace import Visit
 from tgraph.errors import ArgumentError, MemoryBudgetError
 from tgraph.formats.layout import Layout

@@ -11,8 +11,8 @@ from native_samples import hub_graph, pull, push, served, subgraphs
 from strategies import graphs, on_threads, random_data, random_graph
 
 import tgraph as tg
-from tgraph.core import native
 from tgraph.core.rows import Scratch
+from tgraph.core.system import native
 from tgraph.kernels import choose
 from tgraph.kernels import native as native_backend
 from tgraph.kernels.call import Call

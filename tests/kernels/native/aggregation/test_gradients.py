@@ -6,7 +6,7 @@ from native_samples import hub_graph, pull, push, served, subgraphs
 from strategies import on_threads, random_data, random_graph
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 

@@ -5,7 +5,7 @@ import torch
 from strategies import on_threads, random_data
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels.native.aggregation import grouping
 from tgraph.primitives.gauss_seidel import GaussSeidel
 from tgraph.primitives.linear import AffineMap

@@ -6,7 +6,7 @@ from hypothesis import given
 from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels import portable
 from tgraph.kernels.native.analytics import intersect
 
@@ -75,6 +75,6 @@ def test_wide_indices():
 def test_portable_pairs_in_many_parts(monkeypatch):
     graph = random_graph(100, 1500, seed=6, directed=False)
     whole = portable.count_triangles(graph, True), portable.count_arcs_among(graph)
-    monkeypatch.setattr("tgraph.kernels.portable.intersect.PAIRS", 7)
+    monkeypatch.setattr("tgraph.kernels.portable.analytics.intersect.PAIRS", 7)
     assert torch.equal(portable.count_triangles(graph, True), whole[0])
     assert torch.equal(portable.count_arcs_among(graph), whole[1])

@@ -6,7 +6,7 @@ from hypothesis import given
 from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels import portable
 from tgraph.kernels.native.analytics import k_core
 

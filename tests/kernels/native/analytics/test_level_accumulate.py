@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import graphs, grid, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.primitives.level_accumulate import levels, sweep
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.primitives.union_find import frequent, join, outside
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tgraph.core import native
+from tgraph.core.system import native
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the native kernels are not installed")
 

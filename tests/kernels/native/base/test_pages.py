@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import tgraph as tg
-from tgraph.core import native
 from tgraph.core.rows import Selection
+from tgraph.core.system import native
 from tgraph.kernels.native.aggregation import arcs
 from tgraph.kernels.native.base import pages
 
@@ -147,7 +147,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 ASKED = """
 import ctypes, errno, sys, torch
-from tgraph.core import native
+from tgraph.core.system import native
 system, kernels = ctypes.CDLL(sys.argv[1]), native.load()
 asked, refusal, ahead = (ctypes.c_int.in_dll(system, name) for name in ("asked", "refusal", "ahead"))
 data = torch.zeros(3 << 21, dtype=torch.uint8)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from strategies import arcs, close, graphs, random_graph
 
 import tgraph as tg
-from tgraph.core import native
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph, whole
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels import native as native_backend

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import MODES, Any, graphs, grid, random_graph, thread_count
 
 import tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.engine import compiled_loop
 from tgraph.errors import ArgumentError, NotConvergedError
 from tgraph.kernels.native.relaxation import relaxation as native_relaxation

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tgraph.core import native
+from tgraph.core.system import native
 
 kernels = native.load()
 pytestmark = [
@@ -69,7 +69,7 @@ def test_version_1_without_a_name_space(system):
 COUNT = """
 import os, sys, torch
 exec(os.environ.get("FIRST", ""))
-from tgraph.core import native
+from tgraph.core.system import native
 torch.set_num_threads(2)
 kernels = native.load()
 print(kernels.thread_count(), kernels.cpus()["usable"], os.cpu_count())

@@ -14,8 +14,8 @@ import torch
 from strategies import on_threads
 
 import tgraph as tg
-from tgraph.core import native
 from tgraph.core.direction import THRESHOLDS
+from tgraph.core.system import native
 
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")
@@ -72,7 +72,7 @@ print(os.waitpid(child, 0)[1], torch.equal(tg.algorithms.bfs(graph, 0), before))
 def test_forks_while_other_threads_call_kernels():
     script = """
 import os, signal, threading, torch
-from tgraph.core import native
+from tgraph.core.system import native
 kernels = native.load()
 torch.set_num_threads(3)
 label = torch.arange(200_000)
@@ -123,7 +123,7 @@ def test_a_process_ends_while_its_threads_compute():
     """A call that would never end: pairs of vertices exchange their labels for ever."""
     script = """
 import threading, torch
-from tgraph.core import native
+from tgraph.core.system import native
 kernels = native.load()
 torch.set_num_threads(3)
 n = 400_000
@@ -164,7 +164,7 @@ def test_memory_that_runs_out_in_a_thread_is_an_error_of_the_caller():
     """Two chunks of sources fill their buckets at once, each with as much as is left."""
     script = """
 import resource, threading, torch
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.core.direction import THRESHOLDS
 kernels = native.load()
 torch.set_num_threads(2)
@@ -203,7 +203,7 @@ caller.join()
 def test_cores_need_no_more_memory_with_more_threads():
     script = """
 import resource, torch
-from tgraph.core import native
+from tgraph.core.system import native
 kernels = native.load()
 n, degree = 1 << 21, 2
 offset = torch.arange(n + 1) * degree
@@ -373,7 +373,7 @@ def test_an_idle_team_of_openmp_is_there_while_others_compute():
     """GNU's OpenMP then lets torch's threads sleep soon; it goes when no kernel has looked for a while."""
     script = """
 import os, subprocess, sys, time, torch, tgraph as tg
-from tgraph.core import native
+from tgraph.core.system import native
 torch.set_num_threads(2)
 kernels, graph = native.load(), tg.generators.rmat(14)
 data = torch.ones(graph.num_vertices, 64)

@@ -7,8 +7,8 @@ from strategies import on_threads, random_data
 import tgraph as tg
 from tests.kernels.native_samples import push, served
 from tests.strategies import Any
-from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.system import native
 
 kernels = native.load()
 pytestmark = pytest.mark.skipif(kernels is None, reason="the compiled kernels are not installed")

@@ -7,10 +7,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import Implementation
-from tgraph.core.library import is_plain
+from tgraph.core.system import native
+from tgraph.core.system.library import is_plain
 from tgraph.kernels.native.aggregation.arcs import PULL, flat
 from tgraph.kernels.native.base.pages import LARGE, fresh, settle
 from tgraph.kernels.native.base.support import unavailable

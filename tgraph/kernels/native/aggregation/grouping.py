@@ -19,9 +19,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import devices, native
 from tgraph.core.derived import detached_cache_scope
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices, native
 from tgraph.kernels.native.base.pages import fresh
 
 PATIENCE = 3  # so many passes over the arcs are made before one numbers them

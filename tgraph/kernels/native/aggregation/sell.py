@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.native.aggregation.arcs import PULL, flat, number_of, refuses_pair
 from tgraph.kernels.native.base.support import refuses_data

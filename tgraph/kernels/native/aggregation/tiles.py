@@ -8,9 +8,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.portable import tiles as portable

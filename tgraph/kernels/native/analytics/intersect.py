@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.kernels.call import Call
 
 

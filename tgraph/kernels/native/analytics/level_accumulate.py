@@ -9,8 +9,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.kernels.call import Call
 
 

@@ -8,9 +8,9 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.frontier import Frontier
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import native
 from tgraph.kernels.call import Call
 
 # `outside` counts by parts of so many vertices; those without any are not looked at again.

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.csr import Csr
+from tgraph.core.system import native
 from tgraph.kernels.call import Call, not_plain
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.pages import fresh, settle

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from tgraph.core import native
+from tgraph.core.system import native
 
 LARGE = 1 << 22  # bytes; a processor remembers where about twice as much lies in small pages
 WORTH = 12  # a tensor is read so many times where its pages are worth moving, at once: they are copied

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import native
-from tgraph.core.library import is_plain
+from tgraph.core.system import native
+from tgraph.core.system.library import is_plain
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 

@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
+from tgraph.core.system import native
 from tgraph.kernels.call import Call
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)

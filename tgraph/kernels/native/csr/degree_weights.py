@@ -7,8 +7,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_tensors
 
 DTYPES = (torch.float32, torch.float64)

@@ -7,9 +7,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building.edge_index import check_ends
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_tensors
 
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building.sorting import check_ids, index_dtype
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
 
 WORDS = {4: torch.int32, 8: torch.int64}

@@ -12,8 +12,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.portable.cbm import Matrix, child_dtype, offset_dtype
 

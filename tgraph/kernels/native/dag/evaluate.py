@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.dag import Dag
 from tgraph.kernels.native.aggregation.arcs import flat

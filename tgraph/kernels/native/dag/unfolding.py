@@ -8,8 +8,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
 from tgraph.kernels.native.base.support import refuses_data
 
 

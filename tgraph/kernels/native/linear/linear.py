@@ -7,8 +7,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.subgraph import Subgraph
+from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation.arcs import flat

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.dispatch import Implementation
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.kernels.native.aggregation.arcs import number_of
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.relaxation.relaxation import DTYPES

@@ -9,10 +9,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from tgraph.core import native
 from tgraph.core.direction import THRESHOLDS
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
+from tgraph.core.system import native
 from tgraph.kernels.call import Call
 from tgraph.kernels.reductions import EDGE_OPERATIONS, Reduction
 

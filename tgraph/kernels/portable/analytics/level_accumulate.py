@@ -8,9 +8,9 @@ import math
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
+from tgraph.core.system import devices
 from tgraph.kernels.portable.aggregation import reduce_rows
 from tgraph.kernels.reductions import REDUCTIONS
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tgraph.core.text import duration, scaled
+from tgraph.core.system.text import duration, scaled
 
 
 @pytest.mark.parametrize(

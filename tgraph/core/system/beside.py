@@ -7,7 +7,7 @@ import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-CLONE = Path(__file__).parents[2]
+CLONE = Path(__file__).parents[3]
 
 
 def is_clone() -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
+from tgraph.core.system import devices
 
 
 def peel(graph: Graph) -> Tensor:

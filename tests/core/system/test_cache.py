@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tgraph.core import cache
+from tgraph.core.system import cache
 
 
 @pytest.fixture(autouse=True)

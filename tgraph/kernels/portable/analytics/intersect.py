@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from tgraph.core import devices
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
+from tgraph.core.system import devices
 
 # Pairs of arcs that are looked at together; each takes some 50 bytes.
 PAIRS = 1 << 21

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import torch  # noqa: F401  before the kernels, which read its number of threads
 
-from tgraph.core import beside
+from tgraph.core.system import beside
 
 # The dictionary behind `os.environ`, which encodes the name and decodes the value in every lookup.
 _ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tgraph.core import native
+from tgraph.core.system import native
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def copied(folder, installed):
 
 def warned(python, folder, path):
     """The warnings of the first use of kernels, in a folder."""
-    code = "import tgraph; print(tgraph.core.native.load())"
+    code = "import tgraph; print(tgraph.core.system.native.load())"
     environment = {**os.environ, "PYTHONPATH": str(path)}
     environment.pop("TGRAPH_NATIVE", None)
     done = subprocess.run([python, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=True)

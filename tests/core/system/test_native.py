@@ -7,8 +7,8 @@ import warnings
 import pytest
 import torch
 
-from tgraph.core import native
 from tgraph.core.building import sorting
+from tgraph.core.system import native
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Graph algorithms in torch operators."""
