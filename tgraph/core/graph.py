@@ -363,7 +363,8 @@ class Graph(GraphVertices):
 
     def kept(self, name: str, compute: Callable[[], T]) -> T:
         """The result of `compute`, which derives something from this graph, cached under `name` at first use."""
-        return self._cache.get(name, compute)
+        values = self._cache.values
+        return values[name] if name in values else self._cache.get(name, compute)
 
     @property
     def caches(self) -> dict[str, int]:

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building.inputs import as_count
-from tgraph.core.dispatch import LAYOUT, is_available, watchers
+from tgraph.core.dispatch import LAYOUT, watchers
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
-from tgraph.core.system import devices
+from tgraph.core.system import devices, native
 from tgraph.engine import compiled_loop, overflow
 from tgraph.engine.delta_stepping import check_delta
 from tgraph.engine.plan import Plan
@@ -63,9 +63,10 @@ def _key(program: Relaxation, graph: Graph, values: Any, backend: str, mode: str
     integers = not values.is_floating_point()
     if (integers and program.first is None) or watchers() or torch.compiler.is_compiling():
         return None
+    kernels = native.ENVIRONMENT.get(native.VARIABLE)  # which are loaded, or none
     own = type(program), program.reduce, program.edge, type(weight), weight, program.delta, program.first
     ends = program.rounds, limit, program.tolerance
-    return own, ends, backend, mode, values.dtype, values.dim(), values.requires_grad, is_available("native")
+    return own, ends, backend, mode, values.dtype, values.dim(), values.requires_grad, kernels
 
 
 def _is_declared(kind: type[Relaxation]) -> bool:

@@ -17,7 +17,7 @@ import torch  # noqa: F401  before the kernels, which read its number of threads
 from tgraph.core.system import beside
 
 # The dictionary behind `os.environ`, which encodes the name and decodes the value in every lookup.
-_ENVIRONMENT, _VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
+ENVIRONMENT, VARIABLE = os.environ._data, os.environ.encodekey("TGRAPH_NATIVE")  # type: ignore[attr-defined]
 
 
 def load() -> ModuleType | None:
@@ -27,7 +27,7 @@ def load() -> ModuleType | None:
     TGRAPH_NATIVE, read at every call, overrides: "0" turns the kernels off, a path loads the module from
     that file (a build with sanitizers, say).
     """
-    choice = _ENVIRONMENT.get(_VARIABLE)
+    choice = ENVIRONMENT.get(VARIABLE)
     if not choice:
         return _import_installed()
     choice = os.environ["TGRAPH_NATIVE"]
