@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_data, random_graph
 
 import tgraph as tg
+from tgraph.core.dispatch import BACKENDS, supports_all
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.formats import WSB
@@ -154,7 +155,9 @@ def test_grids_that_are_too_large_for_one_launch(prepared, monkeypatch):
 def test_the_layout_calls_it(prepared, monkeypatch):
     """Where its data is on a CUDA device; that of the shim pretends to be."""
     if prepared.type == "cpu":
-        monkeypatch.setattr(kernels, "refuses", lambda tiles, data: None)
+        monkeypatch.delitem(BACKENDS["native"].operators, "pull_tiles")
+        served = BACKENDS["cuda"].operators["pull_tiles"]._replace(refuses=supports_all)
+        monkeypatch.setitem(BACKENDS["cuda"].operators, "pull_tiles", served)
     launched = []
 
     def launch(kernel, *given, really=runtime.launch):
