@@ -17,8 +17,10 @@ Text files may be compressed: .gz, .zst, .bz2 and .xz.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -75,7 +77,7 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
     """
     module = format_module(path, format)
     parts = (getattr(module, "plan", module.read), module.read)
-    known = [name for part in parts for name in inspect.signature(part).parameters if name not in ("path", "options")]
+    known = [name for part in parts for name in _parameters(part) if name not in ("path", "options")]
     for name in options:
         if name not in known:
             listed = ", ".join(dict.fromkeys(known))
@@ -89,6 +91,11 @@ def read(path: PathLike, *, format: str | None = None, progress: bool = False, *
         if taken is not None and taken.numbers:
             warnings.warn(f"{path}: {taken.warning()}", ColumnsLeftOut, stacklevel=2)
     return graph
+
+
+@functools.cache
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 class ColumnsLeftOut(UserWarning):
