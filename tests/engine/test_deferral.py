@@ -233,6 +233,121 @@ def test_tensors_that_outlive_compute_are_tensors():
         assert found.tolist()[0] == 7.0
 
 
+def test_constants_of_other_dtypes_are_others():
+    """Kept with the graph, for programs that differ in the type of a number only."""
+    graph = graph_of()
+    for least in (1, 1.0, 1):
+
+        def by_degree(self, sub, x, received, least=least):
+            return received(x * sub.graph.out_degree.clamp(min=least).pow(-1.0))
+
+        both(by_degree, graph)
+    for zero in (0.0, -0.0):
+
+        def signed(self, sub, x, received, zero=zero):
+            return received(x) + (self.share * zero).reciprocal().clamp(max=1, min=-1)
+
+        both(signed, graph)
+
+
+def test_constants_are_not_shared_with_what_the_program_writes_to():
+    def step(self, sub, x, received):
+        one, other = (1 / self.share).float(), (1 / self.share).float()
+        other *= 0
+        first, second = 1 / self.share, 1 / self.share
+        first[torch.tensor(0)].mul_(100)
+        return received(x) + one + second
+
+    both(step)
+    graph = graph_of()
+
+    def constant(self, sub, x, received):
+        received(x)
+        return (1 / (1 + sub.graph.out_degree)).float()
+
+    runs = [tg.run(Plain(constant), graph) for _ in range(2)]
+    expected = runs[1].values.clone()
+    runs[0].values.zero_()
+    assert torch.equal(runs[1].values, expected)
+
+
+def test_distances_from_data_that_was_written_to():
+    class Zeroed(Walk):
+        tolerance, rounds = None, 3
+
+        def compute(self, sub, rank, active):
+            result = super().compute(sub, rank, active)
+            rank.zero_()
+            return result
+
+    runs = [tg.run(Zeroed(), graph_of(), fuse=fuse) for fuse in (True, False)]
+    assert runs[0].residual == pytest.approx(runs[1].residual, rel=1e-5)
+
+
+@pytest.mark.parametrize("function", [torch.add, torch.sub])
+def test_functions_of_three_operands(function):
+    both(lambda self, sub, x, received: 0.1 * function(received(x), 2, self.bias))
+
+
+def test_weights_of_a_wider_dtype():
+    graph = graph_of()
+    weights = torch.rand(graph.num_arcs, dtype=torch.float64)
+    for data in (weights, None):
+        own = graph if data is not None else tg.Graph(graph.offset, graph.neighbors, weights)
+        dtypes = []
+
+        def step(self, sub, x, received, data=data, dtypes=dtypes):
+            y = received(x, edge="mul", weights=data)
+            dtypes.append(y.dtype)
+            return y
+
+        both(step, own)
+        assert set(dtypes) == {torch.float64}
+
+
+def test_errors_are_raised_where_they_are_made():
+    def step(self, sub, x, received):
+        try:
+            return received(x, edge="mul")  # the graph has no weights
+        except tg.errors.ArgumentError:
+            return received(x)
+
+    both(step)
+
+
+def test_writes_that_are_not_seen_are_errors():
+    write = torch.jit.script(_double)
+
+    def step(self, sub, x, received):
+        y = received(x)
+        write(x)
+        return y
+
+    with pytest.raises(RuntimeError, match="fuse=False"):
+        tg.run(Plain(step), graph_of())
+
+
+def _double(x: torch.Tensor) -> None:
+    x.mul_(2)
+
+
+def test_nothing_is_recorded_beside_access_to_memory():
+    def by_numpy(self, sub, x, received):
+        array = x.numpy()
+        y = received(x)
+        array *= 2
+        return y
+
+    def by_data(self, sub, x, received):
+        data = x.data
+        y = received(x)
+        data.mul_(2)
+        return y
+
+    for step in (by_numpy, by_data):
+        both(step)
+
+
 # ---- when -----------------------------------------------------------------------------------------------------------
 
 
@@ -311,7 +426,7 @@ def test_a_checkpoint_goes_on_with_the_same_bits(tmp_path):
     with pytest.raises(tg.errors.NotConvergedError):
         tg.run(Brief(), graph, checkpoint=tmp_path / "state")
     resumed = tg.run(Brief(), graph, checkpoint=tmp_path / "state", max_iterations=100)
-    assert torch.equal(resumed.values, tg.run(Walk(), graph).values)
+    assert torch.equal(resumed.values, tg.run(Walk(), graph, fuse=False).values)
 
 
 def test_dicts_of_vertex_data():

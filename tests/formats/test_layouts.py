@@ -405,3 +405,12 @@ def test_constructors_settle_strided_tensors(make):
     graph = random_graph(40, 200, dtype=torch.float32)
     strided = [torch.stack((part, part), 1)[:, 0] for part in (graph.offset, graph.neighbors, graph.weights)]
     assert all(tensor.is_contiguous() for tensor in make(*strided).tensors().values())
+
+
+@pytest.mark.parametrize("layout", ["sell", "dcsr", "virtual"])
+def test_a_fresh_layout_compiles(layout):
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0]).to_format(layout)
+    data = torch.rand(3, 2)
+    torch.compiler.reset()
+    compiled = torch.compile(lambda data: tg.aggregate(graph, data), fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled(data), tg.aggregate(graph, data))

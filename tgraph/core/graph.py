@@ -253,7 +253,7 @@ class Graph(GraphVertices):
     def ensure_valid(self) -> None:
         """Check, once, that offsets ascend and neighbours are vertices, so that kernels can follow them. Raises
         ArgumentError where they are not."""
-        if "out_degree" not in self._cache.values:
+        if self.layout is None and "out_degree" not in self._cache.values:  # a layout was checked when it was made
             self.kept("out_degree", self.storage.out_degree)
 
     @derived

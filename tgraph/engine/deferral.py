@@ -18,6 +18,7 @@ not seen.
 
 from __future__ import annotations
 
+import copy
 import sys
 import weakref
 from collections.abc import Callable
@@ -72,6 +73,9 @@ PURE |= {"maximum", "minimum", "index_select", "gather", "clone", "tensor", "zer
 PURE |= {"empty", "zeros_like", "ones_like", "full_like", "empty_like", "__float__", "__int__", "__bool__", "item"}
 PURE |= {"tolist", "can_cast", "result_type", "promote_types"}
 
+# What gives access to memory, in which others may then write unseen: nothing is recorded from then on.
+EXPOSES = {"data", "numpy", "__array__", "__dlpack__", "untyped_storage", "storage", "data_ptr", "share_memory_"}
+
 # Attributes of a Deferred that do not need its elements.
 KNOWN = {"shape", "dtype", "device", "ndim", "requires_grad", "is_cpu", "is_cuda", "layout", "size", "dim", "numel"}
 KNOWN |= {"nelement", "__len__", "is_floating_point", "is_complex", "element_size"}
@@ -113,13 +117,16 @@ def computed(tree: Any, owned: bool = False) -> Any:
         return tree.computed(owned)
     if type(tree) in (tuple, list):
         return type(tree)(computed(each, owned) for each in tree)
-    return {name: computed(each, owned) for name, each in tree.items()} if type(tree) is dict and tree else tree
+    if isinstance(tree, dict) and tree:
+        tree = copy.copy(tree)
+        tree.update({name: computed(each, owned) for name, each in tree.items()})
+    return tree
 
 
 class FusedStep(AffineMap):
     """An affine map whose bias may change, and whose memory is reused only where nothing else refers to it."""
 
-    _version = 0
+    _version = _version_before = 0
 
     def next(self, sub: Subgraph, x: Tensor, alpha: float, beta: float, bias: Tensor | float, before: Tensor) -> Tensor:
         """The values after a step."""
@@ -136,7 +143,7 @@ class FusedStep(AffineMap):
             if isinstance(bias, Tensor):
                 self._vectors["bias"] = bias
         values = self.step(sub, x, alpha=alpha, beta=beta, before=before)
-        self._version = values._version
+        self._version, self._version_before = values._version, before._version
         return values
 
     def gave(self, values: Tensor) -> bool:
@@ -145,7 +152,8 @@ class FusedStep(AffineMap):
 
     def moved(self, before: Tensor, after: Tensor) -> float | None:
         """The L1 distance of the last step, where `before` and `after` are its values."""
-        return float(self.change(before, after)) if before is self._before and self.gave(after) else None
+        same = before is self._before and before._version == self._version_before
+        return float(self.change(before, after)) if same and self.gave(after) else None
 
 
 def _is_held(tensor: Tensor) -> bool:
@@ -169,6 +177,8 @@ class Deferral(TorchFunctionMode):
         self.used: dict[Any, tuple[Tensor, Any]] = {}  # those of this iteration
         self.variables: dict[int, Tensor] = {}
         self.pending: list[weakref.ref[Deferred]] = []
+        self.versions: dict[int, int] = {}  # of the variables, after the last operation that was seen
+        self.is_exposed = False
         self.iterations = 0
 
     # ---- what the engine calls ---------------------------------------------------------------------------------------
@@ -177,7 +187,7 @@ class Deferral(TorchFunctionMode):
     def of(cls, program: Program, graph: Graph, backend: str) -> Deferral | None:
         """What records a program, None where that would save nothing."""
         names = _names(getattr(type(program).compute, "__code__", None))
-        if isinstance(program, Relaxation) or "aggregate" not in names or "primitives" in names:
+        if isinstance(program, Relaxation) or "aggregate" not in names or {"primitives", "run", "run_each"} & names:
             return None
         if graph.num_arcs < LEAST_ARCS or graph.device.type != "cpu" or not is_available("native"):
             return None
@@ -189,7 +199,7 @@ class Deferral(TorchFunctionMode):
         """Whether an iteration may be recorded: all vertices receive, and no gradient is recorded."""
         if not (sub.is_whole and sub.mode == "pull" and sub.active.is_everything):
             return False
-        if self.iterations and not self.is_in_use:
+        if self.is_exposed or (self.iterations and not self.is_in_use):
             return False
         if torch._C._len_torch_function_stack() or torch.compiler.is_compiling():
             return False
@@ -226,10 +236,13 @@ class Deferral(TorchFunctionMode):
 
     def residual(self, program: Program, before: Any, after: Any) -> Any:
         """What `program.residual` returns."""
+        if self.is_exposed or not any(each.dim() == 1 for each in (*_tensors(before), *_tensors(after))):
+            return program.residual(before, after)
         return self._recorded({"before": before, "after": after}, lambda: program.residual(before, after))
 
     def _recorded(self, values: Any, function: Callable[[], Any]) -> Any:
         self.variables = {id(each): each for each in _tensors(values)}
+        self._see()
         self.like, self.pending = next(each for each in self.variables.values() if each.dim() == 1), []
         token = operators.recording.set(self)
         try:
@@ -241,6 +254,9 @@ class Deferral(TorchFunctionMode):
                 result = computed(result, True)
             self._flush(owned=True)
             return result
+        except BaseException:
+            self._flush(owned=True)
+            raise
         finally:
             operators.recording.reset(token)
             self.variables = {}
@@ -264,20 +280,26 @@ class Deferral(TorchFunctionMode):
     def _sum(self, sub: Any, data: Tensor, reduce: str, edge: str, weights: Any, dtype: Any) -> Sum | None:
         """The node of a sum over all arcs, None for other aggregations."""
         graph, operand = sub if isinstance(sub, Graph) else sub.graph, self._operand(data)
-        if not _records() or reduce != "sum" or edge not in ("copy", "mul") or dtype is not None:
+        if self.is_exposed or not _records() or reduce != "sum" or edge not in ("copy", "mul") or dtype is not None:
             return None
-        if not isinstance(operand, (Node, Tensor)) or data.dtype not in FLOATS or not self._fits(sub, weights, graph):
+        if not isinstance(operand, (Node, Tensor)) or data.dtype not in FLOATS:
+            return None
+        if not self._fits(sub, weights, graph, edge, data.dtype):
             return None
         selected = whole(graph, graph.everything(), "pull") if isinstance(sub, Graph) else sub
         own = weights if edge == "mul" else None
         return Sum("sum", (operand,), data.dtype, sub=selected, edge=edge, weights=own)
 
-    def _fits(self, sub: Any, weights: Any, graph: Graph) -> bool:
+    def _fits(self, sub: Any, weights: Any, graph: Graph, edge: str, dtype: torch.dtype) -> bool:
+        if graph.num_vertices != len(self.like):
+            return False
         if not isinstance(sub, Graph) and not (sub.is_whole and sub.mode == "pull" and sub.active.is_everything):
             return False
         if isinstance(weights, Tensor):
             plain = type(weights) is Tensor and not weights.requires_grad and not weights.is_inference()
-            return plain and weights.shape == (graph.num_arcs,)
+            return plain and weights.shape == (graph.num_arcs,) and weights.dtype == dtype
+        if edge == "mul" and weights is None and graph.weight_dtype != dtype:
+            return False
         own = graph.weights if graph.layout is None else None
         return not isinstance(weights, bool) and not (weights is None and own is not None and own.requires_grad)
 
@@ -290,7 +312,7 @@ class Deferral(TorchFunctionMode):
     # ---- what the program calls --------------------------------------------------------------------------------------
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        by_program = _called_by_program() and _records()
+        by_program = not self.is_exposed and _called_by_program() and _records()
         with torch._C.DisableTorchFunctionSubclass():
             return self._call(function, args, kwargs or {}, by_program)
 
@@ -307,12 +329,32 @@ class Deferral(TorchFunctionMode):
             if found is not None:
                 return found
         is_pure = (name in PURE and "out" not in kwargs) or name in KNOWN
-        is_pure = is_pure or (name == "__getitem__" and isinstance(args[1], Tensor))
+        is_pure = is_pure or (name == "__getitem__" and isinstance(args[1], Tensor) and args[1].dim() > 0)
         if not is_pure:
             self._flush()
+            self.is_exposed = self.is_exposed or name in EXPOSES
         plain = computed(args, not is_pure)
         result = function(*plain, **computed(kwargs, not is_pure))
-        return args[0] if args and isinstance(args[0], Deferred) and result is plain[0] else result
+        if not is_pure:
+            self._see()
+        if not (args and isinstance(args[0], Deferred) and result is plain[0]):
+            return result
+        if result.shape != args[0].shape:
+            raise RuntimeError(f"{name} changes the shape of a recorded tensor in place; use tg.run(fuse=False)")
+        return args[0]
+
+    def _see(self) -> None:
+        """Note the versions of the variables, which recorded operations will read."""
+        self.versions = {key: each._version for key, each in self.variables.items() if not each.is_inference()}
+
+    def _check_unchanged(self) -> None:
+        """Raise RuntimeError where a variable was written to since, by no operation that was seen."""
+        for key, version in self.versions.items():
+            if self.variables[key]._version != version:
+                raise RuntimeError(
+                    "compute: vertex data was written to by something that fusion does not see, such as torch.jit or "
+                    "another thread; use tg.run(fuse=False)"
+                )
 
     def _record(self, name: str, args: Any, kwargs: Any) -> Any:
         """What the function gives where that is recorded or known, else None."""
@@ -320,6 +362,8 @@ class Deferral(TorchFunctionMode):
             return None
         if name in RECORDED:
             recorded, reverse = RECORDED[name]
+            if len(args) != (1 if recorded in ("neg", "abs") else 2):
+                return None
             found = [self._operand(each) for each in args]
             operands = [each for each in found if each is not None]
             if len(operands) < len(found) or not any(self._varies(each) for each in operands):
@@ -377,13 +421,15 @@ class Deferral(TorchFunctionMode):
         if not fits or not any(each.dim() for each in tensors) or any(isinstance(v, Tensor) for v in kwargs.values()):
             return None
         try:
-            key = name, tuple(map(self._key, plain)), tuple(sorted(kwargs.items()))
+            named = tuple((each, self._key(kwargs[each])) for each in sorted(kwargs))
+            key = name, tuple(map(self._key, plain)), named, torch.get_default_dtype()
             hash(key)
         except TypeError:
             return None
         value = self._constant(key, lambda: function(*plain, **kwargs), tensors)
-        if any(value is each for each in tensors):
-            return value
+        for argument, each in zip(args, plain, strict=True):
+            if value is each:
+                return argument
         made = Deferred(Node(name, (), value.dtype, is_constant=True, value=value), self.like, self.evaluate)
         made.holds_constant = True
         return made
@@ -393,6 +439,8 @@ class Deferral(TorchFunctionMode):
     def evaluate(self, node: Node) -> Tensor:
         """The value of a node."""
         if node.value is None:
+            if not node.is_constant:
+                self._check_unchanged()
             with torch._C.DisableTorchFunction(), torch.inference_mode(False):
                 node.value = self._value(node)
         return node.value
@@ -452,7 +500,7 @@ class Deferral(TorchFunctionMode):
         node.origin = held[0]
         before = self.like if self.like.dtype == values.dtype else values
         result = node.origin.next(sub, values, alpha, beta, bias, before)
-        self.variables[id(result)] = result
+        self.variables[id(result)], self.versions[id(result)] = result, result._version
         return result
 
     def _total(self, node: Node) -> float | None:
@@ -490,7 +538,7 @@ class Deferral(TorchFunctionMode):
     def _key(self, argument: Any) -> Any:
         if isinstance(argument, Tensor):
             return id(argument), argument._version
-        return type(argument), argument
+        return type(argument), argument.hex() if isinstance(argument, float) else argument  # 0.0 is not -0.0
 
     def _constant(self, key: Any, function: Callable[[], Tensor], held: Any = ()) -> Tensor:
         """The value with this key, which says what it follows from: that of this iteration or the last, or computed."""

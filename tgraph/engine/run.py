@@ -57,8 +57,8 @@ def run(
         offer no more than `aggregate` serve a `Program` that calls nothing else.
     fuse : sums over all arcs that a Program's `compute` aggregates become one pass over the arcs with the element-wise
         operations around them, where the graph is large and compiled kernels serve it (`tgraph.engine.deferral`; the
-        trace then has steps called "affine_step"). The values are those of the program as it is written, to rounding;
-        sums are taken in float64. False executes each operation by itself.
+        trace then has steps called "affine_step") and no checkpoint is kept. The values are those of the program as it
+        is written, to rounding; sums are taken in float64. False executes each operation by itself.
     trace : record what each iteration did.
     progress : show a progress bar on stderr.
     max_iterations : raise NotConvergedError, which carries the partial Run, after so many; by default the program's
@@ -89,7 +89,7 @@ def run(
         keeper = None if checkpoint is None else Keeper(checkpoint, program, graph)
         state = _begun(program, graph, mode, backend, trace, max_iterations, keeper)
         by_backend = state.policy is None
-        state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend else None
+        state.deferral = Deferral.of(program, graph, backend) if fuse and not by_backend and keeper is None else None
         showing = progress_bar(state) if progress else nullcontext(_show_nothing)
         with showing as advance, _recording(state):
             remaining = (_run_loop if by_backend else _run_rounds)(state, advance, keeper)

@@ -255,3 +255,20 @@ def test_edges_of_inference_serve_training():
     twin = theirs.GATConv(6, 4).double()
     twin.load_state_dict(layer.state_dict())
     agree(layer, twin, features(n, 6), edge_index.clone(), given=edge_index)
+
+
+def test_a_cached_layer_keeps_its_first_adjacency():
+    """Where another layer has left that adjacency with the edge_index, too."""
+    first, second = torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.tensor([[0, 0, 0], [0, 1, 2]])
+    x = torch.rand(3, 2)
+    tg.nn.GCNConv(2, 2)(x, first)
+    layer = tg.nn.GCNConv(2, 2, cached=True)
+    assert torch.equal(layer(x, first), layer(x, second))
+
+
+def test_improved_layers_share_no_weights_with_others():
+    edge_index, x = torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.rand(3, 2)
+    layer, improved = tg.nn.GCNConv(2, 2), tg.nn.GCNConv(2, 2, improved=True)
+    improved.load_state_dict(layer.state_dict())
+    layer(x, edge_index)
+    assert torch.equal(improved(x, edge_index), improved(x, edge_index.clone()))

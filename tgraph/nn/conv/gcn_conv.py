@@ -125,9 +125,12 @@ class GCNConv(MessagePassing, Namesake):
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
         if traced or edge_weight is not None or not self.normalize or not tensor_cache.is_cacheable(edge_index):
             return self._find_normalised(x, edge_index, edge_weight)
-        key = ("gcn", x.shape[self.node_dim], x.dtype, self.flow, self.add_self_loops)
-        find = lambda: self._find_normalised(x, edge_index, None)  # noqa: E731
-        return tensor_cache.remembered(edge_index, key, find)
+        size, sums = x.shape[self.node_dim], REDUCE[self.aggr] == "sum"
+        key = ("gcn", size, x.dtype, self.flow, self.add_self_loops, self.improved, sums)
+        found = tensor_cache.remembered(edge_index, key, lambda: self._find_normalised(x, edge_index, None))
+        if self.cached:
+            self._cached_edge_index = found
+        return found
 
     def _find_normalised(
         self, x: Tensor, edge_index: Any, edge_weight: Tensor | None
