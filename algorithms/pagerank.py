@@ -23,7 +23,7 @@ from tgraph.algorithms._power import check_dtype, fitted, inverse, strength, wid
 class PlainPageRank(tg.Program):
     """The probability that a surfer who follows arcs at random, and jumps now and then, is at each vertex: [n]."""
 
-    damping, tolerance, max_iterations = 0.85, 1e-6, 100
+    damping, tolerance, max_iterations = 0.85, 1e-5, 100
 
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         n = graph.num_vertices

@@ -58,7 +58,6 @@ LAYOUT = "layout"  # the name of the backend of graphs in a layout
 
 BACKENDS = {name: Backend(name) for name in (LAYOUT, "native", "cuda", "scatter", "sparse", "portable")}
 PORTABLE = BACKENDS["portable"]
-_OFFERED = [backend.operators for backend in BACKENDS.values()]
 
 
 def is_available(backend: str) -> bool:
@@ -119,8 +118,8 @@ class Operator(Generic[P, R]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         if (self.is_noted and is_watched()) or torch.compiler.is_compiling():
             return self.serving(*arguments, **named)(*arguments, **named)
-        for operators in _OFFERED:  # as `serving`, in less time: mini-batches call several operators each
-            offered = operators.get(self.name)
+        for backend in BACKENDS.values():  # as `serving`, in less time: mini-batches call several operators each
+            offered = backend.operators.get(self.name)
             if offered is not None and offered.refuses(*arguments, **named) is None:
                 return offered.run(*arguments, **named)
         raise AssertionError(f"{self.name}: no backend serves it")
