@@ -1,32 +1,18 @@
-"""Graph algorithms, each one short file on the public API of tgraph, the way a user would write it."""
+"""Graph algorithms by topic, each one short file on the public API of tgraph, the way a user would write it.
 
-from tgraph.algorithms.betweenness import betweenness
-from tgraph.algorithms.bfs import BFS, bfs
-from tgraph.algorithms.cdlp import cdlp
-from tgraph.algorithms.clustering import local_clustering
-from tgraph.algorithms.cores import core_number
-from tgraph.algorithms.hits import HITS, hits
-from tgraph.algorithms.pagerank import PageRank, PlainPageRank, pagerank
-from tgraph.algorithms.sssp import SSSP, sssp
-from tgraph.algorithms.triangles import triangle_count
-from tgraph.algorithms.wcc import WCC, PlainWCC, wcc
+Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg.algorithms.paths.bfs`.
+"""
 
-__all__ = [
-    "BFS",
-    "HITS",
-    "SSSP",
-    "WCC",
-    "PageRank",
-    "PlainPageRank",
-    "PlainWCC",
-    "betweenness",
-    "bfs",
-    "cdlp",
-    "core_number",
-    "hits",
-    "local_clustering",
-    "pagerank",
-    "sssp",
-    "triangle_count",
-    "wcc",
-]
+from tgraph.algorithms import centrality, cohesion, community, components, paths
+from tgraph.algorithms.centrality import *  # noqa: F403
+from tgraph.algorithms.cohesion import *  # noqa: F403
+from tgraph.algorithms.community import *  # noqa: F403
+from tgraph.algorithms.components import *  # noqa: F403
+from tgraph.algorithms.paths import *  # noqa: F403
+
+__all__: list[str] = []
+__all__ += centrality.__all__
+__all__ += cohesion.__all__
+__all__ += community.__all__
+__all__ += components.__all__
+__all__ += paths.__all__

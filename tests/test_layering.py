@@ -15,11 +15,12 @@ ROOT = Path(__file__).parents[1]
 # From the top to the bottom. A module belongs to the layer that names it or its nearest package.
 LAYERS = (
     ("tgraph.cli",),
+    ("tgraph.networkx",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
-    ("tgraph.tuning",),
+    ("tgraph.tuning", "tgraph.drawing"),
     ("tgraph.nn", "tgraph.stream"),
-    ("tgraph.io",),
+    ("tgraph.io", "tgraph.generators"),
     ("tgraph.engine",),
     ("tgraph.model",),
     ("tgraph.primitives", "tgraph.formats"),

@@ -19,8 +19,8 @@ import torch
 from typer.testing import CliRunner
 
 import tgraph as tg
-from tgraph.cli import algorithms as commands
 from tgraph.cli import app
+from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 from tgraph.files.byte_stream import stem
 
@@ -115,10 +115,10 @@ def test_hits_writes_both_scores(file, tmp_path):
 
 
 def test_every_algorithm_is_a_command():
-    names = {row.run.func if isinstance(row.run, partial) else row.run for row in commands.ALGORITHMS.values()}
+    runs = [row.run for commands in TOPICS.values() for row in commands.values()]
+    names = {run.func if isinstance(run, partial) else run for run in runs}
     public = {name.lower() for name in tg.algorithms.__all__ if not name.startswith("Plain")}  # programs, not options
     assert {name.__name__.lower() for name in names} == public
-    assert tuple(commands.ALGORITHMS) == ALGORITHMS
 
 
 # Of the graph of EDGES without directions: 10, 20 and 30 are a triangle, 40 hangs on it, 50 and 60 are apart.

@@ -8,8 +8,8 @@ import torch
 
 import tgraph as tg
 from tgraph.algorithms import bfs, sssp
-from tgraph.algorithms.bfs import BFS
-from tgraph.algorithms.sssp import SSSP
+from tgraph.algorithms.paths.bfs import BFS
+from tgraph.algorithms.paths.sssp import SSSP
 from tgraph.core.system import native
 from tgraph.engine import overflow, planning
 from tgraph.errors import ArgumentError

@@ -19,11 +19,12 @@ from typer.core import TyperGroup
 
 import tgraph as tg
 from tgraph.cli import report
-from tgraph.cli.algorithms import ALGORITHMS, steps
+from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
 from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
+from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 
 # The command line's own errors (an unknown option, a missing argument); typer exports only the heirs of this class.
@@ -89,8 +90,9 @@ def doctor() -> None:
 # ---- commands -----------------------------------------------------------------------------------------------------
 
 
-def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any]) -> None:
-    """Register the command `name` that takes the steps in order, with the options of them all."""
+def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], topic: str | None = None) -> None:
+    """Register the command `name` that takes the steps in order, with the options of them all; the help lists it under
+    its `topic`."""
     options = [
         {
             option.name: option
@@ -108,7 +110,7 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any]) 
 
     command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
     command.__annotations__ = {name: option.annotation for name, option in every.items()}
-    group.command(name, help=help)(command)
+    group.command(name, help=help, rich_help_panel=topic)(command)
 
 
 app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False)
@@ -128,8 +130,9 @@ def tgraph(
         typer.echo(context.get_help())
 
 
-for name, algorithm in ALGORITHMS.items():
-    chain(app, name, algorithm.help, load, *steps(algorithm))
+for topic, algorithms in TOPICS.items():
+    for name, algorithm in algorithms.items():
+        chain(app, name, algorithm.help, load, *steps(algorithm), topic=topic)
 chain(app, "info", "What a graph is like.", load, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import tgraph as tg
 from tgraph.algorithms import BFS, HITS, SSSP, WCC, PageRank
@@ -20,10 +22,16 @@ def compare(graph: tg.Graph, picture: Path) -> str:
     prepared = report.duration(time.perf_counter() - start)
     hub = report.best_connected(graph)
     source = graph.index(hub)
-    programs = (BFS(source), SSSP(source), WCC(), PageRank(), HITS())
-    runs = {program: _run(program, graph) for program in programs}
+    findings: dict[tg.Program, Callable[[tg.Graph, Any], str]] = {
+        BFS(source): report.depths,
+        SSSP(source): report.distances,
+        WCC(): report.groups("component", "components"),
+        PageRank(): report.ranks,
+        HITS(): report.hubs,
+    }
+    runs = {program: _run(program, graph) for program in findings}
     rows = [
-        (type(program).__name__, *report.cost(run), report.finding(graph, type(program), run.values))
+        (type(program).__name__, *report.cost(run), findings[program](graph, run.values))
         for program, run in runs.items()
     ]
     traces = {type(program).__name__: run.trace for program, run in runs.items() if run.trace is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -87,3 +87,19 @@ Backend = Annotated[str, typer.Option(help="Which kernels compute.")]
 Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write the result, .parquet or .csv.")]
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
 Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights from 1 to 255.")]
+
+# What the parameters of algorithms mean on the command line, by name.
+OPTIONS: dict[str, Any] = {
+    "source": Source,
+    "max_depth": Annotated[int | None, typer.Option(min=0, help="Go no farther than so many hops.")],
+    "delta": Annotated[float | None, typer.Option(help="Width of the buckets of delta-stepping.")],
+    "damping": Annotated[float, typer.Option(min=0, max=1, help="The probability of following an edge.")],
+    "tol": Annotated[float, typer.Option(min=0, help="Stop once an iteration changes at most this in all (L1).")],
+    "max_iterations": Annotated[int, typer.Option(min=0, help="Give up after so many iterations.")],
+    "weighted": Annotated[bool, typer.Option("--weighted", help="Edges count by their weights.")],
+    "k": Annotated[int | None, typer.Option(help="Search from so many vertices drawn at random (default: from all).")],
+    "seed": Annotated[int | None, typer.Option(help="Another seed draws others.")],
+    "normalized": Annotated[bool, typer.Option(help="Divide by the number of pairs of vertices.")],
+    "endpoints": Annotated[bool, typer.Option("--endpoints", help="Count a path for its ends too.")],
+    "iterations": Annotated[int, typer.Option(min=0, help="Stop after so many, if labels still change.")],
+}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph import algorithms
 from tgraph.core.system.text import duration, scaled, table
 from tgraph.stream.partitioning.parts import Parts
 
@@ -48,22 +46,26 @@ def best_connected(graph: tg.Graph) -> Any:
     return graph.top(graph.out_degree, 1)[0][0]
 
 
-def finding(graph: tg.Graph, algorithm: Callable[..., Any], values: Any) -> str:
-    """A line that a person can check, from the values that the algorithm gave: the class of a program, or a function
-    (of `triangle_count` those per vertex)."""
-    return FINDINGS[algorithm](graph, values)
+def column(name: str) -> Callable[[tg.Graph, Tensor], pandas.DataFrame]:
+    """A table with a row for each vertex: its original id, and the value [n] found for it under `name`."""
+    return lambda graph, values: graph.frame(**{name: values})
 
 
-def frame(graph: tg.Graph, algorithm: Callable[..., Any], values: Any) -> pandas.DataFrame:
-    """One row per vertex: its original id and what the algorithm found for it."""
-    name = COLUMNS.get(algorithm, "")
-    table = graph.frame(**(values if isinstance(values, dict) else {name: values}))
-    if algorithm in (
-        algorithms.WCC,
-        algorithms.cdlp,
-    ):  # what is named by a vertex; vertices go by their original ids here
+def columns(graph: tg.Graph, values: dict[str, Tensor]) -> pandas.DataFrame:
+    """A table with a row for each vertex: its original id, and the values [n] found for it by name."""
+    return graph.frame(**values)
+
+
+def group_column(name: str) -> Callable[[tg.Graph, Tensor], pandas.DataFrame]:
+    """A table with a row for each vertex: its original id, and under `name` the id of the vertex that names its group,
+    of which the values [n] are the indices."""
+
+    def frame(graph: tg.Graph, values: Tensor) -> pandas.DataFrame:
+        table = graph.frame(**{name: values})
         table[name] = table["vertex"].to_numpy()[values.cpu().numpy()]
-    return table
+        return table
+
+    return frame
 
 
 def partition(parts: Parts, graph: tg.Graph, between: Tensor) -> str:
@@ -85,46 +87,58 @@ def partition_total(parts: Parts, graph: tg.Graph) -> str:
     return f"balance {parts.balance:.3f}, cut {cut:,} of {graph.num_arcs:,} arcs ({share:.2%})"
 
 
-def _depths(graph: tg.Graph, depth: Any) -> str:
+def depths(graph: tg.Graph, depth: Any) -> str:
+    """How many vertices the search reached, and how far away."""
     return f"reached {_share(graph, int((depth >= 0).sum()))}, depth {_largest(depth)}"
 
 
-def _distances(graph: tg.Graph, distance: Any) -> str:
+def distances(graph: tg.Graph, distance: Any) -> str:
+    """How many vertices are reached, and the largest distance."""
     reached = (distance >= 0) & (distance != float("inf"))
     hops = ", counting hops: the graph has no weights" if graph.weight_dtype is None else ""
     farthest = _largest(distance[reached])
     return f"reached {_share(graph, int(reached.sum()))}, the farthest at distance {farthest}{hops}"
 
 
-def _groups(graph: tg.Graph, group: Any, one: str, several: str) -> str:
-    size = group.unique(return_counts=True)[1]
-    counted = f"1 {one}" if len(size) == 1 else f"{len(size):,} {several}"
-    return f"{counted}, the largest of {_share(graph, _largest(size))}"
+def groups(one: str, several: str) -> Callable[[tg.Graph, Tensor], str]:
+    """How many groups there are, and the size of the largest, from the group [n] of each vertex."""
+
+    def finding(graph: tg.Graph, group: Tensor) -> str:
+        size = group.unique(return_counts=True)[1]
+        counted = f"1 {one}" if len(size) == 1 else f"{len(size):,} {several}"
+        return f"{counted}, the largest of {_share(graph, _largest(size))}"
+
+    return finding
 
 
-def _triangles(graph: tg.Graph, triangles: Any) -> str:
+def triangles(graph: tg.Graph, triangles: Any) -> str:
+    """How many triangles there are, and who is in most."""
     counted = int(triangles.sum()) // 3
-    return f"{counted:,} {'triangle' if counted == 1 else 'triangles'}; {_ranks(graph, triangles)}"
+    return f"{counted:,} {'triangle' if counted == 1 else 'triangles'}; {ranks(graph, triangles)}"
 
 
-def _clustering(graph: tg.Graph, coefficient: Any) -> str:
+def clustering(graph: tg.Graph, coefficient: Any) -> str:
+    """The average coefficient, and the largest ones."""
     average = float(coefficient.mean()) if len(coefficient) else 0.0
-    return f"{average:.4g} on average; {_ranks(graph, coefficient)}"
+    return f"{average:.4g} on average; {ranks(graph, coefficient)}"
 
 
-def _cores(graph: tg.Graph, core: Any) -> str:
+def cores(graph: tg.Graph, core: Any) -> str:
+    """The innermost core and its size."""
     deepest = _largest(core)
     return f"core numbers up to {deepest}, that of {_share(graph, int((core == deepest).sum()))}"
 
 
-def _ranks(graph: tg.Graph, rank: Any) -> str:
+def ranks(graph: tg.Graph, rank: Any) -> str:
+    """The five vertices of the highest scores."""
     top = graph.top(rank, 5)
     return "top 5: " + ", ".join(
         f"{name} ({value:,})" if isinstance(value, int) else f"{name} ({value:.3g})" for name, value in top
     )
 
 
-def _hubs(graph: tg.Graph, score: Any) -> str:
+def hubs(graph: tg.Graph, score: Any) -> str:
+    """The five best hubs and authorities."""
     hubs, authorities = (
         ", ".join(str(vertex) for vertex, _ in graph.top(score[name], 5)) for name in ("hub", "authority")
     )
@@ -137,28 +151,3 @@ def _share(graph: tg.Graph, count: int | float) -> str:
 
 def _largest(values: Any) -> int | float:
     return values.max().item() if len(values) else 0
-
-
-COLUMNS: dict[Callable[..., Any], str] = {
-    algorithms.BFS: "depth",
-    algorithms.SSSP: "distance",
-    algorithms.WCC: "component",
-    algorithms.PageRank: "rank",
-    algorithms.betweenness: "betweenness",
-    algorithms.triangle_count: "triangles",
-    algorithms.local_clustering: "clustering",
-    algorithms.core_number: "core",
-    algorithms.cdlp: "community",
-}
-FINDINGS: dict[Callable[..., Any], Callable[[tg.Graph, Any], str]] = {
-    algorithms.BFS: _depths,
-    algorithms.SSSP: _distances,
-    algorithms.WCC: partial(_groups, one="component", several="components"),
-    algorithms.PageRank: _ranks,
-    algorithms.HITS: _hubs,
-    algorithms.betweenness: _ranks,
-    algorithms.triangle_count: _triangles,
-    algorithms.local_clustering: _clustering,
-    algorithms.core_number: _cores,
-    algorithms.cdlp: partial(_groups, one="community", several="communities"),
-}

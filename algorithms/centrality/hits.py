@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import check_dtype, fitted, inverse, strength
+from tgraph.algorithms.centrality._power import check_dtype, fitted, inverse, strength
 
 
 class HITS(tg.Program):

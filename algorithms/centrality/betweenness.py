@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.bfs import BFS
+from tgraph.algorithms.paths.bfs import BFS
 
 # Vertices of all sources that are swept at once: fewer would leave much of the time to the steps between sweeps.
 SWEPT_AT_ONCE = 1 << 22

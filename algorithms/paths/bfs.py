@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._sources import Source, is_one, minus_one_where, start_at
+from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, start_at
 
 UNREACHED = torch.iinfo(torch.int32).max
 

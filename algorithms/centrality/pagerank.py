@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms._power import check_dtype, fitted, inverse, strength, wide
+from tgraph.algorithms.centrality._power import check_dtype, fitted, inverse, strength, wide
 
 
 class PlainPageRank(tg.Program):

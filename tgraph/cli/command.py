@@ -1,0 +1,124 @@
+"""How an algorithm becomes a command: what to run with which options, and what to print and write."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+import tgraph as tg
+from tgraph.cli import report
+from tgraph.cli.options import OPTIONS, TABLES, Backend, Device, Mode, Output, Progress, picture_file
+from tgraph.errors import ArgumentError
+from tgraph.files.atomic_write import replacing
+
+# Options that name a vertex; without a source a search starts from the best connected vertex.
+VERTICES = ("source", "target")
+
+
+class Algorithm(NamedTuple):
+    """A command. `run` is the class of a program, or a function of the graph; `options` are those of its parameters
+    that the command has, and `cli.options.OPTIONS` explains them. `finding` makes a line that a person can check from
+    the graph and what `run` gave, and `frame` the table that --output writes."""
+
+    run: Callable[..., Any]
+    help: str
+    finding: Callable[[tg.Graph, Any], str]
+    frame: Callable[[tg.Graph, Any], Any]
+    options: tuple[str, ...] = ()
+
+
+def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]]:
+    """The steps of its command after the graph is loaded: what to run, and running it."""
+    known = inspect.signature(algorithm.run).parameters
+    parameters = [
+        known[name].replace(
+            kind=inspect.Parameter.KEYWORD_ONLY,
+            default=None if name in VERTICES else known[name].default,
+            annotation=OPTIONS[name],
+        )
+        for name in algorithm.options
+    ]
+
+    def prepare(graph: tg.Graph, /, **given: Any) -> Any:
+        for name in given.keys() & VERTICES:
+            given[name] = _vertex(graph, name, given[name])
+        return algorithm.run(**given) if isinstance(algorithm.run, type) else partial(algorithm.run, **given)
+
+    prepare.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return prepare, partial(execute if isinstance(algorithm.run, type) else call, algorithm)
+
+
+def _vertex(graph: tg.Graph, option: str, name: str | None) -> int:
+    """The index of the vertex that the user named, or of the best connected one to start from, and say which."""
+    if name is None:
+        if option != "source":
+            raise ArgumentError(f"--{option}: name a vertex")
+        vertex = report.best_connected(graph)
+        typer.echo(f"from vertex {vertex}, the one of largest out-degree (--source names another)")
+        return graph.index(vertex)
+    labels = isinstance(graph.vertices, np.ndarray)
+    index = graph.index(name if labels or not name.lstrip("-").isdecimal() else int(name))
+    typer.echo(f"{'from' if option == 'source' else 'to'} vertex {name}")
+    return index
+
+
+def execute(
+    algorithm: Algorithm,
+    graph: tg.Graph,
+    program: tg.Program,
+    /,
+    *,
+    mode: Annotated[Mode, typer.Option(help="The direction of iterations.")] = Mode.auto,
+    backend: Backend = "auto",
+    device: Device = "cpu",
+    output: Output = None,
+    trace: Annotated[Path | None, typer.Option(callback=picture_file, help="Draw what each iteration did.")] = None,
+    checkpoint: Annotated[Path | None, typer.Option(help="Keep the state of the run there, and go on from it.")] = None,
+    progress: Progress = False,
+) -> None:
+    """Run the program, say what it found and cost, and write what was asked for."""
+    graph = graph.to(device)
+    run = tg.run(program, graph, mode=mode.value, backend=backend, trace=True, progress=progress, checkpoint=checkpoint)
+    iterations, switches, seconds, rate = report.cost(run)
+    typer.echo(f"iterations {iterations}, direction switches {switches}, time {seconds}, {rate} edges/s")
+    _tell(algorithm, graph, run.values, output)
+    if trace is not None and run.trace is not None:
+        run.trace.plot(trace)
+        typer.echo(f"trace: {trace}")
+
+
+def call(
+    algorithm: Algorithm,
+    graph: tg.Graph,
+    function: partial[Any],
+    /,
+    *,
+    backend: Backend = "auto",
+    device: Device = "cpu",
+    output: Output = None,
+) -> None:
+    """Call the function, say what it found and cost, and write what was asked for."""
+    graph, start = graph.to(device), time.perf_counter()
+    if "backend" in inspect.signature(function).parameters:
+        function = partial(function, backend=backend)
+    elif backend != "auto":
+        raise ArgumentError(f"--backend: this algorithm has one implementation; leave {backend!r} out")
+    values = function(graph)
+    typer.echo(f"time {report.duration(time.perf_counter() - start)}")
+    _tell(algorithm, graph, values, output)
+
+
+def _tell(algorithm: Algorithm, graph: tg.Graph, values: Any, output: Path | None) -> None:
+    typer.echo(algorithm.finding(graph, values))
+    if output is not None:
+        table = algorithm.frame(graph, values)
+        with replacing(output) as temporary:
+            getattr(table, TABLES[output.suffix.lower()])(temporary, index=False)
+        typer.echo(f"result: {output}")

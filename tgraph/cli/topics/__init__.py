@@ -1,0 +1,13 @@
+"""The commands that run algorithms, by topic: one for everything in tgraph.algorithms."""
+
+from tgraph.cli.command import Algorithm
+from tgraph.cli.topics import centrality, cohesion, community, components, paths
+
+# By the heading under which the command lists them.
+TOPICS: dict[str, dict[str, Algorithm]] = {
+    "Searches and paths": paths.COMMANDS,
+    "Components": components.COMMANDS,
+    "Centralities": centrality.COMMANDS,
+    "Communities": community.COMMANDS,
+    "Cohesion": cohesion.COMMANDS,
+}
