@@ -7,7 +7,7 @@ import importlib
 from types import ModuleType
 
 from tgraph import errors, nn, primitives
-from tgraph.core import derived_graphs  # noqa: F401  attaches methods of Graph
+from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
 from tgraph.core.building import generators
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -58,6 +58,7 @@ __all__ = [
     "one_torch_thread",
     "open",
     "primitives",
+    "random",
     "read",
     "reconstruct",
     "run",

@@ -1,8 +1,7 @@
 """Synthetic graphs: R-MAT and uniform random graphs as the GAP benchmark suite has them, and grids.
 
 The same arguments give the same graph on every machine and with every version of the libraries: edge i is a function
-of the seed and of i alone, through a counter-based generator (splitmix64: Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014) in exact integer arithmetic.
+of the seed and of i alone, through the counter-based generator of `core/random.py`.
 
 As GAP's builder does, self-loops and parallel edges are dropped, so that a random graph has somewhat fewer edges than
 `edge_factor` per vertex.
@@ -18,10 +17,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tgraph.core import random
 from tgraph.core.graph import Graph
+from tgraph.core.random import Words
 from tgraph.errors import ArgumentError
-
-Words = NDArray[np.uint64]
 
 # Probabilities of the upper left, upper right and lower left quadrant (the Graph500 and GAP parameters), accumulated:
 # the quadrant of a draw is the number of bounds that it reaches. Bounds lie in the upper 32 bits of a 64-bit word.
@@ -43,8 +42,8 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = F
     weights in 1..255. Raises ArgumentError for a scale outside 0..31 or a negative edge_factor.
     """
     count = _count_edges(scale, edge_factor)
-    key = _key(seed, EDGES)
-    shuffled = np.argsort(_hash(_key(seed, SHUFFLE), 0, 2**scale), kind="stable")
+    key = random.key(seed, EDGES)
+    shuffled = np.argsort(random.stretch(random.key(seed, SHUFFLE), 0, 2**scale), kind="stable")
 
     def edges(first: int, last: int) -> tuple[NDArray, NDArray]:
         src, dst = _rmat_edges(key, scale, first, last)
@@ -64,7 +63,7 @@ def uniform(
     negative edge_factor.
     """
     count = _count_edges(scale, edge_factor)
-    key = _key(seed, EDGES)
+    key = random.key(seed, EDGES)
     src, dst = _in_chunks(lambda first, last: _uniform_edges(key, scale, first, last), count)
     return _build(src, dst, 2**scale, seed, directed, weighted)
 
@@ -83,13 +82,13 @@ def grid2d(rows: int, columns: int, *, seed: int = 0, weighted: bool = False) ->
     return _build(src, dst, rows * columns, seed, False, weighted)
 
 
-def _rmat_edges(key: np.uint64, scale: int, first: int, last: int) -> tuple[Words, Words]:
+def _rmat_edges(key: int, scale: int, first: int, last: int) -> tuple[Words, Words]:
     """Edges first..last - 1: one quadrant per level, two levels per random word."""
     words_per_edge = (scale + 1) // 2
     quadrants = np.zeros(last - first, dtype=np.uint64)  # two bits a level: the source's, then the target's
     for level in range(scale):
         if level % 2 == 0:
-            word = _hash(key, first * words_per_edge + level // 2, last * words_per_edge, step=words_per_edge)
+            word = random.stretch(key, first * words_per_edge + level // 2, last * words_per_edge, step=words_per_edge)
         else:
             word <<= np.uint64(32)
         quadrant = sum((word >= bound).view(np.uint8) for bound in RMAT_BOUNDS)
@@ -112,21 +111,21 @@ def _even_bits(word: Words) -> Words:
     return word
 
 
-def _uniform_edges(key: np.uint64, scale: int, first: int, last: int) -> tuple[Words, Words]:
+def _uniform_edges(key: int, scale: int, first: int, last: int) -> tuple[Words, Words]:
     """Edges first..last - 1: the source from the upper half of a random word, the target from the lower."""
-    word = _hash(key, first, last)
+    word = random.stretch(key, first, last)
     unused = np.uint64(32 - scale)
     return word >> np.uint64(32) >> unused, (word & np.uint64(0xFFFFFFFF)) >> unused
 
 
-def _pair_weights(key: np.uint64, src: Tensor, dst: Tensor, directed: bool) -> Tensor:
+def _pair_weights(key: int, src: Tensor, dst: Tensor, directed: bool) -> Tensor:
     """A weight for every pair of ends: parallel edges agree, and so do both directions of an undirected one."""
     from_, to = (src, dst) if directed else (torch.minimum(src, dst), torch.maximum(src, dst))
     pair = (from_ << 32 | to).numpy().view(np.uint64)
     weights = np.empty(len(pair), dtype=np.int32)
 
     def fill(first: int, last: int) -> None:
-        upper = _mix(pair[first:last] * GOLDEN + key) >> np.uint64(32)
+        upper = random.mix(pair[first:last] * random.GOLDEN + np.uint64(key % 2**64)) >> np.uint64(32)
         weights[first:last] = 1 + (upper * np.uint64(MAX_WEIGHT) >> np.uint64(32))
 
     _for_chunks(fill, len(pair))
@@ -135,7 +134,7 @@ def _pair_weights(key: np.uint64, src: Tensor, dst: Tensor, directed: bool) -> T
 
 def _build(src: NDArray, dst: NDArray, num_vertices: int, seed: int, directed: bool, weighted: bool) -> Graph:
     ends = torch.from_numpy(src), torch.from_numpy(dst)
-    weights = _pair_weights(_key(seed, WEIGHTS), *ends, directed) if weighted else None
+    weights = _pair_weights(random.key(seed, WEIGHTS), *ends, directed) if weighted else None
     return Graph.from_edges(
         *ends, weights, num_vertices=num_vertices, directed=directed, multi="first", self_loops="drop"
     )
@@ -157,33 +156,6 @@ def _for_chunks(work: Callable[[int, int], None], count: int) -> None:
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         for done in [pool.submit(work, i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]:
             done.result()
-
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-def _hash(key: np.uint64, start: int, stop: int, step: int = 1) -> Words:
-    """The random words number start, start + step, ... of the stream `key`."""
-    word = np.arange(start + 1, stop + 1, step, dtype=np.uint64)
-    word *= GOLDEN
-    word += key
-    return _mix(word)
-
-
-def _mix(word: Words) -> Words:
-    """The finalizer of splitmix64, in place."""
-    word ^= word >> np.uint64(30)
-    word *= np.uint64(0xBF58476D1CE4E5B9)
-    word ^= word >> np.uint64(27)
-    word *= np.uint64(0x94D049BB133111EB)
-    word ^= word >> np.uint64(31)
-    return word
-
-
-def _key(seed: int, purpose: int) -> np.uint64:
-    """The key of a random stream."""
-    state = np.array([seed % 2**64], dtype=np.uint64)
-    return _mix(_mix(state + GOLDEN) + np.uint64(purpose))[0]
 
 
 def _count_edges(scale: int, edge_factor: int) -> int:

@@ -1,0 +1,74 @@
+"""Random numbers that are functions of a seed and a counter: the same on every machine, device and number of threads.
+
+Word i of a stream is a hash of the stream's key and of i (splitmix64: Steele, Lea and Flood, "Fast splittable
+pseudorandom number generators", OOPSLA 2014) in exact integer arithmetic; `kernels/native/base/random.hpp` has the same
+words. What is drawn for a vertex or an edge takes its index as the counter, and each purpose a stream of its own, so
+that no draw depends on the order in which others are made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+Words = NDArray[np.uint64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def key(seed: int, purpose: int = 0) -> int:
+    """The key of a stream, an int64: another `seed` or another `purpose` gives another stream."""
+    state = np.array([seed % 2**64], dtype=np.uint64)
+    return int(mix(mix(state + GOLDEN) + np.uint64(purpose)).view(np.int64)[0])
+
+
+def words(key: int, counter: Tensor) -> Tensor:
+    """The words of the stream `key` at the `counter`s, int64 of any shape: 64 random bits each, int64 of that shape."""
+    word = (counter + 1) * _signed(GOLDEN) + key
+    for shift, factor in zip((30, 27), FACTORS, strict=True):
+        word = (word ^ _shifted(word, shift)) * _signed(factor)
+    return word ^ _shifted(word, 31)
+
+
+def uniform(key: int, counter: Tensor) -> Tensor:
+    """Numbers in [0, 1), multiples of 2**-53: float64 of the shape of `counter`, int64."""
+    return _shifted(words(key, counter), 11).to(torch.float64) * 2.0**-53
+
+
+def below(key: int, counter: Tensor, bound: int | Tensor) -> Tensor:
+    """Integers in 0..bound - 1, int64 of the shape of `counter`, int64; `bound` is at most 2**53, and 0 gives 0."""
+    return (uniform(key, counter) * bound).to(torch.int64)
+
+
+def permutation(key: int, n: int, device: torch.device | str = "cpu") -> Tensor:
+    """A permutation of 0..n - 1, int64 [n]."""
+    return words(key, torch.arange(n, device=device)).argsort(stable=True)
+
+
+def _signed(word: np.uint64) -> int:
+    return int(word.astype(np.int64))
+
+
+def _shifted(word: Tensor, bits: int) -> Tensor:
+    """The words shifted to the right, zeros from the left: torch has no unsigned ones."""
+    return (word >> bits) & ((1 << 64 - bits) - 1)
+
+
+def stretch(key: int, start: int, stop: int, step: int = 1) -> Words:
+    """The words number start, start + step, ... of the stream `key`, for numpy, which computes them in the cache."""
+    word = np.arange(start + 1, stop + 1, step, dtype=np.uint64)
+    word *= GOLDEN
+    word += np.uint64(key % 2**64)
+    return mix(word)
+
+
+def mix(word: Words) -> Words:
+    """The finalizer of splitmix64, in place."""
+    for shift, factor in zip((30, 27), FACTORS, strict=True):
+        word ^= word >> np.uint64(shift)
+        word *= factor
+    word ^= word >> np.uint64(31)
+    return word
