@@ -20,6 +20,12 @@ def test_generators():
     assert tg.generators.uniform(6).num_vertices == 64 and tg.generators.grid2d(3, 4).num_vertices == 12
 
 
+def test_random_numbers():
+    key, counter = tg.random.key(3), torch.arange(5)
+    drawn = tg.random.words(key, counter), tg.random.uniform(key, counter), tg.random.below(key, counter, 9)
+    assert all(len(x) == 5 for x in (*drawn, tg.random.permutation(key, 5)))
+
+
 def test_algorithms():
     run, n = tg.algorithms, GRAPH.num_vertices
     assert int(run.bfs(GRAPH, 0)[0]) == 0 and float(run.sssp(GRAPH, 0)[0]) == 0
