@@ -1,0 +1,212 @@
+"""Runs the comparison; see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import bench.library
+import tgraph as tg
+from bench import graphs, peers
+from bench.analytics import ROOT, choice, integers
+from bench.arrays import Arrays, Description
+from bench.library import Row
+from bench.measure import Called, Settings, interleave, ratio, seconds
+from bench.worker import out_of_reach
+
+TOPICS = tuple(module.name for module in pkgutil.iter_modules(bench.library.__path__) if module.name != "__main__")
+KINDS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
+SYSTEMS = ("tgraph", "networkit", "igraph", "graphblas", "rustworkx", "scipy")
+FORMS = ("directed", "undirected")
+
+
+def rows(topics: list[str]) -> dict[str, Row]:
+    """The rows of the topics by name."""
+    return {
+        name: row for topic in topics for name, row in importlib.import_module(f"bench.library.{topic}").ROWS.items()
+    }
+
+
+def main() -> None:
+    arguments = parse()
+    cells: list[dict[str, Any]] = []
+    for kind in arguments.graphs:
+        for form in FORMS:
+            with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
+                found = Path(folder) / "cells.json"
+                command = [sys.executable, "-m", "bench.library", *sys.argv[1:]]
+                subprocess.run([*command, "--one", kind, form, folder], cwd=ROOT, check=False)
+                cells += json.loads(found.read_text()) if found.is_file() else []
+            write(cells, arguments.output)
+    print(table(cells))
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=bench.library.__doc__)
+    parser.add_argument("--topics", type=choice(TOPICS), default=list(TOPICS), help=", ".join(TOPICS))
+    parser.add_argument("--rows", type=lambda text: text.split(","), default=None, help="names of rows")
+    parser.add_argument("--graphs", type=choice(KINDS), default=list(KINDS), help=", ".join(KINDS))
+    parser.add_argument("--systems", type=choice(SYSTEMS), default=list(SYSTEMS), help=", ".join(SYSTEMS))
+    parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--threads", type=integers, default=[2])
+    parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a row, about")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--work", type=Path, default=None, help="folder for temporary files")
+    parser.add_argument("--one", nargs=3, default=None, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> None:
+    """All rows on one graph: a process of its own, so that its memory is freed."""
+    chosen = {
+        name: row
+        for name, row in rows(arguments.topics).items()
+        if (arguments.rows is None or name in arguments.rows) and row.directed in (None, form == "directed")
+    }
+    graph = built(kind, form, arguments) if chosen else None
+    if graph is None:
+        return
+    name, held = graph
+    chosen = {key: row for key, row in chosen.items() if row.directed is not None or form == natural(kind)}
+    description = graphs.describe(name, held, 3)
+    arrays = Arrays.of(held)
+    tg.write(held, folder / "graph.tg")
+    systems = {}
+    for system in arguments.systems:
+        reason = out_of_reach(system, arrays)
+        try:
+            if reason is None and any(system in row.calls for row in chosen.values()):
+                systems[system] = peers.load(system)(folder, arrays, description, max(arguments.threads))
+        except Exception as fault:
+            reason = f"{type(fault).__name__}: {fault}"
+        if reason is not None:
+            print(f"  {system} is left out of {name}: {reason}", flush=True)
+    cells = []
+    for key, row in chosen.items():
+        cells += compared(key, row, systems, description, arguments)
+        (folder / "cells.json").write_text(json.dumps(cells))
+
+
+def natural(kind: str) -> str:
+    """The form that a graph has by nature: rows for graphs of either form are measured on this one."""
+    return "directed" if kind == "web" else "undirected"
+
+
+def built(kind: str, form: str, arguments: argparse.Namespace) -> tuple[str, tg.Graph] | None:
+    """The name and the graph, in the form that rows need; None where there is none."""
+    try:
+        name, build = graphs.recipes(arguments.scale, arguments.data)[kind]
+        if form == "directed" and kind in ("rmat", "uniform", "small"):
+            make = tg.generators.uniform if kind == "uniform" else tg.generators.rmat
+            scale = graphs.SMALL_SCALE if kind == "small" else arguments.scale
+            return f"{name}-directed", make(scale, 16, directed=True, weighted=True)
+        graph = build()
+    except graphs.Missing as reason:
+        print(f"{kind} is left out: {reason}", flush=True)
+        return None
+    if form == "directed":
+        return (name, graph) if graph.directed else None
+    return (f"{name}-undirected", graph.to_undirected()) if graph.directed else (name, graph)
+
+
+def compared(
+    name: str, row: Row, systems: dict[str, Any], description: Description, arguments: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Time one row on all systems that have it, and verify their results: a cell for each."""
+    given = row.arguments(description)
+    expected: dict[int, Any] = {}
+    qualities: dict[str, dict[str, float]] = {}
+
+    def check(system: str, argument: Any, result: Any) -> None:
+        read = row.read.get(system, np.asarray)(result)
+        index = given.index(argument)
+        if system == "tgraph":
+            expected[index] = read
+        elif index in expected:
+            row.agree(expected[index], read)
+        if system not in qualities and "tgraph" in systems:
+            qualities[system] = {key: measured(systems["tgraph"], read) for key, measured in row.quality.items()}
+
+    contestants = []
+    for system, call in row.calls.items():
+        if system not in systems or description.num_arcs > row.largest.get(system, 1 << 62):
+            continue
+        timed = lambda argument, call=call, held=systems[system]: call(held, argument)  # noqa: E731
+        contestants.append(
+            Called(system, timed, lambda argument, result, system=system: check(system, argument, result))
+        )
+    samples = interleave(contestants, given, Settings(budget=arguments.budget))
+    cells, ours = [], samples.get("tgraph")
+    for system, found in samples.items():
+        cell = {"row": name, "title": row.title, "graph": description.name, "system": system, "error": found.error}
+        if found.error is None:
+            cell["ms"] = seconds(found.blocks).median * 1e3
+            cell["quality"] = qualities.get(system, {})
+            if ours is not None and ours.error is None and (spread := ratio(found.blocks, ours.blocks)):
+                cell["ratio"] = spread.median
+        cells.append(cell)
+        print(f"  {description.name}, {name}, {said(cell)}", flush=True)
+    return cells
+
+
+def said(cell: dict[str, Any]) -> str:
+    """A cell in words."""
+    if cell["error"]:
+        return f"{cell['system']}: {cell['error']}"
+    quality = "".join(f", {key} {value:.6g}" for key, value in cell["quality"].items())
+    return f"{cell['system']}: {cell['ms']:.3g} ms, {cell.get('ratio', float('nan')):.2f}{quality}"
+
+
+def write(cells: list[dict[str, Any]], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "library.json").write_text(json.dumps(cells, indent=1))
+    (folder / "library.md").write_text(table(cells) + "\n")
+
+
+def table(cells: list[dict[str, Any]]) -> str:
+    """A line for each row and graph: our time, and how many times longer each peer takes."""
+    others = SYSTEMS[1:]
+    lines = [
+        f"| row | graph | tgraph, ms | {' | '.join(others)} | fastest |",
+        f"|---|---|---|{'---|' * (len(others) + 1)}",
+    ]
+    fastest: list[float] = []
+    for row, graph in dict.fromkeys((cell["row"], cell["graph"]) for cell in cells):
+        own = {cell["system"]: cell for cell in cells if (cell["row"], cell["graph"]) == (row, graph)}
+        ours = own.get("tgraph", {})
+        ratios = {system: own[system]["ratio"] for system in others if "ratio" in own.get(system, {})}
+        fastest += [min(ratios.values())] if ratios else []
+        shown = [
+            f"{ratios[system]:.2f}" if system in ratios else own[system]["error"] if system in own else ""
+            for system in others
+        ]
+        best = f"{min(ratios.values()):.2f}" if ratios else ""
+        lines.append(
+            f"| {row} | {graph} | {ours.get('ms', float('nan')):.4g} | {' | '.join(map(str, shown))} | {best} |"
+        )
+    if fastest:
+        median, worst, below = statistics.median(fastest), min(fastest), sum(factor < 1 for factor in fastest)
+        lines.append(f"\nThe fastest peer takes {median:.2f} times as long as tgraph in the median of {len(fastest)}")
+        lines.append(f"cells, {worst:.2f} times in the worst; {below} are below 1.")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    options = parse()
+    torch.set_num_threads(max(options.threads))
+    if options.one:
+        one(options.one[0], options.one[1], Path(options.one[2]), options)
+    else:
+        main()
