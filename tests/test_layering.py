@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 # From the top to the bottom. A module belongs to the layer that names it or its nearest package.
 LAYERS = (
     ("tgraph.cli",),
+    ("tgraph.networkx",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.tuning",),

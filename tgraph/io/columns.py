@@ -1,0 +1,141 @@
+"""A column: the values of one attribute of all edges or nodes, as networkx keeps them in dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()  # what has no value in a column of objects
+
+EXACT = 2**53  # integers up to this are floats of the same value
+_DTYPES = {bool: np.bool_, int: np.int64, float: np.float64}
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values in the order of arcs, edges or nodes.
+
+    values : tensor [k] where all are int, all float or all bool, so that Python's values come back; else an array of
+        objects, MISSING where there is none.
+    present : bool tensor [k], which of the values of a tensor are there; None where all are.
+    """
+
+    values: Tensor | np.ndarray
+    present: Tensor | None = None
+
+    @classmethod
+    def of(cls, dicts: Sequence[dict[Any, Any]], name: Any) -> Column | None:
+        """The attribute `name` of all `dicts`; None where none has it."""
+        try:
+            return cls.of_values(list(map(itemgetter(name), dicts)))
+        except KeyError:
+            values = [each.get(name, MISSING) for each in dicts]
+        absent = [value is MISSING for value in values]
+        if all(absent):
+            return None
+        kinds = set(map(type, values)) - {type(MISSING)}
+        if len(kinds) != 1 or not kinds <= _DTYPES.keys():
+            return cls(_objects(values))
+        kind = kinds.pop()
+        filled = cls.of_values([kind() if value is MISSING else value for value in values])
+        if isinstance(filled.values, np.ndarray):
+            return cls(_objects(values))
+        return cls(filled.values, ~torch.tensor(absent))
+
+    @classmethod
+    def of_values(cls, values: list[Any]) -> Column:
+        """A column that has every value."""
+        kinds = set(map(type, values))
+        if len(kinds) == 1 and (dtype := _DTYPES.get(kinds.pop())):
+            try:
+                return cls(torch.from_numpy(np.array(values, dtype=dtype)))
+            except OverflowError:  # an integer beyond int64 stays an object
+                pass
+        return cls(_objects(values))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, positions: Tensor) -> Column:
+        """The values at `positions`, int64 [j]."""
+        if isinstance(self.values, np.ndarray):
+            return Column(self.values[positions.cpu().numpy()])
+        present = None if self.present is None else self.present[positions]
+        return Column(self.values[positions], present)
+
+    def tolist(self, positions: Any = slice(None)) -> list[Any]:
+        """Python's values at `positions`, a slice or an array of indices; MISSING where there is none."""
+        if isinstance(self.values, np.ndarray):
+            return self.values[positions].tolist()
+        values = self.values[positions].tolist()
+        if self.present is None:
+            return values
+        return [
+            value if there else MISSING for value, there in zip(values, self.present[positions].tolist(), strict=True)
+        ]
+
+    def numbers(self, default: Any = 1) -> Tensor:
+        """The values as a tensor, `default` where there is none: int64 where all are integers, bool where all are, else
+        float64.
+
+        Raises TypeError for values that are not numbers, OverflowError for integers that the result cannot hold.
+        """
+        if isinstance(self.values, Tensor) and self.present is None:
+            return self.values
+        if isinstance(self.values, Tensor) and self.present is not None and type(default) in _DTYPES_OF_TORCH:
+            filled = torch.tensor(default, dtype=_DTYPES_OF_TORCH[type(default)])
+            dtype = torch.promote_types(self.values.dtype, filled.dtype)
+            return torch.where(self.present, self.values.to(dtype), filled.to(dtype))
+        return _numbers([default if value is MISSING else value for value in self.tolist()])
+
+
+def columns_of(dicts: Sequence[dict[Any, Any]], names: Iterable[Any] | None) -> dict[Any, Column]:
+    """The attributes of these `names`, or all, where any of the `dicts` has them."""
+    if names is None:
+        names = dict.fromkeys(chain.from_iterable(dicts)) if any(dicts) else ()
+    found = {name: Column.of(dicts, name) for name in names}
+    return {name: column for name, column in found.items() if column is not None}
+
+
+def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None), kind: type = dict) -> list[Any]:
+    """A dict of attributes, of this `kind`, for each of `count` positions, a slice or an array of indices."""
+    if not columns:
+        return [kind() for _ in range(count)]
+    names = list(columns)
+    values = [column.tolist(positions) for column in columns.values()]
+    if any(isinstance(column.values, np.ndarray) or column.present is not None for column in columns.values()):
+        return [
+            kind((name, value) for name, value in zip(names, each, strict=True) if value is not MISSING)
+            for each in zip(*values, strict=True)
+        ]
+    if len(names) == 1 and kind is dict:
+        name = names[0]
+        return [{name: value} for value in values[0]]
+    return [kind(zip(names, each, strict=True)) for each in zip(*values, strict=True)]
+
+
+_DTYPES_OF_TORCH = {bool: torch.bool, int: torch.int64, float: torch.float64}
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _numbers(values: list[Any]) -> Tensor:
+    for value in values:
+        if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+            raise TypeError(f"{value!r} is not a number")
+    if all(isinstance(value, (int, np.integer, np.bool_)) for value in values):
+        return torch.from_numpy(np.array(values, dtype=np.int64))
+    if any(isinstance(value, (int, np.integer)) and abs(value) > EXACT for value in values):
+        raise OverflowError("an integer beyond 2**53 among numbers that are not integers")
+    return torch.from_numpy(np.array(values, dtype=np.float64))

@@ -1,0 +1,220 @@
+"""Graph, DiGraph, MultiGraph and MultiDiGraph: networkx's classes over tensors, to be read and not to be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.core.building import sorting
+from tgraph.io import adjacency
+from tgraph.io.adjacency import Adjacency
+from tgraph.io.columns import Column
+from tgraph.networkx.nodes import Nodes
+from tgraph.networkx.views import NodeDicts, Rows, refuse
+
+T = TypeVar("T")
+G = TypeVar("G", bound="Graph")
+
+
+class Graph(nx.Graph):
+    """An undirected graph in tensors, with all that networkx's Graph has to read one.
+
+    data : a `tg.Graph`, which is not copied, a graph of networkx, or what `networkx.Graph` takes. attributes : of the
+    graph. Views such as `nodes`, `adj` and `degree` give nodes and neighbours in networkx's order and attributes as
+    Python's objects. Methods that change a graph raise NetworkXError: `to_networkx()` is a copy that can be changed.
+
+    structure : the `tg.Graph` of the vertices 0..n-1, without weights. `weighted(attribute)` has weights.
+    labels : the `Nodes` that translate nodes to vertices and back.
+    """
+
+    __networkx_backend__ = "tgraph"
+    _plain: ClassVar[type[nx.Graph]] = nx.Graph  # the class of networkx with the same interface
+
+    graph: dict[Any, Any]
+    _tensors: Adjacency
+    _kept: dict[Any, Any]
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, incoming_graph_data: Any = None, multigraph_input: bool | None = None, **attr: Any):
+        attr.pop("backend", None)
+        options = {"multigraph_input": multigraph_input} if self.is_multigraph() else {}
+        if isinstance(incoming_graph_data, tg.Graph):
+            self._hold(_wrapped(incoming_graph_data, type(self)), {})
+        elif type(incoming_graph_data) is type(self):
+            self._hold(incoming_graph_data._tensors, dict(incoming_graph_data.graph))
+        else:
+            plain = object.__new__(self._plain)  # networkx's own, whatever classes its configuration prefers
+            plain.__init__(incoming_graph_data, **options)
+            self._hold(adjacency.read(plain, None, None), plain.graph)
+        self.graph.update(attr)
+
+    @classmethod
+    def of(cls: type[G], tensors: Adjacency, attributes: dict[Any, Any] | None = None) -> G:
+        """The graph of these tensors, with attributes of its own."""
+        found = object.__new__(cls)
+        found._hold(tensors, {} if attributes is None else attributes)
+        return found
+
+    def _hold(self, tensors: Adjacency, attributes: dict[Any, Any]) -> None:
+        self.__dict__.update(graph=attributes, _tensors=tensors, _kept={}, __networkx_cache__={})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"graph": self.graph, "_tensors": self._tensors, "_kept": {}, "__networkx_cache__": {}}
+
+    def _keep(self, name: Any, compute: Callable[[], T]) -> T:
+        return self._kept[name] if name in self._kept else self._kept.setdefault(name, compute())
+
+    # ---- tensors -----------------------------------------------------------------------------------------------
+
+    @property
+    def structure(self) -> tg.Graph:
+        """The arcs, vertices 0..n-1 in the order of the nodes, without weights."""
+        return self._tensors.graph
+
+    @property
+    def labels(self) -> Nodes:
+        """The nodes by vertex, and vertices by node."""
+        return self._keep("labels", lambda: Nodes(self._tensors.nodes))
+
+    def edge_column(self, attribute: Any) -> Column | None:
+        """The values of an attribute for each arc of `structure`; None where no edge has it."""
+        return self._tensors.edge_columns.get(attribute)
+
+    def node_column(self, attribute: Any) -> Column | None:
+        """The values of an attribute for each vertex; None where no node has it."""
+        return self._tensors.node_columns.get(attribute)
+
+    def weighted(self, attribute: Any = None, default: Any = 1, multi: str = "keep") -> tg.Graph:
+        """The structure with an attribute of the edges as weights, `default` where an edge has none.
+
+        `multi` : what becomes of parallel edges: "keep", or merge them by "first", "sum", "min" or "max". Without an
+        attribute there are no weights, but for the number of parallel edges where `multi` is "sum". Kept for the next
+        call. Raises NotImplementedError for values that are no numbers, or that a tensor cannot hold.
+        """
+        multi = multi if self.is_multigraph() else "keep"
+        if attribute is None and multi != "sum":
+            if multi == "keep":
+                return self.structure
+            attribute = _NO_ATTRIBUTE
+        return self._keep((attribute, default, type(default), multi), lambda: self._weigh(attribute, default, multi))
+
+    def _weigh(self, attribute: Any, default: Any, multi: str) -> tg.Graph:
+        arcs = self.structure.decoded()
+        weights = None if attribute is _NO_ATTRIBUTE else self._weights(attribute, default)
+        tensors = arcs.offset, arcs.neighbors, weights
+        if multi != "keep":
+            tensors = sorting.merge_parallel(*tensors, multi)  # type: ignore[arg-type]
+        return tg.Graph(*tensors, directed=self.is_directed())
+
+    def _weights(self, attribute: Any, default: Any) -> Tensor:
+        column = None if attribute is None else self.edge_column(attribute)
+        if column is None:
+            return torch.full((self.structure.num_arcs,), default, device=self.structure.device)
+        try:
+            weights = column.numbers(default)
+        except (TypeError, OverflowError) as fault:
+            raise NotImplementedError(f"the attribute {attribute!r} of the edges: {fault}") from fault
+        return weights.long() if weights.dtype == torch.bool else weights
+
+    def to_networkx(self) -> nx.Graph:
+        """A copy in networkx's own class, which can be changed."""
+        return adjacency.write(self._tensors, self._plain, dict(self.graph))
+
+    # ---- what networkx's views read ----------------------------------------------------------------------------
+
+    @property
+    def _node(self) -> Mapping[Any, Any]:
+        return self._keep("node", lambda: NodeDicts(self.labels, self._tensors.node_columns))
+
+    @property
+    def _adj(self) -> Mapping[Any, Any]:
+        return self._keep("adj", self._rows)
+
+    def _rows(self) -> Rows:
+        kept = self._tensors
+        arcs = kept.graph.decoded()
+        return Rows(arcs, self.labels, self.is_multigraph(), kept.order, None, kept.edge_columns, kept.keys)
+
+    # ---- what tensors answer at once ---------------------------------------------------------------------------
+
+    def number_of_edges(self, u: Any = None, v: Any = None) -> int:
+        """The number of edges, or of those between two nodes."""
+        return self.structure.num_edges if u is None else super().number_of_edges(u, v)
+
+    def copy(self: G, as_view: bool = False) -> G:
+        """The same graph with attributes of its own; the tensors, which nothing changes, are shared."""
+        return type(self).of(self._tensors, self.graph if as_view else dict(self.graph))
+
+    add_node = add_nodes_from = remove_node = remove_nodes_from = refuse
+    add_edge = add_edges_from = add_weighted_edges_from = remove_edge = remove_edges_from = refuse
+    update = clear = clear_edges = refuse
+
+
+class DiGraph(Graph, nx.DiGraph):
+    """A directed graph in tensors, with all that networkx's DiGraph has to read one; see `Graph`."""
+
+    _plain = nx.DiGraph
+
+    @property
+    def _succ(self) -> Mapping[Any, Any]:
+        return self._adj
+
+    @property
+    def _pred(self) -> Mapping[Any, Any]:
+        return self._keep("pred", self._back_rows)
+
+    def _back_rows(self) -> Rows:
+        kept = self._tensors
+        arcs = kept.graph.decoded()
+        columns = bool(kept.edge_columns) or kept.keys is not None
+        places = arcs.transpose_permutation if columns else None
+        back = arcs.transpose()
+        return Rows(back, self.labels, self.is_multigraph(), kept.back_order, places, kept.edge_columns, kept.keys)
+
+
+class MultiGraph(Graph, nx.MultiGraph):
+    """An undirected graph with parallel edges in tensors; see `Graph`."""
+
+    _plain = nx.MultiGraph
+
+
+class MultiDiGraph(DiGraph, nx.MultiDiGraph):
+    """A directed graph with parallel edges in tensors; see `Graph`."""
+
+    _plain = nx.MultiDiGraph
+
+
+CLASSES = {
+    (cls._plain.is_directed(None), cls._plain.is_multigraph(None)): cls
+    for cls in (Graph, DiGraph, MultiGraph, MultiDiGraph)
+}
+_NO_ATTRIBUTE = object()
+
+
+def _wrapped(graph: tg.Graph, cls: type[Graph]) -> Adjacency:
+    """A `tg.Graph` as it is, its weights as the attribute "weight"."""
+    directed, multigraph = (kind(None) for kind in (cls.is_directed, cls.is_multigraph))
+    if graph.directed != directed:
+        fitting = CLASSES[graph.directed, multigraph].__name__
+        remedy = f"take tgraph.networkx.{fitting}" + ("" if directed else " or graph.to_undirected()")
+        raise nx.NetworkXError(f"the graph is {'' if graph.directed else 'un'}directed; {remedy}")
+    if not multigraph and graph.num_parallel_edges:
+        fitting = CLASSES[directed, True].__name__
+        raise nx.NetworkXError(f"the graph has parallel edges; take tgraph.networkx.{fitting} or merge them")
+    names = range(graph.num_vertices) if graph.vertices is None else graph.vertices.tolist()
+    weights = None if graph.weight_dtype is None else graph.decoded().weights
+    columns = {} if weights is None else {"weight": Column(weights)}
+    bare = graph if weights is None and graph.vertices is None else _bare(graph)
+    return Adjacency(bare, names, edge_columns=columns)
+
+
+def _bare(graph: tg.Graph) -> tg.Graph:
+    arcs = graph.decoded()
+    return tg.Graph(arcs.offset, arcs.neighbors, directed=graph.directed)

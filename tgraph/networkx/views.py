@@ -1,0 +1,228 @@
+"""Mappings that stand for networkx's dicts of nodes and of neighbours, read from tensors when they are asked."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from itertools import pairwise, repeat
+from typing import Any, NoReturn
+
+import networkx as nx
+import numpy as np
+from torch import Tensor
+
+from tgraph import Graph
+from tgraph.io.columns import Column, dicts_of
+from tgraph.networkx.nodes import Nodes
+
+READ_ONLY = "this graph is in tensors and cannot be changed; change a copy in networkx's own classes, G.to_networkx()"
+
+
+def refuse(*args: Any, **options: Any) -> NoReturn:
+    """What stands for every method that changes a graph."""
+    raise nx.NetworkXError(READ_ONLY)
+
+
+class ReadOnlyDict(dict):
+    """A dict of attributes, or of parallel edges by key, which refuses to be changed; its copies do not."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = refuse
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    def __deepcopy__(self, memo: Any) -> dict[Any, Any]:
+        from copy import deepcopy
+
+        return deepcopy(dict(self), memo)
+
+
+NOTHING = ReadOnlyDict()
+
+
+def attributes_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None)) -> list[Any]:
+    """A dict of attributes for each of `count` positions, a slice or an array of indices."""
+    return dicts_of(columns, count, positions, ReadOnlyDict) if columns else [NOTHING] * count
+
+
+class _Items(ItemsView):
+    def __iter__(self) -> Iterator[Any]:
+        return zip(self._mapping, self._mapping._every(), strict=True)  # type: ignore[attr-defined]
+
+
+class _Values(ValuesView):
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._mapping._every())  # type: ignore[attr-defined]
+
+
+class _View(Mapping):
+    """A mapping whose values are found all at once, by `_every`, where all are wanted."""
+
+    __slots__ = ()
+
+    def items(self) -> ItemsView:
+        return _Items(self)
+
+    def values(self) -> ValuesView:
+        return _Values(self)
+
+    def copy(self) -> dict[Any, Any]:
+        return dict(self.items())
+
+    def __repr__(self) -> str:
+        return repr(dict(self.items()))
+
+
+class NodeDicts(_View):
+    """The attributes of each node: networkx's `_node`."""
+
+    def __init__(self, nodes: Nodes, columns: Mapping[Any, Column]):
+        self._nodes, self._columns = nodes, columns
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._nodes.names)
+
+    def __contains__(self, node: Any) -> bool:
+        return node in self._nodes
+
+    def __getitem__(self, node: Any) -> ReadOnlyDict:
+        vertex = self._nodes.index(node)
+        return attributes_of(self._columns, 1, slice(vertex, vertex + 1))[0]
+
+    def _every(self) -> list[ReadOnlyDict]:
+        return attributes_of(self._columns, len(self))
+
+
+class Rows(_View):
+    """The neighbours of each node: networkx's `_adj` or `_pred`.
+
+    graph : whose rows these are, in CSR. order : its arcs in the order of the dicts, None where that is its own.
+    arcs : the place of each arc among the columns, None where that is its own. columns, keys : of the edges; see
+    `tgraph.io.adjacency.Adjacency`.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        nodes: Nodes,
+        multigraph: bool,
+        order: Tensor | None = None,
+        arcs: Tensor | None = None,
+        columns: Mapping[Any, Column] | None = None,
+        keys: np.ndarray | None = None,
+    ):
+        neighbors = graph.neighbors.cpu()
+        self.nodes, self.columns, self.edge_keys = nodes, columns or {}, keys
+        self.offset, self.ascending = _buffer(graph.offset), _buffer(neighbors)
+        self.listed = neighbors if order is None else neighbors[order.cpu()]
+        self.arcs = arcs if arcs is None else arcs.cpu()
+        self.order = order if arcs is None else (arcs if order is None else arcs[order])
+        self._row = MultiRow if multigraph else Row
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.nodes.names)
+
+    def __contains__(self, node: Any) -> bool:
+        return node in self.nodes
+
+    def __getitem__(self, node: Any) -> Row:
+        vertex = self.nodes.index(node)
+        return self._row(self, self.offset[vertex], self.offset[vertex + 1])
+
+    def _every(self) -> Iterator[Row]:
+        row, bounds = self._row, self.offset.tolist()
+        return (row(self, begin, end) for begin, end in pairwise(bounds))
+
+
+def _buffer(tensor: Tensor) -> memoryview:
+    """The numbers as a sequence whose items are Python's."""
+    return memoryview(tensor.cpu().numpy())  # type: ignore[arg-type]
+
+
+class Row(_View):
+    """The edges of one node: neighbour to attributes."""
+
+    __slots__ = ("_begin", "_end", "_rows")
+
+    def __init__(self, rows: Rows, begin: int, end: int):
+        self._rows, self._begin, self._end = rows, begin, end
+
+    def __len__(self) -> int:
+        return self._end - self._begin
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._neighbours())
+
+    def __contains__(self, node: Any) -> bool:
+        try:
+            return self._find(node) is not None
+        except KeyError:
+            return False
+
+    def __getitem__(self, node: Any) -> ReadOnlyDict:
+        first = self._find(node)
+        if first is None:
+            raise KeyError(node)
+        return self._attributes(self._places(first, first + 1))[0]
+
+    def _find(self, node: Any) -> int | None:
+        """The first arc to a node, in the ascending order; None where there is none."""
+        vertex, ascending = self._rows.nodes.index(node), self._rows.ascending
+        arc = bisect_left(ascending, vertex, self._begin, self._end)
+        return arc if arc < self._end and ascending[arc] == vertex else None
+
+    def _neighbours(self) -> list[Any]:
+        return self._rows.nodes.of(self._rows.listed[self._begin : self._end])
+
+    def _places(self, begin: int, end: int) -> Any:
+        """Where the columns have the arcs from `begin` to `end` of the ascending order."""
+        arcs = self._rows.arcs
+        return slice(begin, end) if arcs is None else arcs[begin:end].numpy()
+
+    def _listed_places(self) -> Any:
+        order = self._rows.order
+        return slice(self._begin, self._end) if order is None else order[self._begin : self._end].numpy()
+
+    def _attributes(self, places: Any) -> list[ReadOnlyDict]:
+        count = places.stop - places.start if isinstance(places, slice) else len(places)
+        return attributes_of(self._rows.columns, count, places)
+
+    def _every(self) -> list[Any]:
+        return self._attributes(self._listed_places())
+
+
+class MultiRow(Row):
+    """The edges of one node of a multigraph: neighbour to key to attributes."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return len(set(self._rows.ascending[self._begin : self._end]))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(dict.fromkeys(self._neighbours()))
+
+    def __getitem__(self, node: Any) -> ReadOnlyDict:
+        first = self._find(node)
+        if first is None:
+            raise KeyError(node)
+        ascending = self._rows.ascending
+        places = self._places(first, bisect_right(ascending, ascending[first], first, self._end))
+        edges = self._attributes(places)
+        keys = range(len(edges)) if self._rows.edge_keys is None else self._rows.edge_keys[places].tolist()
+        return ReadOnlyDict(zip(keys, edges, strict=True))
+
+    def _every(self) -> list[Any]:
+        places = self._listed_places()
+        edges: dict[Any, dict[Any, Any]] = {neighbour: {} for neighbour in self._neighbours()}
+        keys = repeat(None) if self._rows.edge_keys is None else self._rows.edge_keys[places].tolist()
+        for neighbour, key, attributes in zip(self._neighbours(), keys, self._attributes(places), strict=False):
+            parallel = edges[neighbour]
+            parallel[len(parallel) if self._rows.edge_keys is None else key] = attributes
+        return list(map(ReadOnlyDict, edges.values()))
