@@ -1,7 +1,7 @@
 // The extension module tgraph._native: calls the bind_* function of each file of kernels, and binds thread control.
 #include <nanobind/stl/string.h>
 
-#include "base/bindings.hpp"
+#include "base/kernels.hpp"
 #include "threads/census.hpp"
 #include "threads/cpus.hpp"
 #include "threads/crowd.hpp"

@@ -262,4 +262,6 @@ void bind_pull_slices(nb::module_& module, const char* name) {
                arg("out").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
+void bind_sell_narrow(nb::module_& module);
+
 }  // namespace tgraph
