@@ -64,6 +64,16 @@ class NotConvergedError(TGraphError, RuntimeError):
         super().__init__(message)
 
 
+class NegativeCycleError(ArgumentError):
+    """A cycle of negative weight, which leaves shortest paths undefined. `cycle` holds its vertex indices in the order
+    of its arcs, the last of which leads back to the first."""
+
+    def __init__(self, ids: Any, cycle: list[int]):
+        self.cycle = cycle
+        shown = " -> ".join(str(name) for name in [*list(ids)[:8], *(["..."] if len(cycle) > 8 else []), ids[0]])
+        super().__init__(f"weights: the cycle {shown} has a negative weight; there is no shortest path past it")
+
+
 class MemoryBudgetError(TGraphError, MemoryError):
     """A budget of memory that the call cannot keep to. `needed` is the least that would do, in bytes, `budget` what was
     given."""

@@ -1,11 +1,25 @@
 """Searches and shortest paths."""
 
+from tgraph.algorithms.paths.all_pairs import all_pairs
+from tgraph.algorithms.paths.bellman_ford import bellman_ford, negative_cycle
 from tgraph.algorithms.paths.bfs import BFS, bfs
+from tgraph.algorithms.paths.predecessors import predecessors
+from tgraph.algorithms.paths.shortest_path import astar_path, shortest_path, shortest_path_length
 from tgraph.algorithms.paths.sssp import SSSP, sssp
+from tgraph.algorithms.paths.widest_path import WidestPath, widest_path
 
 __all__ = [
     "BFS",
     "SSSP",
+    "WidestPath",
+    "all_pairs",
+    "astar_path",
+    "bellman_ford",
     "bfs",
+    "negative_cycle",
+    "predecessors",
+    "shortest_path",
+    "shortest_path_length",
     "sssp",
+    "widest_path",
 ]

@@ -7,13 +7,14 @@ Garland, Owens, IPDPS 2014). About O(n + m) where weights are random, as the pap
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths._sources import Source, minus_one_where, start_at
+from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, start_at
 
 UNREACHED = torch.iinfo(torch.int64).max
 
@@ -35,7 +36,7 @@ class SSSP(tg.Relaxation):
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         self.weight = 1 if graph.weight_dtype is None else None
         self.delta = None if graph.weight_dtype is None else self.width
-        check_weights(graph)
+        tg.primitives.shortest_paths.check_weights(graph)
         if graph.weight_dtype is not None and graph.weight_dtype.is_floating_point:
             return start_at(graph, self.source, torch.inf, torch.promote_types(graph.weight_dtype, torch.float32))
         return start_at(graph, self.source, UNREACHED, torch.int64)
@@ -46,27 +47,27 @@ class SSSP(tg.Relaxation):
         return minus_one_where(values, UNREACHED)
 
 
-def sssp(graph: tg.Graph, source: Source, *, delta: float | None = None, **options: Any) -> Tensor:
+def sssp(
+    graph: tg.Graph, source: Source, *, delta: float | None = None, parents: bool = False, **options: Any
+) -> Tensor | tuple[Tensor, Tensor]:
     """Shortest distances from `source` along the arcs.
 
     Parameters: `source`, a vertex index or k of them; `delta`, the width of the buckets in which vertices are
-    relaxed, which changes the speed and never the answer; `options` go to `tgraph.run`.
+    relaxed, which changes the speed and never the answer; `parents`, return the trees of shortest paths too;
+    `options` go to `tgraph.run`.
 
     Returns [n], or [n, k] for k sources: floating with inf where unreached, or int64 with -1 where the weights are
-    integers or missing. Raises ArgumentError for a negative or NaN weight, or a source that is no vertex.
+    integers or missing. With `parents` also the vertex before each on a shortest path, int64 of the same shape: of
+    those that are nearer the smallest, of arcs of weight 0 one that leads back to the source in the fewest; the source
+    itself at the source, -1 where unreached. Raises ArgumentError for a negative or NaN weight, or a source that is no
+    vertex.
     """
-    return tg.run(SSSP(source, delta), graph, **options).values
-
-
-def check_weights(graph: tg.Graph) -> None:
-    """Raise ArgumentError for the first weight that is negative or NaN."""
-    if graph.weight_dtype is None or graph.weight_range[0] >= 0:
-        return
-    weights = graph.decoded().weights
-    assert weights is not None
-    position = int((~(weights >= 0)).nonzero()[0])
-    u, v = graph.arc(position)
-    raise tg.errors.ArgumentError(
-        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths need "
-        "weights that are not negative: shift or replace them"
-    )
+    distance = tg.run(SSSP(source, delta), graph, **options).values
+    if not parents:
+        return distance
+    sources, backend = graph.as_vertices(source, "source"), options.get("backend", "auto")
+    tree = partial(tg.primitives.shortest_paths.parents, graph, backend=backend)
+    if is_one(source):
+        return distance, tree(distance, sources)
+    trees = [tree(column, start) for column, start in zip(distance.unbind(1), sources.split(1), strict=True)]
+    return distance, torch.stack(trees, 1) if trees else torch.empty_like(distance, dtype=torch.int64)

@@ -12,6 +12,7 @@ from tgraph.primitives import (
     label_propagation,
     level_accumulate,
     linear,
+    shortest_paths,
     union_find,
     values,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "label_propagation",
     "level_accumulate",
     "linear",
+    "shortest_paths",
     "union_find",
     "values",
 ]

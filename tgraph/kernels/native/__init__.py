@@ -35,6 +35,8 @@ from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
+from tgraph.kernels.native.paths import shortest_paths
+from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, parents, shortest_path
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 
@@ -45,9 +47,11 @@ __all__ = [
     "attend",
     "attend_backward",
     "attention_weights",
+    "bellman_ford",
     "convert",
     "count_arcs_among",
     "count_triangles",
+    "fewest_hops",
     "fill",
     "fixpoint",
     "gauss_seidel_step",
@@ -56,6 +60,7 @@ __all__ = [
     "name",
     "number",
     "outside",
+    "parents",
     "peel",
     "products",
     "push_rows",
@@ -63,6 +68,7 @@ __all__ = [
     "replace",
     "scatter_argreduce",
     "segment_argreduce",
+    "shortest_path",
     "sweep",
     "unavailable",
     "vote",
@@ -101,6 +107,10 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "count_arcs_among": intersect.refuses,
     "count_triangles": intersect.refuses,
     "peel": k_core.refuses,
+    "fewest_hops": shortest_paths.refuses,
+    "shortest_path": shortest_paths.refuses,
+    "parents": shortest_paths.refuses_parents,
+    "bellman_ford": shortest_paths.refuses,
     "vote": label_propagation.refuses,
     "fill": values.refuses,
     "number": values.refuses,

@@ -14,6 +14,7 @@ from tgraph.kernels.portable.attention import attend, attend_backward, attention
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.portable.linear import affine_step
 from tgraph.kernels.portable.relaxation import relax
+from tgraph.kernels.portable.shortest_paths import bellman_ford, fewest_hops, parents, shortest_path
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [
@@ -23,9 +24,11 @@ __all__ = [
     "attend",
     "attend_backward",
     "attention_weights",
+    "bellman_ford",
     "convert",
     "count_arcs_among",
     "count_triangles",
+    "fewest_hops",
     "fill",
     "gauss_seidel_step",
     "join",
@@ -33,12 +36,14 @@ __all__ = [
     "name",
     "number",
     "outside",
+    "parents",
     "peel",
     "products",
     "push_rows",
     "refuses",
     "relax",
     "replace",
+    "shortest_path",
     "sweep",
     "vote",
 ]

@@ -79,6 +79,9 @@ NB_MODULE(_native, module) {
     tgraph::bind_sweep(module);
     tgraph::bind_intersect(module);
     tgraph::bind_peel(module);
+    tgraph::bind_point_to_point(module);
+    tgraph::bind_parents(module);
+    tgraph::bind_bellman_ford(module);
     tgraph::bind_vote(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);

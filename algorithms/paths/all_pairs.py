@@ -1,0 +1,63 @@
+"""Distances between all pairs of vertices, in blocks of sources, since n * n of them seldom fit.
+
+Searches from the sources of a block run beside each other, one for each thread. Where weights are negative they are
+made positive first by potentials, which changes no shortest path (Johnson, "Efficient algorithms for shortest paths in
+sparse networks", 1977). O(n m) by breadth-first search, about that with weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.paths._sources import Source
+from tgraph.algorithms.paths.bellman_ford import potentials
+from tgraph.algorithms.paths.bfs import BFS
+from tgraph.algorithms.paths.sssp import SSSP
+
+
+def all_pairs(
+    graph: tg.Graph, sources: Source | None = None, *, weighted: bool = False, block: int = 64, **options: Any
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Distances from all vertices, or from the `sources`, to all vertices: an iterator over blocks of `block` sources.
+
+    Each item is (the sources of the block int64 [k], their distances [k, n]). Distances are hops, int32 with -1 where
+    unreached, or with `weighted` those of `sssp`: floating with inf, or int64 with -1. Where a weight is negative they
+    are float64 with inf. `options` go to `tgraph.run`.
+    Raises NegativeCycleError, and ArgumentError for sources that are no vertices and a block below 1.
+    """
+    if block < 1:
+        raise tg.errors.ArgumentError(f"block: expected 1 or more sources, got {block}")
+    every = range(graph.num_vertices) if sources is None else sources
+    chosen = graph.as_vertices(every, "sources")
+    if weighted and graph.weight_range[0] < 0:
+        return _johnson(graph, chosen, block, options)
+    program = SSSP if weighted else BFS
+    return ((some, _searches(program, graph, some, options)) for some in _split(chosen, block))
+
+
+def _split(sources: Tensor, block: int) -> tuple[Tensor, ...]:
+    return sources.split(block) if len(sources) else ()
+
+
+def _searches(program: type[tg.Relaxation], graph: tg.Graph, sources: Tensor, options: dict[str, Any]) -> Tensor:
+    runs = tg.run_each([program(source) for source in sources.tolist()], graph, **options)  # type: ignore[call-arg]
+    return torch.stack([run.values for run in runs])
+
+
+def _johnson(
+    graph: tg.Graph, sources: Tensor, block: int, options: dict[str, Any]
+) -> Iterator[tuple[Tensor, Tensor]]:
+    graph = graph.decoded()
+    height = potentials(graph, backend=options.get("backend", "auto")).to(torch.float64)
+    source = torch.repeat_interleave(graph.everything().ids, graph.out_degree)
+    assert graph.weights is not None
+    weights = graph.weights + height[source] - height[graph.neighbors.to(torch.int64)]
+    weights = weights.clamp_(min=0)  # of rounding
+    lifted = tg.Graph(graph.offset, graph.neighbors, weights, directed=graph.directed)
+    for some in _split(sources, block):
+        yield some, _searches(SSSP, lifted, some, options) - height[some, None] + height

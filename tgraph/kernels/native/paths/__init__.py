@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels of shortest paths; the C++ lies beside."""

@@ -1,0 +1,112 @@
+// Parents from distances: for each vertex an in-neighbor u with distance[u] + weight == distance[v].
+//
+// Nearer ones come first, the smallest of them. Where arcs of weight 0, or lost to rounding, lead to a vertex from its
+// own distance only, rounds over such vertices follow: their parents are in the tree already when a round begins.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/rows.hpp"
+#include "paths/search.hpp"
+
+namespace tgraph {
+namespace {
+
+template <class Neighbor, class Value, class Weight>
+class Tree {
+public:
+    using Rows = WeightedRows<Neighbor, Weight>;
+
+    // `rows` are those of the in-neighbors, ascending. Parents of sources are the sources themselves when it begins, all
+    // others -1.
+    Tree(const Rows& rows, const Value* distance, int64_t* parent) : rows_(rows), distance_(distance), parent_(parent) {}
+
+    void run() {
+        const RowChunks chunks{rows_.offset, rows_.num_vertices};
+        std::vector<std::vector<Neighbor>> left(chunks.size());  // not reached from nearer vertices
+        for_each_chunk(chunks.size(), thread_count(), [&](int64_t chunk) {
+            const Range range = chunks[chunk];
+            for (int64_t v = range.begin; v < range.end; ++v)
+                if (parent_[v] < 0 && is_reached(v)) {
+                    parent_[v] = nearer(v);
+                    if (parent_[v] < 0) left[chunk].push_back(static_cast<Neighbor>(v));
+                }
+        });
+        std::vector<Neighbor> waiting;
+        for (const std::vector<Neighbor>& part : left) waiting.insert(waiting.end(), part.begin(), part.end());
+        while (round(waiting)) poll_interruption();
+    }
+
+private:
+    const Rows rows_;
+    const Value* const distance_;
+    int64_t* const parent_;
+
+    bool is_reached(int64_t v) const {
+        using Numbers = std::numeric_limits<Value>;
+        return distance_[v] >= 0 && !(Numbers::has_infinity && distance_[v] == Numbers::infinity());
+    }
+
+    bool is_tight(int64_t arc, int64_t v) const {
+        const Value from = distance_[rows_.neighbors[arc]];
+        const auto sum = from + (rows_.weights ? static_cast<Value>(rows_.weights[arc]) : Value{1});
+        return is_reached(rows_.neighbors[arc]) && sum == distance_[v];
+    }
+
+    int64_t nearer(int64_t v) const {
+        for (int64_t arc = rows_.offset[v]; arc < rows_.offset[v + 1]; ++arc)
+            if (distance_[rows_.neighbors[arc]] < distance_[v] && is_tight(arc, v)) return rows_.neighbors[arc];
+        return -1;
+    }
+
+    int64_t in_tree(int64_t v) const {
+        for (int64_t arc = rows_.offset[v]; arc < rows_.offset[v + 1]; ++arc)
+            if (parent_[rows_.neighbors[arc]] >= 0 && is_tight(arc, v)) return rows_.neighbors[arc];
+        return -1;
+    }
+
+    // Returns whether parents were found.
+    bool round(std::vector<Neighbor>& waiting) const {
+        std::vector<int64_t> found;
+        for (const Neighbor v : waiting) found.push_back(in_tree(v));
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            parent_[waiting[i]] = found[i];
+            if (found[i] < 0) waiting[kept++] = waiting[i];
+        }
+        waiting.resize(kept);
+        return kept > 0 && kept < found.size();
+    }
+};
+
+template <class Neighbor, class Value, class Weight>
+void parents(In<int64_t> in_offset, In<Neighbor> in_neighbors, In<Weight> in_weights, In<Value> distance,
+             Out<int64_t> parent) {
+    const WeightedRows<Neighbor, Weight> rows(in_offset, in_neighbors, in_weights);
+    Tree<Neighbor, Value, Weight>(rows, distance.data(), parent.data()).run();
+}
+
+template <class Neighbor, class Value, class Weight>
+void bind(nb::module_& module) {
+    using nb::arg;
+    module.def("parents", &parents<Neighbor, Value, Weight>, arg("in_offset").noconvert(),
+               arg("in_neighbors").noconvert(), arg("in_weights").noconvert().none(), arg("distance").noconvert(),
+               arg("parent").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Neighbor>
+void bind_numbers(nb::module_& module) {
+    bind<Neighbor, int64_t, int64_t>(module);
+    bind<Neighbor, int64_t, int32_t>(module);
+    bind<Neighbor, float, float>(module);
+    bind<Neighbor, double, double>(module);
+}
+
+}  // namespace
+
+void bind_parents(nb::module_& module) {
+    bind_numbers<int32_t>(module);
+    bind_numbers<int64_t>(module);
+}
+
+}  // namespace tgraph

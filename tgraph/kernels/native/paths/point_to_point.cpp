@@ -1,0 +1,272 @@
+// Shortest paths from one vertex to another: breadth-first search and Dijkstra's algorithm from both ends (Pohl,
+// "Bi-directional search", 1971), and A* with lower bounds of the distances left (Hart, Nilsson, Raphael 1968).
+//
+// A search touches the memory of the vertices that it reaches, and no more. One thread: most queries end before another
+// one would have begun.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "paths/search.hpp"
+#include "threads/team.hpp"
+
+namespace tgraph {
+namespace {
+
+template <class Weight>
+using Path = std::pair<std::vector<int64_t>, Distance<Weight>>;  // no vertices where there is no path
+
+constexpr int64_t arcs_between_polls = 1 << 20;
+
+// Joins the ways from the source to `left` and from `right` to the target, which may be the same vertex.
+template <class Ends>
+std::vector<int64_t> joined(const Ends& ends, int64_t left, int64_t right) {
+    std::vector<int64_t> path = walk_back(left, [&](int64_t v) { return ends[0].above(v); });
+    const std::vector<int64_t> rest = walk_back(right, [&](int64_t v) { return ends[1].above(v); });
+    path.insert(path.end(), rest.rbegin() + (left == right), rest.rend());
+    return path;
+}
+
+// Breadth-first search by whole levels from the end whose level has fewer arcs. The vertices within a hops of the source
+// and those within b of the target are disjoint until the first meeting, which is therefore on a shortest path.
+template <class Neighbor>
+class HopSearch {
+public:
+    using Rows = WeightedRows<Neighbor, int32_t>;
+
+    HopSearch(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
+
+    std::vector<int64_t> run(int64_t source, int64_t target) {
+        if (source == target) return {source};
+        ends_[0].start(source);
+        ends_[1].start(target);
+        while (!ends_[0].level.empty() && !ends_[1].level.empty()) {
+            const int side = ends_[1].arcs < ends_[0].arcs;
+            if (expand(ends_[side], ends_[1 - side])) return joined(ends_, side ? met_ : from_, side ? from_ : met_);
+        }
+        return {};
+    }
+
+private:
+    struct End {
+        Rows rows;
+        Zeroed<Neighbor> parent;  // one more than the parent; one more than itself at the start
+        std::vector<Neighbor> level, next;
+        int64_t arcs = 0;  // of the level
+
+        explicit End(const Rows& rows) : rows(rows), parent(rows.num_vertices) {}
+
+        void start(int64_t v) { reach(static_cast<Neighbor>(v), static_cast<Neighbor>(v)), level.swap(next); }
+
+        void reach(Neighbor v, Neighbor from) {
+            parent[v] = from + 1;
+            next.push_back(v);
+            arcs += rows.degree(v);
+        }
+
+        int64_t above(int64_t v) const {
+            const int64_t from = static_cast<int64_t>(parent[v]) - 1;
+            return from == v ? -1 : from;
+        }
+    };
+
+    End ends_[2];
+    Neighbor from_{}, met_{};  // the arc between the two halves, as the end that found it sees it
+
+    bool expand(End& end, const End& other) {
+        poll_interruption();
+        end.next.clear();
+        end.arcs = 0;
+        const std::size_t size = end.level.size();
+        for (std::size_t i = 0; i < size; ++i) {
+            if (i + 4 < size) fetch(end.rows.neighbors + end.rows.offset[end.level[i + 4]]);
+            const Neighbor u = end.level[i];
+            for (int64_t arc = end.rows.offset[u]; arc < end.rows.offset[u + 1]; ++arc) {
+                const Neighbor v = end.rows.neighbors[arc];
+                if (other.parent[v]) return from_ = u, met_ = v, true;
+                if (!end.parent[v]) end.reach(v, u);
+            }
+        }
+        end.level.swap(end.next);
+        return false;
+    }
+};
+
+// The distance and the parent of a vertex; zeros where it is not reached.
+template <class Neighbor, class Weight>
+struct Labels {
+    struct Label {
+        Distance<Weight> distance;
+        Neighbor parent;  // one more than the parent; one more than itself at the start
+    };
+    Zeroed<Label> label;
+
+    explicit Labels(int64_t num_vertices) : label(num_vertices) {}
+
+    bool is_reached(int64_t v) const { return label[v].parent != 0; }
+    Distance<Weight> distance(int64_t v) const { return label[v].distance; }
+    bool improves(int64_t v, Distance<Weight> distance) const { return !is_reached(v) || distance < label[v].distance; }
+    void set(int64_t v, Distance<Weight> distance, int64_t from) { label[v] = {distance, static_cast<Neighbor>(from + 1)}; }
+
+    int64_t above(int64_t v) const {
+        const int64_t from = static_cast<int64_t>(label[v].parent) - 1;
+        return from == v ? -1 : from;
+    }
+};
+
+// Dijkstra's algorithm from both ends, the one with the shorter queue first, until what is left in the queues cannot be
+// part of a shorter path than the best one seen.
+template <class Neighbor, class Weight>
+class DijkstraFromBothEnds {
+public:
+    using Rows = WeightedRows<Neighbor, Weight>;
+
+    DijkstraFromBothEnds(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
+
+    Path<Weight> run(int64_t source, int64_t target) {
+        if (source == target) return {{source}, 0};
+        ends_[0].start(source);
+        ends_[1].start(target);
+        int64_t before_poll = arcs_between_polls;
+        while (!ends_[0].queue.empty() && !ends_[1].queue.empty()) {
+            if (met_ >= 0 && ends_[0].queue.top().key + ends_[1].queue.top().key >= best_) break;
+            const int side = ends_[1].queue.size() < ends_[0].queue.size();
+            if ((before_poll -= settle(ends_[side], ends_[1 - side])) < 0) {
+                poll_interruption();
+                before_poll = arcs_between_polls;
+            }
+        }
+        if (met_ < 0) return {};
+        return {joined(ends_, met_, met_), best_};
+    }
+
+private:
+    struct End {
+        Rows rows;
+        Labels<Neighbor, Weight> labels;
+        MinHeap<Distance<Weight>, Neighbor> queue;
+
+        explicit End(const Rows& rows) : rows(rows), labels(rows.num_vertices) {}
+
+        int64_t above(int64_t v) const { return labels.above(v); }
+
+        void start(int64_t v) {
+            labels.set(v, 0, v);
+            queue.push(0, static_cast<Neighbor>(v));
+        }
+    };
+
+    End ends_[2];
+    int64_t met_ = -1;
+    Distance<Weight> best_{};
+
+    // Returns how many arcs were relaxed.
+    int64_t settle(End& end, const End& other) {
+        const auto [distance, u] = end.queue.pop();
+        if (end.labels.distance(u) < distance) return 1;  // it was reached on a shorter way since
+        for (int64_t arc = end.rows.offset[u]; arc < end.rows.offset[u + 1]; ++arc) {
+            const Neighbor v = end.rows.neighbors[arc];
+            const Distance<Weight> through = distance + end.rows.weight(arc);
+            if (!end.labels.improves(v, through) || (met_ >= 0 && through >= best_)) continue;
+            end.labels.set(v, through, u);
+            end.queue.push(through, v);
+            if (other.labels.is_reached(v) && (met_ < 0 || through + other.labels.distance(v) < best_)) {
+                met_ = v;
+                best_ = through + other.labels.distance(v);
+            }
+        }
+        return end.rows.degree(u) + 1;
+    }
+};
+
+template <class Number>
+bool is_infinite(Number number) {
+    return std::numeric_limits<Number>::has_infinity && number == std::numeric_limits<Number>::infinity();
+}
+
+// A vertex whose distance falls after it was settled is settled again, so that the bounds need not be consistent.
+template <class Neighbor, class Weight>
+Path<Weight> search_with_bounds(const WeightedRows<Neighbor, Weight>& rows, const Distance<Weight>* bound,
+                                int64_t source, int64_t target) {
+    Labels<Neighbor, Weight> labels(rows.num_vertices);
+    MinHeap<Distance<Weight>, Neighbor> queue;
+    labels.set(source, 0, source);
+    queue.push(bound[source], static_cast<Neighbor>(source));
+    int64_t before_poll = arcs_between_polls;
+    while (!queue.empty()) {
+        const auto [key, u] = queue.pop();
+        if (u == target) break;
+        const Distance<Weight> distance = labels.distance(u);
+        if (distance + bound[u] < key) continue;
+        for (int64_t arc = rows.offset[u]; arc < rows.offset[u + 1]; ++arc) {
+            const Neighbor v = rows.neighbors[arc];
+            const Distance<Weight> through = distance + rows.weight(arc);
+            if (!labels.improves(v, through) || is_infinite(bound[v])) continue;
+            labels.set(v, through, u);
+            queue.push(through + bound[v], v);
+        }
+        if ((before_poll -= rows.degree(u) + 1) < 0) {
+            poll_interruption();
+            before_poll = arcs_between_polls;
+        }
+    }
+    if (!labels.is_reached(target)) return {};
+    return {walk_back(target, [&](int64_t v) { return labels.above(v); }), labels.distance(target)};
+}
+
+template <class Neighbor>
+std::vector<int64_t> fewest_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset,
+                                 In<Neighbor> in_neighbors, int64_t source, int64_t target) {
+    const In<int32_t> none;
+    return HopSearch<Neighbor>({offset, neighbors, none}, {in_offset, in_neighbors, none}).run(source, target);
+}
+
+template <class Neighbor, class Weight>
+Path<Weight> shortest_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
+                           In<Neighbor> in_neighbors, In<Weight> in_weights, int64_t source, int64_t target) {
+    using Search = DijkstraFromBothEnds<Neighbor, Weight>;
+    return Search({offset, neighbors, weights}, {in_offset, in_neighbors, in_weights}).run(source, target);
+}
+
+template <class Neighbor, class Weight>
+Path<Weight> astar_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound,
+                        int64_t source, int64_t target) {
+    return search_with_bounds(WeightedRows<Neighbor, Weight>(offset, neighbors, weights), bound.data(), source, target);
+}
+
+template <class Neighbor, class Weight>
+void bind_weighted(nb::module_& module) {
+    using nb::arg;
+    module.def("shortest_path", &shortest_path<Neighbor, Weight>, arg("offset").noconvert(),
+               arg("neighbors").noconvert(), arg("weights").noconvert(), arg("in_offset").noconvert(),
+               arg("in_neighbors").noconvert(), arg("in_weights").noconvert(), arg("source"), arg("target"),
+               nb::call_guard<nb::gil_scoped_release>());
+    module.def("astar_path", &astar_path<Neighbor, Weight>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("weights").noconvert(), arg("bound").noconvert(), arg("source"), arg("target"),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Neighbor>
+void bind(nb::module_& module) {
+    using nb::arg;
+    module.def("fewest_hops", &fewest_hops<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("source"), arg("target"),
+               nb::call_guard<nb::gil_scoped_release>());
+    bind_weighted<Neighbor, int32_t>(module);
+    bind_weighted<Neighbor, int64_t>(module);
+    bind_weighted<Neighbor, float>(module);
+    bind_weighted<Neighbor, double>(module);
+}
+
+}  // namespace
+
+void bind_point_to_point(nb::module_& module) {
+    bind<int32_t>(module);
+    bind<int64_t>(module);
+}
+
+}  // namespace tgraph

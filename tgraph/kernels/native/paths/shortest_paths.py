@@ -1,0 +1,82 @@
+"""Shortest paths by the kernels in `point_to_point.cpp`, `parents.cpp` and `bellman_ford.cpp`."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.system import native
+from tgraph.kernels.call import Call
+
+_NUMBERS = (torch.int32, torch.int64, torch.float32, torch.float64)
+
+
+def refuses(call: Call) -> str | None:
+    """Every graph on the CPU is served."""
+    return None
+
+
+def refuses_parents(call: Call) -> str | None:
+    """Why distances are not served, None where they are."""
+    if call.data.dtype not in (torch.int64, torch.float32, torch.float64):
+        return f"it takes distances in int64, float32 or float64, not {call.data.dtype}"
+    return None
+
+
+def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
+    """See `tgraph.primitives.shortest_paths.fewest_hops`."""
+    (offset, neighbors, _), (in_offset, in_neighbors, _) = rows(graph), rows(graph.transpose_detached())
+    return _kernels().fewest_hops(offset, neighbors, in_offset, in_neighbors, source, target)
+
+
+def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[list[int], float]:
+    """See `tgraph.primitives.shortest_paths.shortest_path`."""
+    offset, neighbors, weights = rows(graph)
+    if bound is None:
+        return _kernels().shortest_path(offset, neighbors, weights, *rows(graph.transpose_detached()), source, target)
+    if weights is None:
+        weights = torch.ones(graph.num_arcs, dtype=torch.int32)
+    if bound.is_floating_point() and not weights.is_floating_point():
+        weights = weights.to(torch.float64)
+    bound = bound.to(torch.float64 if weights.is_floating_point() else torch.int64).contiguous()
+    return _kernels().astar_path(offset, neighbors, weights, bound, source, target)
+
+
+def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
+    """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
+    offset, neighbors, weights = rows(graph.transpose_detached())
+    if weights is not None and (distance.is_floating_point() or weights.is_floating_point()):
+        weights = weights.to(distance.dtype)
+    if weights is None and distance.is_floating_point():
+        weights = torch.ones(graph.num_arcs, dtype=distance.dtype)
+    _kernels().parents(offset, neighbors, weights, distance.contiguous(), parent)
+
+
+def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    """See `tgraph.primitives.shortest_paths.bellman_ford`; (distance, parent, the negative cycle)."""
+    offset, neighbors, weights = rows(graph)
+    if weights is None:
+        weights = torch.ones(graph.num_arcs, dtype=torch.int32)
+    floating = weights.is_floating_point()
+    unreached, dtype = (torch.inf, torch.float64) if floating else (torch.iinfo(torch.int64).max, torch.int64)
+    distance = torch.full((graph.num_vertices,), unreached, dtype=dtype)
+    parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64)
+    cycle = _kernels().bellman_ford(offset, neighbors, weights, sources.contiguous(), distance, parent)
+    return distance, parent, cycle
+
+
+def rows(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
+    """(offset, neighbors, weights), the weights of a dtype that kernels are compiled for."""
+    graph.ensure_valid()
+    weights = graph.weights
+    if weights is not None and weights.dtype not in _NUMBERS:
+        weights = weights.to(torch.float32 if weights.is_floating_point() else torch.int32)
+    return graph.offset.contiguous(), graph.neighbors.contiguous(), weights if weights is None else weights.detach()
+
+
+def _kernels() -> ModuleType:
+    return cast(ModuleType, native.load())

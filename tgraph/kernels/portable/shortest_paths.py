@@ -1,0 +1,112 @@
+"""Shortest paths in torch operators: rounds over the arcs of vertices whose distance fell (Bellman-Ford)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building import sorting
+from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_rows
+
+
+def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
+    """See `tgraph.primitives.shortest_paths.fewest_hops`."""
+    hops = Graph(graph.offset, graph.neighbors)
+    return _path(bellman_ford(hops, _one(graph, source))[1], target)
+
+
+def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[list[int], float]:
+    """See `tgraph.primitives.shortest_paths.shortest_path`; a bound changes the work alone, and is not used."""
+    distance, parent, _ = bellman_ford(graph, _one(graph, source))
+    return _path(parent, target), distance[target].item()
+
+
+def _one(graph: Graph, vertex: int) -> Tensor:
+    return torch.tensor([vertex], device=graph.device)
+
+
+def _path(parent: Tensor, target: int) -> list[int]:
+    """From the root of the tree to the target; inherently sequential."""
+    above, path = parent.tolist(), [target]
+    if above[target] < 0:
+        return []
+    while above[path[-1]] != path[-1]:
+        path.append(above[path[-1]])
+    return path[::-1]
+
+
+def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
+    """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
+    n = graph.num_vertices
+    u, v = sorting.expand_rows(graph.offset), graph.neighbors.to(torch.int64)
+    weight = torch.ones_like(u) if graph.weights is None else graph.weights.detach()
+    reached = (distance >= 0) & (distance != torch.inf)
+    tight = (distance[u] + weight.to(distance.dtype) == distance[v]) & reached[u] & (parent[v] < 0)
+    u, v = u[tight], v[tight]
+
+    def adopt(arc: Tensor) -> None:
+        """The smallest of the sources of the arcs becomes the parent."""
+        least = torch.full_like(parent, n).scatter_reduce(0, v[arc], u[arc], "amin")
+        parent.copy_(torch.where(least < n, least, parent))
+
+    adopt(distance[u] < distance[v])
+    while len(v):
+        waits = parent[v] < 0
+        u, v = u[waits], v[waits]
+        arc = parent[u] >= 0
+        if not bool(arc.any()):
+            return
+        adopt(arc)
+
+
+def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    """See `tgraph.primitives.shortest_paths.bellman_ford`; (distance, parent, the negative cycle).
+
+    A round takes for each vertex the best of what comes along the arcs of those whose distance fell in the round
+    before, from the smallest of equals. Every doubling of the rounds the parents are searched for a cycle, which has
+    a negative weight: it was closed by a distance that fell.
+    """
+    n, device = graph.num_vertices, graph.device
+    weights = graph.weights
+    dtype = torch.float64 if weights is not None and weights.is_floating_point() else torch.int64
+    unreached = torch.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+    weight = torch.ones(graph.num_arcs, dtype=dtype, device=device) if weights is None else weights.detach().to(dtype)
+    distance = torch.full((n,), unreached, dtype=dtype, device=device)
+    parent = torch.full((n,), -1, dtype=torch.int64, device=device)
+    active = sources.unique()
+    distance[active] = 0
+    rounds, look_at = 0, 8
+    while len(active):
+        selected, position = gather_rows(graph.offset, active)
+        u, v = active[sorting.expand_rows(selected)], graph.neighbors[position].to(torch.int64)
+        sent = distance[u] + weight[position]
+        best = distance.scatter_reduce(0, v, sent, "amin")
+        fell = best < distance
+        chosen = fell[v] & (sent == best[v])
+        parent[fell] = torch.full_like(parent, n).scatter_reduce(0, v[chosen], u[chosen], "amin")[fell]
+        distance, active = best, fell.nonzero().flatten()
+        rounds += 1
+        if rounds == look_at:
+            look_at *= 2
+            if cycle := _cycle(parent):
+                return distance, parent, cycle
+    parent[sources] = torch.where(parent[sources] < 0, sources, parent[sources])
+    return distance, parent, []
+
+
+def _cycle(parent: Tensor) -> list[int]:
+    """A cycle of parents along the arcs, empty where there is none; -1 is no parent."""
+    n = len(parent)
+    outside = torch.full((1,), n, device=parent.device)
+    far = torch.cat((torch.where(parent < 0, n, parent), outside))
+    for _ in range(n.bit_length()):
+        far = far[far]
+    inside = (far[:n] < n).nonzero().flatten()
+    if not len(inside):
+        return []
+    start = int(far[inside[0]])
+    above, cycle = parent.tolist(), [start]
+    while above[cycle[-1]] != start:
+        cycle.append(above[cycle[-1]])
+    return cycle[::-1]

@@ -1,0 +1,111 @@
+"""Shortest paths themselves, beside their lengths: from one vertex to another, trees of them, and where weights may be
+negative.
+
+Weights are those of the graph; without, every arc weighs 1. Sums of integer weights are int64, those of floating ones
+are taken in float64.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError, NegativeCycleError
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+LARGEST_SUM = 2**62
+
+
+def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> Tensor:
+    """The vertices of a path of fewest arcs, int64 [k], empty where there is none. By breadth-first search from both
+    ends, which reaches about the square root of the vertices that a search from one end does."""
+    graph, (source, target) = graph.decoded(), _ends(graph, source, target)
+    found = choose(backend, Call("fewest_hops", graph.neighbors)).run(graph, source, target)
+    return torch.tensor(found, dtype=torch.int64, device=graph.device)
+
+
+def shortest_path(
+    graph: Graph, source: int, target: int, *, bound: Tensor | None = None, backend: str = "auto"
+) -> tuple[Tensor, float]:
+    """(vertices int64 [k], length) of a path of least weight; no vertices and inf where there is none.
+
+    By Dijkstra's algorithm from both ends, or, with a `bound`, by A*: for each vertex [n] a number that is at most its
+    distance to the target, inf where that is out of reach. Raises ArgumentError for a negative or NaN weight, and for
+    bounds of another shape or NaN.
+    """
+    graph, (source, target) = graph.decoded(), _ends(graph, source, target)
+    check_weights(graph)
+    check_sums(graph)
+    if bound is not None:
+        graph._check_vertex_data(bound, "bound", dimensions=1)
+        if bool(bound.isnan().any()):
+            raise ArgumentError(f"bound: NaN at position {int(bound.isnan().nonzero()[0])}; use 0 where none is known")
+    if graph.weights is None and bound is None:
+        path = fewest_hops(graph, source, target, backend=backend)
+        return path, len(path) - 1 if len(path) else torch.inf
+    found, length = choose(backend, Call("shortest_path", graph.neighbors)).run(graph, source, target, bound)
+    return torch.tensor(found, dtype=torch.int64, device=graph.device), length if found else torch.inf
+
+
+def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "auto") -> Tensor:
+    """A tree of shortest paths that goes with the distances [n] from the `sources`, the parent of each vertex, int64
+    [n]: a source itself at a source, -1 where unreached.
+
+    Of the in-neighbours u with distance[u] + weight = distance[v] it is the smallest that is nearer than v. Arcs of
+    weight 0 may leave none; vertices that only these reach follow in rounds, as in a breadth-first search, each with
+    the smallest that is in the tree when a round begins. `distance` is as `sssp` gives it: inf, or -1 for integers,
+    where unreached.
+    """
+    graph._check_vertex_data(distance, "distance", dimensions=1)
+    parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64, device=graph.device)
+    parent[sources] = sources
+    choose(backend, Call("parents", distance)).run(graph.decoded(), distance, parent)
+    return parent
+
+
+def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+    """(distance, parent), [n] each, from the nearest of the `sources`, with weights that may be negative.
+
+    The parents are a tree of shortest paths, int64, -1 where unreached and the source itself at a source; unreached
+    vertices have the largest value of the dtype as distance. O(n m).
+    Raises NegativeCycleError where a cycle of negative weight is within reach, and ArgumentError for a NaN weight.
+    """
+    graph = graph.decoded()
+    if graph.weight_range[0] != graph.weight_range[0]:
+        raise ArgumentError(f"weights: NaN at position {int(graph.weights.isnan().nonzero()[0])}")  # type: ignore[union-attr]
+    check_sums(graph)
+    distance, parent, cycle = choose(backend, Call("bellman_ford", graph.neighbors)).run(graph, sources)
+    if cycle:
+        raise NegativeCycleError(graph.ids(torch.tensor(cycle)), cycle)
+    return distance, parent
+
+
+def check_weights(graph: Graph) -> None:
+    """Raise ArgumentError for the first weight that is negative or NaN."""
+    if graph.weight_dtype is None or graph.weight_range[0] >= 0:
+        return
+    weights = graph.decoded().weights
+    assert weights is not None
+    position = int((~(weights >= 0)).nonzero()[0])
+    u, v = graph.arc(position)
+    raise ArgumentError(
+        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths need "
+        "weights that are not negative: use bellman_ford, shift or replace them"
+    )
+
+
+def check_sums(graph: Graph) -> None:
+    """Raise ArgumentError where sums of integer weights along a path might not fit int64."""
+    if graph.weight_dtype is None or graph.weight_dtype.is_floating_point:
+        return
+    largest = max(abs(end) for end in graph.weight_range)
+    if largest * max(graph.num_vertices, 1) >= LARGEST_SUM:
+        raise ArgumentError(
+            f"weights: sums of {graph.num_vertices} weights as large as {largest} may exceed int64; use float64"
+        )
+
+
+def _ends(graph: Graph, source: int, target: int) -> tuple[int, int]:
+    return int(graph.as_vertices(source, "source")), int(graph.as_vertices(target, "target"))
