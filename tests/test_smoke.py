@@ -36,6 +36,15 @@ def test_algorithms():
     assert all(len(function(simple)) == n for function in found) and run.triangle_count(simple) > 0
 
 
+def test_paths():
+    run, n = tg.algorithms, GRAPH.num_vertices
+    assert run.shortest_path(GRAPH, 0, 1).tolist()[0] == 0 and run.shortest_path_length(GRAPH, 0, 1, weighted=True) > 0
+    assert len(run.astar_path(GRAPH, 0, 1, torch.zeros(n))) > 1 and len(run.sssp(GRAPH, 0, parents=True)[1]) == n
+    assert len(run.bellman_ford(GRAPH, 0)[0]) == n and len(run.negative_cycle(GRAPH)) == 0
+    assert len(run.widest_path(GRAPH, 0)) == n and run.predecessors(GRAPH, 0, weighted=True).num_vertices == n
+    assert next(run.all_pairs(GRAPH, range(3)))[1].shape == (3, n)
+
+
 @pytest.mark.parametrize(
     "program", [tg.algorithms.BFS(0), tg.algorithms.SSSP(0), tg.algorithms.WCC(), tg.algorithms.PlainWCC()]
 )

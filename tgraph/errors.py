@@ -68,9 +68,9 @@ class NegativeCycleError(ArgumentError):
     """A cycle of negative weight, which leaves shortest paths undefined. `cycle` holds its vertex indices in the order
     of its arcs, the last of which leads back to the first."""
 
-    def __init__(self, ids: Any, cycle: list[int]):
+    def __init__(self, ids: list[Any], cycle: list[int]):
         self.cycle = cycle
-        shown = " -> ".join(str(name) for name in [*list(ids)[:8], *(["..."] if len(cycle) > 8 else []), ids[0]])
+        shown = " -> ".join(str(name) for name in (*ids[:8], *(["..."] if len(ids) > 8 else []), ids[0]))
         super().__init__(f"weights: the cycle {shown} has a negative weight; there is no shortest path past it")
 
 

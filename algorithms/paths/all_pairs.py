@@ -49,9 +49,7 @@ def _searches(program: type[tg.Relaxation], graph: tg.Graph, sources: Tensor, op
     return torch.stack([run.values for run in runs])
 
 
-def _johnson(
-    graph: tg.Graph, sources: Tensor, block: int, options: dict[str, Any]
-) -> Iterator[tuple[Tensor, Tensor]]:
+def _johnson(graph: tg.Graph, sources: Tensor, block: int, options: dict[str, Any]) -> Iterator[tuple[Tensor, Tensor]]:
     graph = graph.decoded()
     height = potentials(graph, backend=options.get("backend", "auto")).to(torch.float64)
     source = torch.repeat_interleave(graph.everything().ids, graph.out_degree)

@@ -28,7 +28,7 @@ class WidestPath(tg.Relaxation):
         if graph.weight_dtype is None:
             raise tg.errors.ArgumentError("graph: has no weights, which the width of a path is the least of")
         start, dtype = graph.select(self.source, "source"), graph.weight_dtype
-        narrowest, widest = extremes(dtype)
+        narrowest, widest = _extremes(dtype)
         width = tg.primitives.values.full(graph, narrowest, dtype)
         width[start.ids] = widest
         return width, start
@@ -44,7 +44,7 @@ def widest_path(graph: tg.Graph, source: int, **options: Any) -> Tensor:
     return tg.run(WidestPath(source), graph, **options).values
 
 
-def extremes(dtype: torch.dtype) -> tuple[float, float]:
+def _extremes(dtype: torch.dtype) -> tuple[float, float]:
     """The least and the largest value of a dtype."""
     if dtype.is_floating_point:
         return -torch.inf, torch.inf

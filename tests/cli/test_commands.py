@@ -114,11 +114,24 @@ def test_hits_writes_both_scores(file, tmp_path):
     assert table[["hub", "authority"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
+# What is no command, and why.
+NO_COMMAND = {
+    "astar_path": "its bounds are a tensor",
+    "shortest_path_length": "path tells it",
+    "all_pairs": "an iterator over more than fits",
+}
+
+
 def test_every_algorithm_is_a_command():
     runs = [row.run for commands in TOPICS.values() for row in commands.values()]
     names = {run.func if isinstance(run, partial) else run for run in runs}
-    public = {name.lower() for name in tg.algorithms.__all__ if not name.startswith("Plain")}  # programs, not options
-    assert {name.__name__.lower() for name in names} == public
+    public = {plain(name) for name in tg.algorithms.__all__ if not name.startswith("Plain")}  # programs, not options
+    assert {plain(name.__name__) for name in names} == public - {plain(name) for name in NO_COMMAND}
+
+
+def plain(name: str) -> str:
+    """The same for a program and the function that runs it."""
+    return name.lower().replace("_", "")
 
 
 # Of the graph of EDGES without directions: 10, 20 and 30 are a triangle, 40 hangs on it, 50 and 60 are apart.
@@ -138,6 +151,24 @@ def test_functions_write_what_they_find(name, found, file, tmp_path):
     values, line = FOUND[found]
     assert column(output, found) == pytest.approx(values)
     assert re.search(r"\ntime [\d.]+ m?s\n", shown) and line in shown
+
+
+def test_paths_by_original_id(file, tmp_path):
+    output = tmp_path / "path.csv"
+    assert "2 arcs: 10 -> 20 -> 40" in tgraph("path", file, "--source", 10, "--target", 40, "--output", output)
+    assert pandas.read_csv(output)["vertex"].tolist() == [10, 20, 40]
+    assert "3 arcs: 10 -> 30 -> 20 -> 40" in tgraph("path", file, "--target", 40, "--weighted")
+    assert "there is no path" in tgraph("path", file, "--target", 50)
+    assert "--target: name a vertex" in fails("path", file)
+    assert "4 of 5 arcs" not in tgraph("predecessors", file, "--output", output)
+    assert pandas.read_csv(output).to_numpy().tolist() == [[20, 10], [30, 10], [40, 20]]
+    assert "reached 4 of 6 vertices, distances 0 to 7" in tgraph("bellman-ford", file, "--output", output)
+    assert pandas.read_csv(output).to_numpy().tolist() == [[10, 0, 10], [20, 2, 30], [30, 1, 10], [40, 7, 20]]
+    assert "reached 4 of 6 vertices, the narrowest path 1" in tgraph("widest", file)
+    assert "no cycle" in tgraph("negative-cycle", file)
+    file.write_text(EDGES + "20 10 -9\n")
+    assert "a cycle of 2 vertices has a negative weight: " in tgraph("negative-cycle", file)
+    assert "has a negative weight" in fails("bellman-ford", file)
 
 
 def test_betweenness_draws_sources(file):

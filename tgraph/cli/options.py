@@ -83,6 +83,7 @@ Device = Annotated[str, typer.Option(callback=usable_device, help="A torch devic
 Memory = Annotated[str | None, typer.Option(help="Read a .tg file block by block within so much, such as 500MB.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show progress bars on stderr.")]
 Source = Annotated[str | None, typer.Option(help="Where to start, by original id (default: largest out-degree).")]
+Target = Annotated[str | None, typer.Option(help="Where to go, by original id.")]
 Backend = Annotated[str, typer.Option(help="Which kernels compute.")]
 Output = Annotated[Path | None, typer.Option(callback=table_file, help="Write the result, .parquet or .csv.")]
 Seed = Annotated[int, typer.Option(help="Another seed gives another graph.")]
@@ -91,6 +92,7 @@ Weighted = Annotated[bool, typer.Option("--weighted", help="Draw integer weights
 # What the parameters of algorithms mean on the command line, by name.
 OPTIONS: dict[str, Any] = {
     "source": Source,
+    "target": Target,
     "max_depth": Annotated[int | None, typer.Option(min=0, help="Go no farther than so many hops.")],
     "delta": Annotated[float | None, typer.Option(help="Width of the buckets of delta-stepping.")],
     "damping": Annotated[float, typer.Option(min=0, max=1, help="The probability of following an edge.")],

@@ -78,7 +78,8 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
     check_sums(graph)
     distance, parent, cycle = choose(backend, Call("bellman_ford", graph.neighbors)).run(graph, sources)
     if cycle:
-        raise NegativeCycleError(graph.ids(torch.tensor(cycle)), cycle)
+        ids = graph.ids(torch.tensor(cycle))
+        raise NegativeCycleError(ids.tolist() if isinstance(ids, Tensor) else list(ids), cycle)
     return distance, parent
 
 

@@ -1,7 +1,7 @@
 """Searches and paths, as commands."""
 
 from tgraph import algorithms
-from tgraph.cli import report
+from tgraph.cli import report, routes
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
@@ -18,5 +18,39 @@ COMMANDS = {
         report.distances,
         report.column("distance"),
         ("source", "delta"),
+    ),
+    "path": Algorithm(
+        algorithms.shortest_path,
+        "A shortest path from one vertex to another.",
+        routes.path,
+        routes.path_frame,
+        ("source", "target", "weighted"),
+    ),
+    "predecessors": Algorithm(
+        algorithms.predecessors,
+        "All arcs on shortest paths from one vertex, reversed.",
+        routes.arcs,
+        routes.arc_frame,
+        ("source", "weighted"),
+    ),
+    "bellman-ford": Algorithm(
+        algorithms.bellman_ford,
+        "Shortest distances where weights may be negative.",
+        routes.tree,
+        routes.tree_frame,
+        ("source",),
+    ),
+    "negative-cycle": Algorithm(
+        algorithms.negative_cycle,
+        "A cycle of negative weight.",
+        routes.cycle,
+        routes.path_frame,
+    ),
+    "widest": Algorithm(
+        algorithms.WidestPath,
+        "The most that can pass from one vertex to every other along one path.",
+        routes.widths,
+        report.column("width"),
+        ("source",),
     ),
 }
