@@ -46,7 +46,14 @@ def test_paths():
 
 
 @pytest.mark.parametrize(
-    "program", [tg.algorithms.BFS(0), tg.algorithms.SSSP(0), tg.algorithms.WCC(), tg.algorithms.PlainWCC()]
+    "program",
+    [
+        tg.algorithms.BFS(0),
+        tg.algorithms.SSSP(0),
+        tg.algorithms.WidestPath(0),
+        tg.algorithms.WCC(),
+        tg.algorithms.PlainWCC(),
+    ],
 )
 def test_run(program):
     assert tg.run(program, GRAPH, trace=True).converged

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "paths/search.hpp"
 #include "threads/team.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
-#include "base/memory.hpp"
+#include "base/zeroed.hpp"
 
 namespace tgraph {
 
