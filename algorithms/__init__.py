@@ -3,11 +3,12 @@
 Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg.algorithms.paths.bfs`.
 """
 
-from tgraph.algorithms import centrality, cohesion, community, components, paths
+from tgraph.algorithms import centrality, cohesion, community, components, flow, paths
 from tgraph.algorithms.centrality import *  # noqa: F403
 from tgraph.algorithms.cohesion import *  # noqa: F403
 from tgraph.algorithms.community import *  # noqa: F403
 from tgraph.algorithms.components import *  # noqa: F403
+from tgraph.algorithms.flow import *  # noqa: F403
 from tgraph.algorithms.paths import *  # noqa: F403
 
 __all__: list[str] = []
@@ -15,4 +16,5 @@ __all__ += centrality.__all__
 __all__ += cohesion.__all__
 __all__ += community.__all__
 __all__ += components.__all__
+__all__ += flow.__all__
 __all__ += paths.__all__

@@ -42,6 +42,9 @@ def test_paths():
     assert len(run.astar_path(GRAPH, 0, 1, torch.zeros(n))) > 1 and len(run.sssp(GRAPH, 0, parents=True)[1]) == n
     assert len(run.bellman_ford(GRAPH, 0)[0]) == n and len(run.negative_cycle(GRAPH)) == 0
     assert len(run.widest_path(GRAPH, 0)) == n and run.predecessors(GRAPH, 0, weighted=True).num_vertices == n
+    assert len(run.k_shortest_paths(GRAPH, 0, 1, 2)) == 2 and run.maximum_flow_value(GRAPH, 0, 1) > 0
+    assert len(run.maximum_flow(GRAPH, 0, 1)[1]) == GRAPH.num_arcs and len(run.minimum_cut(GRAPH, 0, 1)[1]) == n
+    assert run.minimum_cut_value(GRAPH, 0, 1) > 0
     assert next(run.all_pairs(GRAPH, range(3)))[1].shape == (3, n)
 
 

@@ -15,7 +15,8 @@ from tgraph.algorithms.paths._sources import Source
 
 
 def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
-    """(distance, parent) of every vertex, [n] each: how far it is from the source, the nearest of several.
+    """(distance, parent) of every vertex, [n] each: how far it is from `source`, the nearest
+    of several.
 
     distance is float64 with inf where unreached, or int64 with its largest value there, where weights are integers or
     missing. parent, int64, is the vertex before it on a shortest path, the source itself at a source and -1 where
@@ -28,7 +29,8 @@ def bellman_ford(graph: tg.Graph, source: Source, *, backend: str = "auto") -> t
 
 
 def negative_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
-    """The vertices of a cycle of negative weight in the order of its arcs, int64 [k]; empty where there is none."""
+    """The vertices of a cycle of negative weight in the order of its arcs, int64 [k]; empty where there is none.
+    `backend` names the kernels."""
     try:
         potentials(graph, backend=backend)
     except tg.errors.NegativeCycleError as found:

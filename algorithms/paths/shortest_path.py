@@ -23,7 +23,8 @@ def shortest_path(
     """The vertices of a shortest path from `source` to `target`, both included, int64 [k]; empty where there is none.
 
     `weighted` takes graph.weights, which must not be negative; otherwise every arc counts 1. Of several shortest paths
-    it is always the same. The first query on a directed graph makes its transpose, which is kept.
+    it is always the same. `backend` names the kernels. The first query on a directed graph makes its transpose, which
+    is kept.
     Raises ArgumentError for a source or target that is no vertex, and for a negative or NaN weight.
     """
     if weighted:
@@ -35,7 +36,8 @@ def shortest_path_length(
     graph: tg.Graph, source: int, target: int, *, weighted: bool = False, backend: str = "auto"
 ) -> float:
     """The length of a shortest path from `source` to `target`: its arcs, or the sum of their weights if `weighted`;
-    an int unless weights are floating, and inf where there is no path. Parameters and errors as of `shortest_path`."""
+    an int unless weights are floating, and inf where there is no path. `backend` and errors are
+    those of `shortest_path`."""
     if weighted:
         return tg.primitives.shortest_paths.shortest_path(graph, source, target, backend=backend)[1]
     path = tg.primitives.shortest_paths.fewest_hops(graph, source, target, backend=backend)
@@ -55,7 +57,7 @@ def astar_path(
 
     `heuristic` has for each vertex a number that is at most its distance to the target, [n], or is a function of a
     tensor of vertex indices that returns these. The nearer to the distances, the fewer vertices are looked at; larger
-    ones may give a longer path. Other parameters and errors as of `shortest_path`.
+    ones may give a longer path. `weighted`, `backend` and errors are those of `shortest_path`.
     """
     bound = heuristic if isinstance(heuristic, Tensor) else heuristic(graph.everything().ids)
     graph = graph if weighted else _without_weights(graph)

@@ -118,6 +118,8 @@ def test_hits_writes_both_scores(file, tmp_path):
 NO_COMMAND = {
     "astar_path": "its bounds are a tensor",
     "shortest_path_length": "path tells it",
+    "maximum_flow_value": "flow tells it",
+    "minimum_cut_value": "cut tells it",
     "all_pairs": "an iterator over more than fits",
 }
 
@@ -160,6 +162,12 @@ def test_paths_by_original_id(file, tmp_path):
     assert "3 arcs: 10 -> 30 -> 20 -> 40" in tgraph("path", file, "--target", 40, "--weighted")
     assert "there is no path" in tgraph("path", file, "--target", 50)
     assert "--target: name a vertex" in fails("path", file)
+    shown = tgraph("paths", file, "--target", 40, "--weighted", "--count", 3, "--output", output)
+    assert "length 7, 3 arcs: 10 -> 30 -> 20 -> 40\nlength 8, 2 arcs: 10 -> 20 -> 40" in shown
+    assert pandas.read_csv(output)["path"].tolist() == [0] * 4 + [1] * 3
+    assert "a flow of 4 along 4 arcs" in tgraph("flow", file, "--target", 40, "--output", output)
+    assert pandas.read_csv(output)["flow"].tolist() == [3, 1, 4, 1]
+    assert "a cut of capacity 4, 5 of 6 vertices" in tgraph("cut", file, "--target", 20, "--output", output)
     assert "4 of 5 arcs" not in tgraph("predecessors", file, "--output", output)
     assert pandas.read_csv(output).to_numpy().tolist() == [[20, 10], [30, 10], [40, 20]]
     assert "reached 4 of 6 vertices, distances 0 to 7" in tgraph("bellman-ford", file, "--output", output)

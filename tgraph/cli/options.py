@@ -100,6 +100,7 @@ OPTIONS: dict[str, Any] = {
     "max_iterations": Annotated[int, typer.Option(min=0, help="Give up after so many iterations.")],
     "weighted": Annotated[bool, typer.Option("--weighted", help="Edges count by their weights.")],
     "k": Annotated[int | None, typer.Option(help="Search from so many vertices drawn at random (default: from all).")],
+    "count": Annotated[int, typer.Option(min=0, help="How many.")],
     "seed": Annotated[int | None, typer.Option(help="Another seed draws others.")],
     "normalized": Annotated[bool, typer.Option(help="Divide by the number of pairs of vertices.")],
     "endpoints": Annotated[bool, typer.Option("--endpoints", help="Count a path for its ends too.")],

@@ -19,6 +19,44 @@ def path(graph: tg.Graph, vertices: Tensor) -> str:
     return f"{len(vertices) - 1:,} arcs: {_listed(graph, vertices)}"
 
 
+def paths(graph: tg.Graph, found: list[tuple[Tensor, float]]) -> str:
+    """A line for each path: its length and its vertices."""
+    return "\n".join(f"length {length:,}, {path(graph, vertices)}" for vertices, length in found) or "there is no path"
+
+
+def paths_frame(graph: tg.Graph, found: list[tuple[Tensor, float]]) -> Any:
+    """A table with a row for each vertex of each path, in its order: the number of the path, its length, the original
+    id."""
+    import pandas
+
+    tables = [path_frame(graph, vertices).assign(path=i, length=length) for i, (vertices, length) in enumerate(found)]
+    return pandas.concat(tables) if tables else path_frame(graph, torch.empty(0))
+
+
+def flow(graph: tg.Graph, found: tuple[float, Tensor]) -> str:
+    """The value of a flow, and how many arcs carry it."""
+    value, carried = found
+    return f"a flow of {value:,} along {int((carried > 0).sum()):,} arcs"
+
+
+def flow_frame(graph: tg.Graph, found: tuple[float, Tensor]) -> Any:
+    """A table with a row for each arc that carries a flow: the original ids of its ends, and the flow."""
+    graph = graph.decoded()
+    arcs = tg.Graph(graph.offset, graph.neighbors, found[1], vertices=graph.vertices).to_pandas()
+    return arcs[arcs["weight"] > 0].rename(columns={"weight": "flow"})
+
+
+def cut(graph: tg.Graph, found: tuple[float, Tensor]) -> str:
+    """The capacity of a cut, and how many vertices are on the source's side."""
+    value, side = found
+    return f"a cut of capacity {value:,}, {int(side.sum()):,} of {graph.num_vertices:,} vertices on the source's side"
+
+
+def cut_frame(graph: tg.Graph, found: tuple[float, Tensor]) -> Any:
+    """A table with a row for each vertex: its original id, and whether it is on the source's side."""
+    return graph.frame(source_side=found[1])
+
+
 def cycle(graph: tg.Graph, vertices: Tensor) -> str:
     """The vertices of a cycle of negative weight."""
     if not len(vertices):

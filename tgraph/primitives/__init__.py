@@ -6,6 +6,7 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 from tgraph.primitives import (
     attention,
     edges,
+    flow,
     gauss_seidel,
     intersect,
     k_core,
@@ -20,6 +21,7 @@ from tgraph.primitives import (
 __all__ = [
     "attention",
     "edges",
+    "flow",
     "gauss_seidel",
     "intersect",
     "k_core",

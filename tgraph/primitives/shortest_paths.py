@@ -19,8 +19,9 @@ LARGEST_SUM = 2**62
 
 
 def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> Tensor:
-    """The vertices of a path of fewest arcs, int64 [k], empty where there is none. By breadth-first search from both
-    ends, which reaches about the square root of the vertices that a search from one end does."""
+    """The vertices of a path of fewest arcs from `source` to `target`, int64 [k], empty where there is none. By
+    breadth-first search from both ends, which reaches about the square root of the vertices that a search from one end
+    does. `backend` names the kernels."""
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
     found = choose(backend, Call("fewest_hops", graph.neighbors)).run(graph, source, target)
     return torch.tensor(found, dtype=torch.int64, device=graph.device)
@@ -29,7 +30,8 @@ def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto"
 def shortest_path(
     graph: Graph, source: int, target: int, *, bound: Tensor | None = None, backend: str = "auto"
 ) -> tuple[Tensor, float]:
-    """(vertices int64 [k], length) of a path of least weight; no vertices and inf where there is none.
+    """(vertices int64 [k], length) of a path of least weight from `source` to `target`; no vertices and inf where there
+    is none. `backend` names the kernels.
 
     By Dijkstra's algorithm from both ends, or, with a `bound`, by A*: for each vertex [n] a number that is at most its
     distance to the target, inf where that is out of reach. Raises ArgumentError for a negative or NaN weight, and for
@@ -49,6 +51,22 @@ def shortest_path(
     return torch.tensor(found, dtype=torch.int64, device=graph.device), length if found else torch.inf
 
 
+def k_shortest(
+    graph: Graph, source: int, target: int, count: int, *, weighted: bool = True, backend: str = "auto"
+) -> list[tuple[Tensor, float]]:
+    """The `count` shortest paths from `source` to `target` without a vertex twice, fewer where there are not so many:
+    (vertices int64, length) of each, shortest first. `weighted` counts weights, otherwise arcs; `backend` names the
+    kernels. Raises ArgumentError for a negative or NaN weight, and a count below 0."""
+    graph, (source, target) = graph.decoded(), _ends(graph, source, target)
+    if count < 0:
+        raise ArgumentError(f"count: expected 0 paths or more, got {count}")
+    if weighted:
+        check_weights(graph)
+        check_sums(graph)
+    found = choose(backend, Call("k_shortest", graph.neighbors)).run(graph, source, target, count, weighted)
+    return [(torch.tensor(path, dtype=torch.int64, device=graph.device), length) for path, length in found]
+
+
 def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "auto") -> Tensor:
     """A tree of shortest paths that goes with the distances [n] from the `sources`, the parent of each vertex, int64
     [n]: a source itself at a source, -1 where unreached.
@@ -56,7 +74,7 @@ def parents(graph: Graph, distance: Tensor, sources: Tensor, *, backend: str = "
     Of the in-neighbours u with distance[u] + weight = distance[v] it is the smallest that is nearer than v. Arcs of
     weight 0 may leave none; vertices that only these reach follow in rounds, as in a breadth-first search, each with
     the smallest that is in the tree when a round begins. `distance` is as `sssp` gives it: inf, or -1 for integers,
-    where unreached.
+    where unreached. `backend` names the kernels.
     """
     graph._check_vertex_data(distance, "distance", dimensions=1)
     parent = torch.full((graph.num_vertices,), -1, dtype=torch.int64, device=graph.device)
@@ -69,7 +87,7 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
     """(distance, parent), [n] each, from the nearest of the `sources`, with weights that may be negative.
 
     The parents are a tree of shortest paths, int64, -1 where unreached and the source itself at a source; unreached
-    vertices have the largest value of the dtype as distance. O(n m).
+    vertices have the largest value of the dtype as distance. `backend` names the kernels. O(n m).
     Raises NegativeCycleError where a cycle of negative weight is within reach, and ArgumentError for a NaN weight.
     """
     graph = graph.decoded()

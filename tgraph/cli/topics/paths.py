@@ -26,6 +26,13 @@ COMMANDS = {
         routes.path_frame,
         ("source", "target", "weighted"),
     ),
+    "paths": Algorithm(
+        algorithms.k_shortest_paths,
+        "The shortest paths from one vertex to another, several of them.",
+        routes.paths,
+        routes.paths_frame,
+        ("source", "target", "count", "weighted"),
+    ),
     "predecessors": Algorithm(
         algorithms.predecessors,
         "All arcs on shortest paths from one vertex, reversed.",

@@ -32,11 +32,13 @@ from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
+from tgraph.kernels.native.flow import max_flow as flows
+from tgraph.kernels.native.flow.max_flow import max_flow
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
 from tgraph.kernels.native.paths import shortest_paths
-from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, parents, shortest_path
+from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 
@@ -56,7 +58,9 @@ __all__ = [
     "fixpoint",
     "gauss_seidel_step",
     "join",
+    "k_shortest",
     "levels",
+    "max_flow",
     "name",
     "number",
     "outside",
@@ -111,6 +115,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "shortest_path": shortest_paths.refuses,
     "parents": shortest_paths.refuses_parents,
     "bellman_ford": shortest_paths.refuses,
+    "k_shortest": shortest_paths.refuses,
+    "max_flow": flows.refuses,
     "vote": label_propagation.refuses,
     "fill": values.refuses,
     "number": values.refuses,

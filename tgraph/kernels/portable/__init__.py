@@ -13,8 +13,9 @@ from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.portable.linear import affine_step
+from tgraph.kernels.portable.max_flow import max_flow
 from tgraph.kernels.portable.relaxation import relax
-from tgraph.kernels.portable.shortest_paths import bellman_ford, fewest_hops, parents, shortest_path
+from tgraph.kernels.portable.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [
@@ -32,7 +33,9 @@ __all__ = [
     "fill",
     "gauss_seidel_step",
     "join",
+    "k_shortest",
     "levels",
+    "max_flow",
     "name",
     "number",
     "outside",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
-from tgraph.core.rows import gather_rows
+from tgraph.core.rows import gather_rows, offset_of
 
 
 def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
@@ -20,6 +22,43 @@ def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) 
     """See `tgraph.primitives.shortest_paths.shortest_path`; a bound changes the work alone, and is not used."""
     distance, parent, _ = bellman_ford(graph, _one(graph, source))
     return _path(parent, target), distance[target].item()
+
+
+def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
+    """See `tgraph.primitives.shortest_paths.k_shortest`: Yen's algorithm, a search for each vertex of each path."""
+    tail, weights = sorting.expand_rows(graph.offset), graph.weights if weighted else None
+
+    def length(path: list[int]) -> float:
+        total: float = 0
+        for u, v in pairwise(path):
+            row = slice(int(graph.offset[u]), int(graph.offset[u + 1]))
+            total += 1 if weights is None else weights[row][graph.neighbors[row] == v].min().item()
+        return total
+
+    def without(closed: list[int], start: int, taken: list[int]) -> Graph:
+        barred = torch.isin(graph.neighbors, torch.tensor(closed, device=graph.device, dtype=torch.int64))
+        barred |= (tail == start) & torch.isin(graph.neighbors, torch.tensor(taken, device=graph.device))
+        left = None if weights is None else weights[~barred]
+        degree = torch.bincount(tail[~barred], minlength=graph.num_vertices)
+        return Graph(offset_of(degree), graph.neighbors[~barred], left)
+
+    def best(arcs: Graph, start: int) -> list[int]:
+        return _path(bellman_ford(arcs, _one(graph, start))[1], target)
+
+    accepted: list[list[int]] = []
+    first = best(without([], source, []), source)
+    candidates = {tuple(first): length(first)} if first else {}
+    while candidates and len(accepted) < count:
+        least = min(candidates, key=lambda path: (candidates[path], path))
+        candidates.pop(least)
+        path = list(least)
+        accepted.append(path)
+        for i in range(len(path) - 1):
+            root = path[: i + 1]
+            taken = [other[i + 1] for other in accepted if other[: i + 1] == root and len(other) > i + 1]
+            if rest := best(without(root, path[i], taken), path[i]):
+                candidates[tuple(root[:-1] + rest)] = length(root[:-1] + rest)
+    return [(path, length(path)) for path in accepted]
 
 
 def _one(graph: Graph, vertex: int) -> Tensor:

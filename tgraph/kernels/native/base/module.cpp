@@ -82,6 +82,8 @@ NB_MODULE(_native, module) {
     tgraph::bind_point_to_point(module);
     tgraph::bind_parents(module);
     tgraph::bind_bellman_ford(module);
+    tgraph::bind_k_shortest(module);
+    tgraph::bind_max_flow(module);
     tgraph::bind_vote(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);

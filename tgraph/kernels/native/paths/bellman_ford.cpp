@@ -2,9 +2,9 @@
 // Tarjan, "Shortest paths", 1981), which finds a negative cycle as soon as it closes, and spares vertices whose
 // distance is about to fall.
 //
-// Vertices of the tree are in a list in preorder, with their depths, so that a subtree is a stretch of the list. When the
-// distance of v falls, its subtree leaves the tree and the queue: its distances depend on the old one. If it holds the
-// new parent, there is a negative cycle. O(n m), inherently sequential.
+// Vertices of the tree are in a list in preorder, with their depths, so that a subtree is a stretch of the list. When
+// the distance of v falls, its subtree leaves the tree and the queue: its distances depend on the old one. If it holds
+// the new parent, there is a negative cycle. O(n m), inherently sequential.
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>

@@ -17,9 +17,10 @@ class Tree {
 public:
     using Rows = WeightedRows<Neighbor, Weight>;
 
-    // `rows` are those of the in-neighbors, ascending. Parents of sources are the sources themselves when it begins, all
-    // others -1.
-    Tree(const Rows& rows, const Value* distance, int64_t* parent) : rows_(rows), distance_(distance), parent_(parent) {}
+    // `rows` are those of the in-neighbors, ascending. Parents of sources are the sources themselves when it begins,
+    // all others -1.
+    Tree(const Rows& rows, const Value* distance, int64_t* parent)
+        : rows_(rows), distance_(distance), parent_(parent) {}
 
     void run() {
         const RowChunks chunks{rows_.offset, rows_.num_vertices};

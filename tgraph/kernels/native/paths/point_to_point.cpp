@@ -32,8 +32,8 @@ std::vector<int64_t> joined(const Ends& ends, int64_t left, int64_t right) {
     return path;
 }
 
-// Breadth-first search by whole levels from the end whose level has fewer arcs. The vertices within a hops of the source
-// and those within b of the target are disjoint until the first meeting, which is therefore on a shortest path.
+// Breadth-first search by whole levels from the end whose level has fewer arcs. The vertices within a hops of the
+// source and those within b of the target are disjoint until the first meeting, which is therefore on a shortest path.
 template <class Neighbor>
 class HopSearch {
 public:
@@ -111,7 +111,9 @@ struct Labels {
     bool is_reached(int64_t v) const { return label[v].parent != 0; }
     Distance<Weight> distance(int64_t v) const { return label[v].distance; }
     bool improves(int64_t v, Distance<Weight> distance) const { return !is_reached(v) || distance < label[v].distance; }
-    void set(int64_t v, Distance<Weight> distance, int64_t from) { label[v] = {distance, static_cast<Neighbor>(from + 1)}; }
+    void set(int64_t v, Distance<Weight> distance, int64_t from) {
+        label[v] = {distance, static_cast<Neighbor>(from + 1)};
+    }
 
     int64_t above(int64_t v) const {
         const int64_t from = static_cast<int64_t>(label[v].parent) - 1;

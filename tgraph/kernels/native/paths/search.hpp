@@ -45,7 +45,9 @@ public:
         Vertex vertex;
 
         // Equal keys by vertex: the order does not depend on that of insertion.
-        bool operator<(const Item& other) const { return key < other.key || (key == other.key && vertex < other.vertex); }
+        bool operator<(const Item& other) const {
+            return key < other.key || (key == other.key && vertex < other.vertex);
+        }
     };
 
     bool empty() const { return items_.empty(); }
@@ -55,9 +57,10 @@ public:
 
     void push(Key key, Vertex vertex) {
         items_.push_back({key, vertex});
+        const Item item{key, vertex};
         std::size_t place = items_.size() - 1;
-        const Item item = items_[place];
-        for (; place > 0 && item < items_[(place - 1) / 4]; place = (place - 1) / 4) items_[place] = items_[(place - 1) / 4];
+        for (std::size_t above; place > 0 && item < items_[above = (place - 1) / 4]; place = above)
+            items_[place] = items_[above];
         items_[place] = item;
     }
 

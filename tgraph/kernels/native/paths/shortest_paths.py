@@ -46,6 +46,14 @@ def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) 
     return _kernels().astar_path(offset, neighbors, weights, bound, source, target)
 
 
+def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
+    """See `tgraph.primitives.shortest_paths.k_shortest`."""
+    (offset, neighbors, weights), (in_offset, in_neighbors, in_weights) = rows(graph), rows(graph.transpose_detached())
+    if not weighted:
+        weights = in_weights = None
+    return _kernels().k_shortest(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target, count)
+
+
 def parents(graph: Graph, distance: Tensor, parent: Tensor) -> None:
     """See `tgraph.primitives.shortest_paths.parents`; written into `parent`, which holds the sources."""
     offset, neighbors, weights = rows(graph.transpose_detached())

@@ -1,0 +1,57 @@
+"""Maximum flow and minimum cut between two vertices.
+
+A flow gives each arc at most its capacity, and leaves as much of every vertex but the two as arrives there. The largest
+that leaves the source is the least capacity of arcs that separate it from the target (Ford and Fulkerson, "Maximal flow
+through a network", 1956). Found by Dinic's algorithm (1970): all shortest paths of the residual network are filled,
+then all that are one arc longer, and so on. O(n^2 m), with few such phases in practice.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+import tgraph as tg
+
+
+def maximum_flow(
+    graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
+) -> tuple[float, Tensor]:
+    """(value, flow) of a maximum flow from `source` to `target`: the flow on each stored arc, [m], int64 or float64.
+
+    graph.weights are the capacities; without, or with `weighted=False`, every arc can carry 1. An undirected edge
+    carries its flow on one of its two arcs. `backend` names the kernels. The value is an int unless weights are
+    floating. The first flow of a graph makes its transpose, which is kept.
+    Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, vertices that are none, or equal ends.
+    """
+    find = tg.primitives.flow.max_flow
+    value, flow, _ = find(graph, source, target, weighted=weighted, flow=True, backend=backend)
+    assert flow is not None
+    return value, flow
+
+
+def maximum_flow_value(
+    graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
+) -> float:
+    """The value of a maximum flow, without the flow, which costs memory for all arcs. `source`, `target`, `weighted`,
+    `backend` and errors are those of `maximum_flow`."""
+    return tg.primitives.flow.max_flow(graph, source, target, weighted=weighted, backend=backend)[0]
+
+
+def minimum_cut(
+    graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
+) -> tuple[float, Tensor]:
+    """(value, source_side) of a minimum cut: the capacity of the arcs from the source's side to the target's, and a
+    mask of the vertices on the source's, bool [n]. Of several minimum cuts it is the one nearest to the target.
+    `source`, `target`, `weighted`, `backend` and errors are those of `maximum_flow`."""
+    find = tg.primitives.flow.max_flow
+    value, _, side = find(graph, source, target, weighted=weighted, source_side=True, backend=backend)
+    assert side is not None
+    return value, side
+
+
+def minimum_cut_value(
+    graph: tg.Graph, source: int, target: int, *, weighted: bool = True, backend: str = "auto"
+) -> float:
+    """The capacity of a minimum cut, the value of a maximum flow. `source`, `target`, `weighted`, `backend` and errors
+    are those of `maximum_flow`."""
+    return maximum_flow_value(graph, source, target, weighted=weighted, backend=backend)

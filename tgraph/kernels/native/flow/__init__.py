@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels of flows; the C++ lies beside."""

@@ -1,0 +1,63 @@
+"""Maximum flow from one vertex to another."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+from tgraph.primitives.shortest_paths import check_sums
+
+
+def max_flow(
+    graph: Graph,
+    source: int,
+    target: int,
+    *,
+    weighted: bool = True,
+    flow: bool = False,
+    source_side: bool = False,
+    backend: str = "auto",
+) -> tuple[float, Tensor | None, Tensor | None]:
+    """(value, flow, source_side) of a maximum flow from `source` to `target`; the last two only where asked for.
+
+    `weighted` takes graph.weights as capacities, otherwise, and without weights, every arc can carry 1. The `flow` of
+    each stored arc is [m], int64 or float64; an edge of an undirected graph carries its flow on one of its two arcs.
+    `source_side`, bool [n], marks the vertices that cannot reach the target any more: what leaves them is a minimum
+    cut. `backend` names the kernels. Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, and
+    equal ends.
+    """
+    graph = graph.decoded()
+    ends = [int(graph.as_vertices(end, name)) for end, name in ((source, "source"), (target, "target"))]
+    if ends[0] == ends[1]:
+        raise ArgumentError(f"target: {target} is the source; a flow goes from one vertex to another")
+    weighted = weighted and graph.weights is not None
+    if weighted:
+        _check_capacities(graph)
+        check_sums(graph)
+    floating = weighted and graph.weights is not None and graph.weights.is_floating_point()
+    dtype = torch.float64 if floating else torch.int64
+    carried = torch.zeros(graph.num_arcs, dtype=dtype, device=graph.device) if flow else None
+    side = torch.empty(graph.num_vertices, dtype=torch.bool, device=graph.device) if source_side else None
+    value = choose(backend, Call("max_flow", graph.neighbors)).run(graph, *ends, carried, side, weighted)
+    if value == torch.inf:
+        raise ArgumentError("weights: a path from source to target has infinite capacities only; the flow has no limit")
+    if carried is not None and not graph.directed:
+        carried = (carried - carried[graph.transpose_permutation]).clamp_(min=0)
+    return value, carried, side
+
+
+def _check_capacities(graph: Graph) -> None:
+    if graph.weight_range[0] >= 0:
+        return
+    weights = graph.weights
+    assert weights is not None
+    position = int((~(weights >= 0)).nonzero()[0])
+    u, v = graph.arc(position)
+    raise ArgumentError(
+        f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}, is no capacity; "
+        "capacities are not negative"
+    )
