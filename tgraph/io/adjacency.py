@@ -2,7 +2,7 @@
 
 networkx keeps, for every node, a dict of its neighbours in the order in which edges were added, and for every edge a
 dict of attributes. They become the rows of a Graph, which ascend, with the order of the dicts beside, and a column for
-each attribute. All loops over edges are those of the interpreter's own iterators.
+each attribute.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, compress, islice
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +21,10 @@ from torch import Tensor
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.io.columns import Column, columns_of, dicts_of
+from tgraph.io.dicts import dict_keys, dict_values, objects
 
 if TYPE_CHECKING:
     import networkx
-
-_values = methodcaller("values")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,23 +54,21 @@ def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: I
     nodes = _nodes(G)
     index = None if isinstance(nodes, range) else dict(zip(nodes, range(len(nodes)), strict=True))
     rows = _in_order(G._adj, nodes)
-    offset, neighbors, multiplicity = _read_rows(rows, index, G.is_multigraph())
-    graph, place = _ascending(offset, neighbors, directed=G.is_directed())
-    if G.is_directed():
-        taken, edge = None, place
+    offset, neighbors, pairs = _read_rows(rows, index, G.is_multigraph())
+    graph, place, back_place = _ascending(offset, neighbors, G.is_directed())
+    taken, edge, back_order = None, place, None
+    if not G.is_directed():
+        taken = neighbors >= sorting.expand_rows(offset, neighbors.dtype)
+        edge = _edge_of_arc(graph, taken, place, back_place)
     else:
-        upper = neighbors >= sorting.expand_rows(offset)
-        taken, edge = upper, _edge_of_arc(graph, upper, place)
-    back_order = None
-    if G.is_directed():
         back_offset, back_neighbors, _ = _read_rows(_in_order(G._pred, nodes), index, G.is_multigraph())
-        back_order = _inverse(_ascending(back_offset, back_neighbors, directed=True)[1])
-    columns, keys = _read_edges(rows, multiplicity, taken, edge_attrs)
+        back_order = _inverse(_ascending(back_offset, back_neighbors, True)[1])
+    columns, keys = _read_edges(rows, pairs, taken, edge_attrs)
     if edge is not None:
         columns = {name: column.take(edge) for name, column in columns.items()}
         keys = None if keys is None else keys[edge.numpy()]
-    attributes = list(G._node.values()) if node_attrs is None or node_attrs else []
-    return Adjacency(graph, nodes, _inverse(place), back_order, columns, columns_of(attributes, node_attrs), keys)
+    node_columns = columns_of(list(G._node.values()), node_attrs) if node_attrs is None or node_attrs else {}
+    return Adjacency(graph, nodes, _inverse(place), back_order, columns, node_columns, keys)
 
 
 def _nodes(G: networkx.Graph) -> Sequence[Any]:
@@ -87,34 +83,37 @@ def _in_order(dicts: Mapping[Any, Any], nodes: Sequence[Any]) -> list[Any]:
 
 def _read_rows(
     rows: list[Any], index: dict[Any, int] | None, multigraph: bool
-) -> tuple[Tensor, Tensor, np.ndarray | None]:
-    """(offset, neighbors, how many edges lead to each neighbour of a multigraph), rows in the order of the dicts."""
-    degree = np.fromiter(map(len, rows), np.int64, len(rows))
+) -> tuple[Tensor, Tensor, list[Any] | None]:
+    """(offset, neighbors, the dicts by key of a multigraph for each pair of nodes), in the order of the dicts."""
+    degree = _lengths(rows)
     count = int(degree.sum())
-    try:
-        names = chain.from_iterable(rows)
-        neighbors = np.fromiter(names if index is None else map(index.__getitem__, names), np.int64, count)
-    except (TypeError, ValueError):  # a number that equals an integer, such as 1+0j
-        table = {number: number for number in range(len(rows))}
-        neighbors = np.fromiter(map(table.__getitem__, chain.from_iterable(rows)), np.int64, count)
-    multiplicity = None
+    neighbors = dict_keys(rows, index, len(rows), count)
+    pairs = None
     if multigraph:
-        multiplicity = np.fromiter(map(len, chain.from_iterable(map(_values, rows))), np.int64, count)
-        row = np.repeat(np.arange(len(rows)), degree)
-        degree = np.bincount(row, weights=multiplicity, minlength=len(rows)).astype(np.int64)
-        neighbors = np.repeat(neighbors, multiplicity)
-    offset = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(degree, out=offset[1:])
-    return torch.from_numpy(offset), torch.from_numpy(neighbors), multiplicity
+        pairs = dict_values(rows, None, count)
+        multiplicity = _lengths(pairs)
+        row = torch.arange(len(rows)).repeat_interleave(degree)
+        degree = torch.zeros_like(degree).index_add_(0, row, multiplicity)
+        neighbors = neighbors.repeat_interleave(multiplicity)
+    offset = torch.zeros(len(rows) + 1, dtype=torch.int64)
+    torch.cumsum(degree, 0, out=offset[1:])
+    return offset, neighbors, pairs
 
 
-def _ascending(offset: Tensor, neighbors: Tensor, directed: bool) -> tuple[Graph, Tensor | None]:
-    """The graph of these rows, and the place of each of its arcs in them; None where they ascend already."""
-    place = None
-    if not validate.rows_ascend(offset, neighbors):
-        rows = sorting.expand_rows(offset)
-        offset, neighbors, place = sorting.sort_edges(rows, neighbors, len(offset) - 1, permutation=True)
-    return Graph(offset, neighbors, directed=directed), place
+def _lengths(dicts: list[Any]) -> Tensor:
+    return torch.from_numpy(np.fromiter(map(len, dicts), np.int64, len(dicts)))
+
+
+def _ascending(offset: Tensor, neighbors: Tensor, directed: bool) -> tuple[Graph, Tensor | None, Tensor]:
+    """The graph of these rows, the place of each of its arcs in them, None where they ascend already, and that of each
+    arc of its transpose. What is transposed twice is sorted."""
+    back_offset, back_neighbors, back_place = sorting.transpose(offset, neighbors, permutation=True)
+    assert back_place is not None
+    if validate.rows_ascend(offset, neighbors):
+        return Graph(offset, neighbors, directed=directed), None, back_place
+    offset, neighbors, place = sorting.transpose(back_offset, back_neighbors, permutation=True)
+    assert place is not None
+    return Graph(offset, neighbors, directed=directed), sorting.take(back_place, place), back_place
 
 
 def _inverse(place: Tensor | None) -> Tensor | None:
@@ -125,38 +124,33 @@ def _inverse(place: Tensor | None) -> Tensor | None:
     return order
 
 
-def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None) -> Tensor:
-    """The edge of each arc of an undirected graph, int64 [arcs]; edges are numbered as networkx lists them, the arcs
-    that are `upper` in the order of the dicts."""
-    number = upper.cumsum(0) - 1
-    number, upper = (number, upper) if place is None else (number[place], upper[place])
-    lower = (~upper).nonzero().squeeze(1)
-    number[lower] = number[graph.transpose_permutation[lower]]
-    graph.drop_caches("transpose_permutation")
-    return number
+def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None, back_place: Tensor) -> Tensor:
+    """The edge of each arc of an undirected graph, int64 [arcs]. Edges are numbered as networkx lists them: the arcs
+    that are `upper` in the order of the dicts. An arc that is not has the number of its reverse."""
+    number = upper.cumsum(0).sub_(1)
+    own = number if place is None else sorting.take(number, place)
+    lower = graph.neighbors < sorting.expand_rows(graph.offset, graph.neighbors.dtype)
+    return torch.where(lower, sorting.take(number, back_place), own)
 
 
 def _read_edges(
-    rows: list[Any], multiplicity: np.ndarray | None, taken: Tensor | None, names: Iterable[Any] | None
+    rows: list[Any], pairs: list[Any] | None, taken: Tensor | None, names: Iterable[Any] | None
 ) -> tuple[dict[Any, Column], np.ndarray | None]:
     """The columns of the edges, those `taken` of the arcs, in the order of the dicts; their keys in a multigraph."""
-    if multiplicity is None and names is not None and not names:
-        return {}, None
-    inner: Iterable[Any] = chain.from_iterable(map(_values, rows))
-    if taken is not None:  # of parallel arcs all are
-        chosen = taken if multiplicity is None else taken[torch.from_numpy(multiplicity.cumsum() - multiplicity)]
-        inner = compress(inner, chosen.to(torch.uint8).numpy().tobytes())
-    if multiplicity is None:
-        return columns_of(list(inner), names), None
-    pairs = list(inner)
-    columns = columns_of(list(chain.from_iterable(map(_values, pairs))), names)
-    plain = list(chain.from_iterable(map(range, map(len, pairs))))
+    if pairs is None:
+        if names is not None and not names:
+            return {}, None
+        count = int((_lengths(rows) if taken is None else taken).sum())
+        return columns_of(dict_values(rows, taken, count), names), None
+    multiplicity = _lengths(pairs)
+    if taken is not None:  # parallel arcs are taken together
+        chosen = taken[multiplicity.cumsum(0) - multiplicity]
+        pairs, multiplicity = list(compress(pairs, chosen.tolist())), multiplicity[chosen]
+    count = int(multiplicity.sum())
+    columns = columns_of([] if names is not None and not names else dict_values(pairs, None, count), names)
     found = list(chain.from_iterable(pairs))
-    if found == plain and set(map(type, found)) <= {int}:
-        return columns, None
-    keys = np.empty(len(found), dtype=object)
-    keys[:] = found
-    return columns, keys
+    plain = torch.arange(count) - (multiplicity.cumsum(0) - multiplicity).repeat_interleave(multiplicity)
+    return columns, None if found == plain.tolist() and set(map(type, found)) <= {int} else objects(found)
 
 
 # ---- back to dicts ---------------------------------------------------------------------------------------------------
@@ -201,9 +195,8 @@ def _edge_dicts(tensors: Adjacency, multigraph: bool) -> np.ndarray:
         lengths = np.diff(np.append(_first_of_run(graph).numpy()[upper].nonzero()[0], count))
         numbers: Iterable[Any] = chain.from_iterable(map(range, lengths.tolist()))
         keyed = zip(numbers if tensors.keys is None else tensors.keys[upper].tolist(), edges, strict=True)
-        by_key = np.empty(len(lengths), dtype=object)
-        by_key[:] = [dict(islice(keyed, length)) for length in lengths.tolist()]
-        values[upper] = np.repeat(by_key, lengths)
+        by_key = [dict(islice(keyed, length)) for length in lengths.tolist()]
+        values[upper] = np.repeat(objects(by_key), lengths)
     else:
         values[upper] = edges
     if not graph.directed:

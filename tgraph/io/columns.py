@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()  # what has no value in a column of objects
+from tgraph.io.dicts import DTYPES, MISSING, dict_column
 
 EXACT = 2**53  # integers up to this are floats of the same value
-_DTYPES = {bool: np.bool_, int: np.int64, float: np.float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,36 +27,6 @@ class Column:
 
     values: Tensor | np.ndarray
     present: Tensor | None = None
-
-    @classmethod
-    def of(cls, dicts: Sequence[dict[Any, Any]], name: Any) -> Column | None:
-        """The attribute `name` of all `dicts`; None where none has it."""
-        try:
-            return cls.of_values(list(map(itemgetter(name), dicts)))
-        except KeyError:
-            values = [each.get(name, MISSING) for each in dicts]
-        absent = [value is MISSING for value in values]
-        if all(absent):
-            return None
-        kinds = set(map(type, values)) - {type(MISSING)}
-        if len(kinds) != 1 or not kinds <= _DTYPES.keys():
-            return cls(_objects(values))
-        kind = kinds.pop()
-        filled = cls.of_values([kind() if value is MISSING else value for value in values])
-        if isinstance(filled.values, np.ndarray):
-            return cls(_objects(values))
-        return cls(filled.values, ~torch.tensor(absent))
-
-    @classmethod
-    def of_values(cls, values: list[Any]) -> Column:
-        """A column that has every value."""
-        kinds = set(map(type, values))
-        if len(kinds) == 1 and (dtype := _DTYPES.get(kinds.pop())):
-            try:
-                return cls(torch.from_numpy(np.array(values, dtype=dtype)))
-            except OverflowError:  # an integer beyond int64 stays an object
-                pass
-        return cls(_objects(values))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -89,19 +57,19 @@ class Column:
         """
         if isinstance(self.values, Tensor) and self.present is None:
             return self.values
-        if isinstance(self.values, Tensor) and self.present is not None and type(default) in _DTYPES_OF_TORCH:
-            filled = torch.tensor(default, dtype=_DTYPES_OF_TORCH[type(default)])
+        if isinstance(self.values, Tensor) and self.present is not None and type(default) in DTYPES:
+            filled = torch.tensor(default, dtype=DTYPES[type(default)])
             dtype = torch.promote_types(self.values.dtype, filled.dtype)
             return torch.where(self.present, self.values.to(dtype), filled.to(dtype))
         return _numbers([default if value is MISSING else value for value in self.tolist()])
 
 
-def columns_of(dicts: Sequence[dict[Any, Any]], names: Iterable[Any] | None) -> dict[Any, Column]:
+def columns_of(dicts: list[dict[Any, Any]], names: Iterable[Any] | None) -> dict[Any, Column]:
     """The attributes of these `names`, or all, where any of the `dicts` has them."""
     if names is None:
         names = dict.fromkeys(chain.from_iterable(dicts)) if any(dicts) else ()
-    found = {name: Column.of(dicts, name) for name in names}
-    return {name: column for name, column in found.items() if column is not None}
+    found = {name: dict_column(dicts, name) for name in names}
+    return {name: Column(*column) for name, column in found.items() if column is not None}
 
 
 def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None), kind: type = dict) -> list[Any]:
@@ -119,15 +87,6 @@ def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(N
         name = names[0]
         return [{name: value} for value in values[0]]
     return [kind(zip(names, each, strict=True)) for each in zip(*values, strict=True)]
-
-
-_DTYPES_OF_TORCH = {bool: torch.bool, int: torch.int64, float: torch.float64}
-
-
-def _objects(values: list[Any]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def _numbers(values: list[Any]) -> Tensor:

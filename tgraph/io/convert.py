@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import numbers
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,10 @@ from torch import Tensor
 from tgraph.core.building import inputs, sorting
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
+from tgraph.io import adjacency
+from tgraph.io.adjacency import Adjacency
+from tgraph.io.columns import Column
+from tgraph.io.dicts import MISSING
 from tgraph.io.edges import edges_of, widened
 
 if TYPE_CHECKING:
@@ -29,32 +33,32 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     else float64, 1 for edges without it, None where no edge has it (or `weight=None`).
     Raises ArgumentError for a weight that is not a number.
     """
-    nodes = list(G)
-    index = {node: i for i, node in enumerate(nodes)}
-    count = G.number_of_edges()
-    flat = itertools.chain.from_iterable(G.edges())
-    ends = np.fromiter((index[node] for node in flat), dtype=np.int64, count=2 * count)
-    weights = None if weight is None else _networkx_weights(G, weight)
+    tensors = adjacency.read(G, () if weight is None else (weight,))
+    column = None if weight is None else tensors.edge_columns.get(weight)
+    weights = None if column is None else _networkx_weights(tensors, column, weight)
+    arcs = tensors.graph
+    return Graph(arcs.offset, arcs.neighbors, weights, _networkx_ids(tensors.nodes), arcs.directed)
+
+
+def _networkx_ids(nodes: Sequence[Any]) -> list[Any] | None:
+    if isinstance(nodes, range):
+        return None
     if all(isinstance(node, numbers.Integral) and not isinstance(node, bool) for node in nodes):
         nodes = [int(node) for node in nodes]  # numpy's integers too
     plain = all(type(node) is int and node == i for i, node in enumerate(nodes))
-    vertices = None if plain else nodes
-    return Graph.from_edges(
-        torch.from_numpy(ends[0::2].copy()),
-        torch.from_numpy(ends[1::2].copy()),
-        weights,
-        num_vertices=len(nodes),
-        directed=G.is_directed(),
-        vertices=vertices,
-    )
+    return None if plain else list(nodes)
 
 
-def _networkx_weights(G: networkx.Graph, weight: str) -> Tensor | None:
-    values = [value for _, _, value in G.edges(data=weight)]
+def _networkx_weights(tensors: Adjacency, column: Column, weight: Any) -> Tensor | None:
+    if isinstance(column.values, Tensor):
+        weights = column.numbers(1)
+        return weights.long() if weights.dtype == torch.bool else weights
+    values = [None if value is MISSING else value for value in column.tolist()]
     if all(value is None for value in values):
         return None
-    for (u, v), value in zip(((u, v) for u, v, _ in G.edges(data=weight)), values, strict=True):
+    for arc, value in enumerate(values):
         if value is not None and (isinstance(value, (str, bytes)) or not np.isscalar(value) or np.iscomplexobj(value)):
+            u, v = (tensors.nodes[end] for end in tensors.graph.arc(arc))
             raise ArgumentError(f"weight={weight!r}: the edge {u!r} - {v!r} has {value!r}, which is not a number")
     filled = [1 if value is None else value for value in values]
     whole = all(isinstance(value, (int, np.integer)) for value in filled)
@@ -71,18 +75,13 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     """
     import networkx as nx
 
-    src, dst, weights = edges_of(graph)
-    parallel = len(src) > 1 and bool(((src[1:] == src[:-1]) & (dst[1:] == dst[:-1])).any())  # rows are sorted
-    kinds = {(False, True): nx.Graph, (False, False): nx.MultiGraph, (True, True): nx.DiGraph}
-    G = kinds.get((graph.directed, not parallel), nx.MultiDiGraph)()
+    arcs = graph.decoded().to("cpu")
+    bare = Graph(arcs.offset, arcs.neighbors, directed=graph.directed)  # whose caches go with it
+    kinds = {(False, 0): nx.Graph, (True, 0): nx.DiGraph, (False, 1): nx.MultiGraph, (True, 1): nx.MultiDiGraph}
+    kind = kinds[graph.directed, sorting.has_parallel_arcs(bare.offset, bare.neighbors)]
+    columns = {} if arcs.weights is None else {"weight": Column(arcs.weights.detach())}
     names = range(graph.num_vertices) if graph.vertices is None else graph.vertices.tolist()
-    G.add_nodes_from(names)
-    pairs = ((names[u], names[v]) for u, v in zip(src.tolist(), dst.tolist(), strict=True))
-    if weights is None:
-        G.add_edges_from(pairs)
-    else:
-        G.add_weighted_edges_from((u, v, w) for (u, v), w in zip(pairs, weights.tolist(), strict=True))
-    return G
+    return adjacency.write(Adjacency(bare, names, edge_columns=columns), kind, {})
 
 
 def from_scipy(matrix: scipy.sparse.sparray, *, directed: bool = True, weighted: bool = True) -> Graph:
