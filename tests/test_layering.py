@@ -20,7 +20,7 @@ LAYERS = (
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.tuning",),
     ("tgraph.nn", "tgraph.stream"),
-    ("tgraph.io",),
+    ("tgraph.io", "tgraph.generators"),
     ("tgraph.engine",),
     ("tgraph.model",),
     ("tgraph.primitives", "tgraph.formats"),

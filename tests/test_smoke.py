@@ -20,6 +20,36 @@ def test_generators():
     assert tg.generators.uniform(6).num_vertices == 64 and tg.generators.grid2d(3, 4).num_vertices == 12
 
 
+def test_models():
+    make = tg.generators
+    graphs = [
+        make.erdos_renyi(9, 0.3),
+        make.random_edges(9, 5),
+        make.barabasi_albert(9, 2),
+        make.watts_strogatz(9, 2, 0.1),
+        make.stochastic_block_model([4, 5], [[0.5, 0.1], [0.1, 0.5]]),
+        make.configuration_model([2] * 9),
+        make.random_regular(9, 2),
+        make.random_geometric(9, 0.2)[0],
+        make.hyperbolic(9, 2)[0],
+        make.lfr(9, max_degree=4, min_degree=2, min_community=3)[0],
+        make.kronecker([[1, 2, 3]] * 3, 2, 9),
+        make.random_tree(9),
+        make.balanced_tree(8, 1),
+        make.path(9),
+        make.cycle(9),
+        make.star(8),
+        make.wheel(9),
+        make.complete(9),
+        make.complete_bipartite(4, 5),
+        make.complete_multipartite((2, 3, 4)),
+        make.lollipop(4, 5),
+        make.barbell(3, 3),
+    ]
+    assert all(graph.num_vertices == 9 for graph in graphs)
+    assert make.ladder(4).num_vertices == make.hypercube(3).num_vertices == make.famous("cubical").num_vertices == 8
+
+
 def test_random_numbers():
     key, counter = tg.random.key(3), torch.arange(5)
     drawn = tg.random.words(key, counter), tg.random.uniform(key, counter), tg.random.below(key, counter, 9)
@@ -143,5 +173,5 @@ def test_nothing_public_is_left_out():
     named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
     results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "errors", "primitives"}
-    public = {*tg.__all__, *tg.algorithms.__all__, *tg.nn.__all__, *tg.stream.__all__}
+    public = {*tg.__all__, *tg.algorithms.__all__, *tg.generators.__all__, *tg.nn.__all__, *tg.stream.__all__}
     assert public - named - results == set()

@@ -6,9 +6,8 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 import importlib
 from types import ModuleType
 
-from tgraph import errors, nn, primitives
+from tgraph import errors, generators, nn, primitives
 from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
-from tgraph.core.building import generators
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Received, Subgraph

@@ -296,6 +296,10 @@ def test_convert_warns_in_one_line_of_what_is_lost(tmp_path):
         (("rmat", "--scale", 5, "--directed", "--weighted"), tg.generators.rmat(5, directed=True, weighted=True)),
         (("uniform", "--scale", 6, "--edge-factor", 4), tg.generators.uniform(6, 4)),
         (("grid", "--rows", 3, "--columns", 4, "--weighted"), tg.generators.grid2d(3, 4, weighted=True)),
+        (("erdos-renyi", "--n", 50, "--p", 0.1, "--directed"), tg.generators.erdos_renyi(50, 0.1, directed=True)),
+        (("regular", "--n", 20, "--degree", 3), tg.generators.random_regular(20, 3)),
+        (("hyperbolic", "--n", 50, "--degree", 2.5), tg.generators.hyperbolic(50, 2.5)[0]),
+        (("lfr", "--n", 200, "--max-degree", 20), tg.generators.lfr(200, max_degree=20)[0]),
     ],
 )
 def test_generate(arguments, expected, tmp_path):

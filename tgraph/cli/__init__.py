@@ -22,7 +22,7 @@ from tgraph.cli import report
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
-from tgraph.cli.graphs import grid, info, load, parts, random_graph, read, recommend, save, size, verify
+from tgraph.cli.graphs import generator, info, load, parts, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
@@ -143,7 +143,20 @@ chain(app, "doctor", "What is installed, and which backend serves which device."
 app.add_typer(generate, name="generate", help="Make a graph and write it to a file.")
 chain(generate, "rmat", "A scale-free graph, as in Graph500 and GAP.", random_graph(tg.generators.rmat), save)
 chain(generate, "uniform", "A graph of uniformly random edges.", random_graph(tg.generators.uniform), save)
-chain(generate, "grid", "A grid in which each vertex has four neighbours.", grid, save)
+MODELS: dict[str, tuple[Callable[..., Any], str]] = {
+    "grid": (tg.generators.grid2d, "A grid in which each vertex has four neighbours."),
+    "erdos-renyi": (tg.generators.erdos_renyi, "Each pair of vertices is joined with one probability."),
+    "random-edges": (tg.generators.random_edges, "So many random edges."),
+    "barabasi-albert": (tg.generators.barabasi_albert, "New vertices are joined to those of large degree."),
+    "watts-strogatz": (tg.generators.watts_strogatz, "A small world: a ring with some edges moved."),
+    "regular": (tg.generators.random_regular, "Random edges, the same degree for each vertex."),
+    "geometric": (tg.generators.random_geometric, "Points of a cube, joined where they are near."),
+    "hyperbolic": (tg.generators.hyperbolic, "Points of a hyperbolic disk, joined where they are near."),
+    "lfr": (tg.generators.lfr, "Communities, with power laws of degrees and sizes."),
+    "tree": (tg.generators.random_tree, "A random tree."),
+}
+for name, (function, help) in MODELS.items():
+    chain(generate, name, help, generator(function), save)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 import warnings
 from collections.abc import Callable
@@ -157,6 +158,31 @@ def _ids(graph: tg.Graph) -> str:
     return f"{'integers' if isinstance(graph.vertices, torch.Tensor) else 'text'}, such as {examples}"
 
 
+# What the parameters of generators mean on the command line, by name.
+MODEL_OPTIONS: dict[str, Any] = {
+    "n": typer.Option(min=0, help="Vertices."),
+    "m": typer.Option(min=0, help="Edges, or those of each new vertex."),
+    "p": typer.Option(min=0, max=1, help="The probability that a pair is joined, or an edge moved."),
+    "k": typer.Option(min=0, help="Neighbours of each vertex, an even number."),
+    "seed": typer.Option(help="Another seed gives another graph."),
+    "directed": typer.Option("--directed", help="Edges point one way."),
+    "weighted": typer.Option("--weighted", help="Edges have weights in 1..255."),
+    "rows": typer.Option(min=0, help="Vertices from top to bottom."),
+    "columns": typer.Option(min=0, help="Vertices from left to right."),
+    "degree": typer.Option(help="Neighbours of each vertex; on average where they vary."),
+    "exponent": typer.Option(help="Exponent of the power law of degrees, above 2."),
+    "radius": typer.Option(help="Points at most this far apart are joined."),
+    "dim": typer.Option(min=1, help="Dimensions of the cube that points lie in."),
+    "tau1": typer.Option(help="Exponent of the power law of degrees."),
+    "tau2": typer.Option(help="Exponent of the power law of the sizes of communities."),
+    "mu": typer.Option(min=0, max=1, help="The part of edges that leave their community."),
+    "min_degree": typer.Option(min=1),
+    "max_degree": typer.Option(min=1),
+    "min_community": typer.Option(min=1),
+    "max_community": typer.Option(min=1),
+}
+
+
 def random_graph(generator: Callable[..., tg.Graph]) -> Callable[..., tg.Graph]:
     """A step that makes a graph with one of the random generators."""
 
@@ -173,15 +199,22 @@ def random_graph(generator: Callable[..., tg.Graph]) -> Callable[..., tg.Graph]:
     return make
 
 
-def grid(
-    *,
-    rows: Annotated[int, typer.Option(min=0, help="Vertices from top to bottom.")] = 256,
-    columns: Annotated[int, typer.Option(min=0, help="Vertices from left to right.")] = 256,
-    seed: Seed = 0,
-    weighted: Weighted = False,
-) -> tg.Graph:
-    """A grid."""
-    return tg.generators.grid2d(rows, columns, seed=seed, weighted=weighted)
+def generator(function: Callable[..., Any]) -> Callable[..., tg.Graph]:
+    """A step that makes a graph with a generator of numbers: an option for each of its parameters, some without a
+    default."""
+
+    def make(**given: Any) -> tg.Graph:
+        made = function(**given)
+        return made[0] if isinstance(made, tuple) else made
+
+    parameters = [
+        known.replace(
+            kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[known.annotation, MODEL_OPTIONS[known.name]]
+        )
+        for known in inspect.signature(function, eval_str=True).parameters.values()
+    ]
+    make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return make
 
 
 def recommend(

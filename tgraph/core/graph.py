@@ -53,7 +53,7 @@ class Graph(GraphVertices):
 
     The constructor takes the tensors as they are, but for int64 neighbours that int32 holds, which are converted, and
     strided tensors, which are copied, and makes O(1) checks; `validate()` checks every entry.
-    Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.core.building.generators` to build one.
+    Use `from_edges`, `from_csr`, `tgraph.read` or `tgraph.generators` to build one.
 
     A Graph is immutable. Derived data (`transpose()`, degrees) is computed at first use, listed by `caches` and freed
     by `drop_caches`. Vertices are identified by their index 0..n-1; `ids`, `index`, `top` and `frame`

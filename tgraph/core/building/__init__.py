@@ -1,1 +1,1 @@
-"""From edges to CSR: arguments in any container, sorting, checks, and synthetic graphs."""
+"""From edges to CSR: arguments in any container, sorting and checks."""

@@ -5,9 +5,10 @@ import zlib
 import pytest
 import torch
 
-from tgraph.core.building import generators, sorting
-from tgraph.core.building.generators import grid2d, rmat, uniform
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
+from tgraph.generators import chunks, grid2d, rmat, uniform
+from tgraph.generators.kronecker import _rmat_edges
 
 
 def checksum(graph) -> int:
@@ -47,7 +48,7 @@ def splitmix64(state: int) -> int:
 def test_rmat_edges_follow_the_recursive_definition():
     """Edge by edge and level by level, in plain integers."""
     scale, key = 5, 99
-    src, dst = generators._rmat_edges(key, scale, 10, 60)
+    src, dst = _rmat_edges(key, scale, 10, 60)
     for edge in range(10, 60):
         u = v = 0
         for level in range(scale):
@@ -62,7 +63,7 @@ def test_rmat_edges_follow_the_recursive_definition():
 @pytest.mark.parametrize("generate", [rmat, uniform])
 def test_edges_do_not_depend_on_how_they_are_cut_into_chunks(generate, monkeypatch):
     whole = generate(9, seed=2, weighted=True)
-    monkeypatch.setattr(generators, "CHUNK", 100)
+    monkeypatch.setattr(chunks, "CHUNK", 100)
     assert checksum(generate(9, seed=2, weighted=True)) == checksum(whole)
 
 

@@ -1,0 +1,98 @@
+"""Graphs of graph theory, with the numbering of networkx."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.generators.pairs import ends_of, num_pairs
+from tgraph.generators.simple import check_count, simple
+
+
+def path(n: int) -> Graph:
+    """Vertex i is joined to i + 1, undirected."""
+    vertex = torch.arange(check_count(n, "n"))
+    return simple(vertex[:-1], vertex[1:], n)
+
+
+def cycle(n: int) -> Graph:
+    """Vertex i is joined to i + 1, and the last one to the first. Two vertices have one edge, one vertex has none."""
+    vertex = torch.arange(check_count(n, "n"))
+    return simple(vertex, vertex.roll(-1), n)
+
+
+def star(leaves: int) -> Graph:
+    """Vertex 0 is joined to `leaves` others."""
+    leaf = torch.arange(1, check_count(leaves, "leaves") + 1)
+    return simple(torch.zeros_like(leaf), leaf, leaves + 1)
+
+
+def wheel(n: int) -> Graph:
+    """Vertex 0 is joined to the n - 1 others, which are a cycle."""
+    rim = torch.arange(1, check_count(n, "n"))
+    return simple(torch.cat((torch.zeros_like(rim), rim)), torch.cat((rim, rim.roll(-1))), n)
+
+
+def complete(n: int, *, directed: bool = False) -> Graph:
+    """Each pair of vertices is joined, both ways if `directed`."""
+    n = check_count(n, "n")
+    return simple(*_all_pairs(n, directed), n, directed=directed)
+
+
+def complete_bipartite(left: int, right: int) -> Graph:
+    """Each of the first `left` vertices is joined to each of the `right` after them."""
+    return complete_multipartite((left, right))
+
+
+def complete_multipartite(sizes: Sequence[int]) -> Graph:
+    """Consecutive vertices are parts of these sizes, and two vertices are joined where their parts differ."""
+    counts = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
+    n = sum(counts)
+    part = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts, dtype=torch.int64))
+    src, dst = _all_pairs(n)
+    apart = part[src] != part[dst]
+    return simple(src[apart], dst[apart], n)
+
+
+def ladder(rungs: int, *, circular: bool = False) -> Graph:
+    """Two paths of `rungs` vertices, 0..rungs - 1 and the next ones, joined vertex by vertex; two cycles where
+    `circular`."""
+    foot = torch.arange(check_count(rungs, "rungs"))
+    following = foot.roll(-1) if circular else (foot + 1).clamp(max=max(rungs - 1, 0))
+    src = torch.cat((foot, foot + rungs, foot))
+    return simple(src, torch.cat((following, following + rungs, foot + rungs)), 2 * rungs)
+
+
+def lollipop(clique: int, tail: int) -> Graph:
+    """A complete graph of `clique` vertices, 2 or more, whose last one begins a path of `tail` more."""
+    clique, tail = check_count(clique, "clique", 2), check_count(tail, "tail")
+    vertex = torch.arange(clique - 1, clique + tail)
+    src, dst = _all_pairs(clique)
+    return simple(torch.cat((src, vertex[:-1])), torch.cat((dst, vertex[1:])), clique + tail)
+
+
+def barbell(clique: int, path: int) -> Graph:
+    """Two complete graphs of `clique` vertices, 2 or more, joined by a path of `path` vertices between them."""
+    clique, path = check_count(clique, "clique", 2), check_count(path, "path")
+    between = torch.arange(clique - 1, clique + path + 1)
+    src, dst = _all_pairs(clique)
+    second = clique + path
+    src = torch.cat((src, between[:-1], src + second))
+    return simple(src, torch.cat((dst, between[1:], dst + second)), 2 * clique + path)
+
+
+def hypercube(dimensions: int) -> Graph:
+    """The vertices are the numbers of so many bits, joined where they differ in one."""
+    dimensions = check_count(dimensions, "dimensions")
+    if dimensions > 31:
+        raise ArgumentError(f"dimensions: {dimensions} are too many; give at most 31")
+    vertex, bit = torch.arange(1 << dimensions), 1 << torch.arange(dimensions)
+    return simple(vertex.repeat(dimensions), (vertex ^ bit[:, None]).flatten(), len(vertex))
+
+
+def _all_pairs(n: int, directed: bool = False) -> tuple[Tensor, Tensor]:
+    return ends_of(torch.arange(num_pairs(n, directed)), n, directed)

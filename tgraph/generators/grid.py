@@ -1,0 +1,23 @@
+"""Grids."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.generators.simple import simple
+
+
+def grid2d(rows: int, columns: int, *, seed: int = 0, weighted: bool = False) -> Graph:
+    """The undirected grid in which vertex `row * columns + column` is joined to its up to four neighbours.
+
+    Its diameter is `rows + columns - 2`, which makes it the opposite of a random graph. `weighted` edges have int32
+    weights in 1..255, drawn from `seed`. Raises ArgumentError for a negative number of rows or columns.
+    """
+    if rows < 0 or columns < 0:
+        raise ArgumentError(f"rows, columns: {rows} x {columns} is no grid; both must be 0 or more")
+    vertex = np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
+    src = np.concatenate((vertex[:, :-1].ravel(), vertex[:-1].ravel()))
+    dst = np.concatenate((vertex[:, 1:].ravel(), vertex[1:].ravel()))
+    return simple(src, dst, rows * columns, seed=seed, weighted=weighted)

@@ -1,0 +1,45 @@
+"""Models in which edges are moved or attached one by one, drawn all at once."""
+
+from __future__ import annotations
+
+import torch
+
+from tgraph.core import random
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.generators.simple import EDGES, VERTICES, check_count, check_probability, simple
+
+
+def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) -> Graph:
+    """A scale-free graph: each new vertex is joined to `m` vertices drawn in proportion to their degree.
+
+    Barabási and Albert, Science 1999, as Batagelj and Brandes (Physical Review E 2005) draw it: the list of the ends
+    of all edges holds each vertex as often as its degree, so that an edge's target is a random earlier entry, which
+    may be a target itself. The chains of these are followed for all edges at once (Sanders and Schulz, Information
+    Processing Letters 2016). The first vertices have no others to join: vertex 0 has a self-loop in the model, which
+    is dropped, as are parallel edges, so that there are somewhat fewer than n * m. Raises ArgumentError for m < 1.
+    """
+    n, m = check_count(n, "n"), check_count(m, "m", 1)
+    key, edge = random.key(seed, EDGES), torch.arange(n * m)
+    entry = 2 * edge + 1  # entry 2 i is the source of edge i, entry 2 i + 1 its target
+    while len(chained := (entry & 1).nonzero()[:, 0]):
+        number = entry[chained]
+        entry[chained] = random.below(key, number, number)
+    return simple(edge // m, entry // 2 // m, n, seed=seed, weighted=weighted)
+
+
+def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, weighted: bool = False) -> Graph:
+    """A small world: a ring in which each vertex is joined to its `k` nearest, an even number, and then each edge has
+    its far end moved to a random vertex with probability `p`.
+
+    Watts and Strogatz, Nature 1998. An edge that would be a self-loop or is there twice is dropped. Raises
+    ArgumentError for a k that is odd or not below n, or a p outside 0..1.
+    """
+    n, k, p = check_count(n, "n"), check_count(k, "k"), check_probability(p, "p")
+    if k % 2 or k >= max(n, 1):
+        raise ArgumentError(f"k: {k} is odd or not below n = {n}; each vertex is joined to k / 2 on either side")
+    edge = torch.arange(n * (k // 2))
+    src, step = edge % max(n, 1), edge // max(n, 1) + 1
+    moved = random.uniform(random.key(seed, EDGES), edge) < p
+    anywhere = random.below(random.key(seed, VERTICES), edge, n)
+    return simple(src, torch.where(moved, anywhere, (src + step) % max(n, 1)), n, seed=seed, weighted=weighted)

@@ -1,0 +1,36 @@
+"""Trees."""
+
+from __future__ import annotations
+
+import torch
+
+from tgraph.core import random
+from tgraph.core.graph import Graph
+from tgraph.generators.simple import EDGES, check_count, simple
+
+
+def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
+    """A tree of `n` vertices, each of the n**(n - 2) labelled trees with the same probability.
+
+    By Joyal's bijection (Advances in Mathematics 1981) from the maps of the vertices into themselves: those on cycles,
+    in ascending order, become the path of their images, and every other vertex is joined to its image. O(n log n).
+    """
+    n = check_count(n, "n")
+    vertex = torch.arange(n)
+    image = random.below(random.key(seed, EDGES), vertex, n)
+    reached = image
+    for _ in range(max(n - 1, 0).bit_length()):
+        reached = reached[reached]  # after n or more steps along the map only vertices on cycles are left
+    cyclic = torch.zeros(n, dtype=torch.bool)
+    cyclic[reached] = True
+    spine, hanging = image[cyclic], (~cyclic).nonzero()[:, 0]
+    src, dst = torch.cat((spine[:-1], hanging)), torch.cat((spine[1:], image[hanging]))
+    return simple(src, dst, n, seed=seed, weighted=weighted)
+
+
+def balanced_tree(branching: int, height: int) -> Graph:
+    """The tree in which each inner vertex has `branching` children and each leaf lies `height` below the root,
+    vertex 0; level by level, the children of a vertex side by side."""
+    branching, height = check_count(branching, "branching", 1), check_count(height, "height")
+    child = torch.arange(1, sum(branching**level for level in range(height + 1)))
+    return simple((child - 1) // branching, child, len(child) + 1)
