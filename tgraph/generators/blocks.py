@@ -24,10 +24,11 @@ def stochastic_block_model(
     sizes: Sequence[int], probabilities: Any, seed: int = 0, *, directed: bool = False, weighted: bool = False
 ) -> Graph:
     """Consecutive vertices are blocks of these `sizes`, and a pair of vertices of blocks a and b is joined with the
-    probability [a][b].
+    probability `probabilities`[a][b].
 
-    Holland, Laskey and Leinhardt, Social Networks 1983. O(n + m + blocks^2). Raises ArgumentError for probabilities
-    that are not [blocks, blocks] numbers in 0..1, or not symmetric although the graph is undirected.
+    Holland, Laskey and Leinhardt, Social Networks 1983. O(n + m + blocks^2). Another `seed` gives another graph;
+    `directed` edges are drawn for ordered pairs; `weighted` ones have int32 weights in 1..255. Raises ArgumentError for
+    probabilities that are not [blocks, blocks] numbers in 0..1, or not symmetric although the graph is undirected.
     """
     counts = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
     p = np.asarray(probabilities, dtype=np.float64).reshape(np.shape(probabilities))
@@ -61,12 +62,12 @@ def lfr(
 ) -> tuple[Graph, Tensor]:
     """A benchmark graph for the detection of communities: the graph, and the community of each vertex, int64 [n].
 
-    Lancichinetti, Fortunato and Radicchi, Physical Review E 2008. Degrees follow a power law of exponent `tau1` in
-    min_degree..max_degree (default: the root of 10 n), sizes of communities one of `tau2` in
-    min_community..max_community (default: n / 10 or more); each vertex has the part `mu` of its edges outside of its
-    community. Stubs are paired at random within communities and between them; edges that would be repeated, and those
-    between that would fall into a community, are drawn again, and the few left in the end are dropped. Raises
-    ArgumentError for arguments that no graph can meet.
+    Lancichinetti, Fortunato and Radicchi, Physical Review E 2008. Degrees of the `n` vertices follow a power law of
+    exponent `tau1` in `min_degree`..`max_degree` (default: the root of 10 n), sizes of communities one of `tau2` in
+    `min_community`..`max_community` (default: n / 10 or more); each vertex has the part `mu` of its edges outside of
+    its community. Stubs are paired at random within communities and between them; edges that would be repeated, and
+    those between that would fall into a community, are drawn again, and the few left in the end are dropped. Another
+    `seed` gives another graph. Raises ArgumentError for arguments that no graph can meet.
     """
     n = check_count(n, "n")
     if not 0 <= mu <= 1:

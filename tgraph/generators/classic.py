@@ -14,13 +14,14 @@ from tgraph.generators.simple import check_count, simple
 
 
 def path(n: int) -> Graph:
-    """Vertex i is joined to i + 1, undirected."""
+    """Of `n` vertices i is joined to i + 1."""
     vertex = torch.arange(check_count(n, "n"))
     return simple(vertex[:-1], vertex[1:], n)
 
 
 def cycle(n: int) -> Graph:
-    """Vertex i is joined to i + 1, and the last one to the first. Two vertices have one edge, one vertex has none."""
+    """Of `n` vertices i is joined to i + 1, and the last one to the first. Two vertices have one edge, one vertex has
+    none."""
     vertex = torch.arange(check_count(n, "n"))
     return simple(vertex, vertex.roll(-1), n)
 
@@ -32,13 +33,13 @@ def star(leaves: int) -> Graph:
 
 
 def wheel(n: int) -> Graph:
-    """Vertex 0 is joined to the n - 1 others, which are a cycle."""
+    """Vertex 0 is joined to the `n` - 1 others, which are a cycle."""
     rim = torch.arange(1, check_count(n, "n"))
     return simple(torch.cat((torch.zeros_like(rim), rim)), torch.cat((rim, rim.roll(-1))), n)
 
 
 def complete(n: int, *, directed: bool = False) -> Graph:
-    """Each pair of vertices is joined, both ways if `directed`."""
+    """Each pair of `n` vertices is joined, both ways if `directed`."""
     n = check_count(n, "n")
     return simple(*_all_pairs(n, directed), n, directed=directed)
 
@@ -49,7 +50,7 @@ def complete_bipartite(left: int, right: int) -> Graph:
 
 
 def complete_multipartite(sizes: Sequence[int]) -> Graph:
-    """Consecutive vertices are parts of these sizes, and two vertices are joined where their parts differ."""
+    """Consecutive vertices are parts of these `sizes`, and two vertices are joined where their parts differ."""
     counts = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
     n = sum(counts)
     part = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts, dtype=torch.int64))
@@ -86,7 +87,8 @@ def barbell(clique: int, path: int) -> Graph:
 
 
 def hypercube(dimensions: int) -> Graph:
-    """The vertices are the numbers of so many bits, joined where they differ in one."""
+    """The vertices are the numbers of so many bits, `dimensions`, joined where they differ in one. Raises ArgumentError
+    for more than 31."""
     dimensions = check_count(dimensions, "dimensions")
     if dimensions > 31:
         raise ArgumentError(f"dimensions: {dimensions} are too many; give at most 31")

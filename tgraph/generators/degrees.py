@@ -23,8 +23,8 @@ def configuration_model(degrees: Any, seed: int = 0, *, multi: bool = False) -> 
     """An undirected graph with the `degrees` [n]: their stubs paired at random.
 
     `multi` keeps the parallel edges and self-loops that this gives, and all degrees with them (a self-loop takes two
-    stubs); otherwise they are dropped, and some degrees are smaller. Raises ArgumentError for a negative degree, or an
-    odd sum of them.
+    stubs); otherwise they are dropped, and some degrees are smaller. Another `seed` gives another graph. Raises
+    ArgumentError for a negative degree, or an odd sum of them.
     """
     degree = inputs.as_index(degrees, "degrees")
     if bool((degree < 0).any()):
@@ -42,7 +42,8 @@ def random_regular(n: int, degree: int, seed: int = 0) -> Graph:
     """A simple graph in which each of the `n` vertices has exactly this `degree`.
 
     Stubs are paired at random; self-loops and parallel edges exchange ends with other edges until there are none (the
-    graphs are nearly equally likely). Raises ArgumentError for a degree of n or more, or an odd n * degree.
+    graphs are nearly equally likely). Another `seed` gives another graph. Raises ArgumentError for a degree of n or
+    more, or an odd n * degree.
     """
     n, degree = check_count(n, "n"), check_count(degree, "degree")
     if degree >= max(n, 1) or n * degree % 2:

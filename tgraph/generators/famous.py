@@ -46,7 +46,7 @@ EDGES: dict[str, dict[int, tuple[int, ...]]] = {
 
 
 def famous(name: str) -> Graph:
-    """A small undirected graph by its name, with the numbering of networkx: one of NAMES.
+    """A small undirected graph by its `name`, with the numbering of networkx: one of NAMES.
 
     Raises ArgumentError for another name.
     """

@@ -21,12 +21,12 @@ SLACK = 1e-9  # radians by which the range of angles is widened before pairs are
 
 
 def random_geometric(n: int, radius: float, seed: int = 0, *, dim: int = 2) -> tuple[Graph, Tensor]:
-    """`n` random points of the unit cube, joined where they are at most `radius` apart (Euclidean distance): the graph,
-    and the points, float64 [n, dim].
+    """`n` random points of the unit cube of `dim` dimensions, joined where they are at most `radius` apart (Euclidean
+    distance): the graph, and the points, float64 [n, dim].
 
     Gilbert, "Random plane networks", 1961. Points are sorted into cells as wide as the radius, and compared with those
-    of neighbouring cells: O(n + m) where the points of a cell are few. Raises ArgumentError for a radius that is not
-    positive or dim < 1.
+    of neighbouring cells: O(n + m) where the points of a cell are few. Another `seed` gives other points. Raises
+    ArgumentError for a radius that is not positive or dim < 1.
     """
     n, dim = check_count(n, "n"), check_count(dim, "dim", 1)
     if not radius > 0:
@@ -65,7 +65,8 @@ def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 
     Krioukov, Papadopoulos, Kitsak, Vahdat and Boguñá, Physical Review E 2010: a scale-free graph with many triangles,
     whose degrees follow a power law of this `exponent` > 2 and have about the average `degree`. Points are sorted by
     angle in rings, and compared with those of each ring in the range of angles that may be near (von Looz, Meyerhenke
-    and Prutkin, ISAAC 2015). Raises ArgumentError for an exponent of 2 or less, or a degree that is not positive.
+    and Prutkin, ISAAC 2015). Another `seed` gives other points. Raises ArgumentError for an exponent of 2 or less, or a
+    degree that is not positive.
     """
     n = check_count(n, "n")
     if not exponent > 2 or not degree > 0:

@@ -11,13 +11,14 @@ from tgraph.generators.simple import EDGES, VERTICES, check_count, check_probabi
 
 
 def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) -> Graph:
-    """A scale-free graph: each new vertex is joined to `m` vertices drawn in proportion to their degree.
+    """A scale-free graph of `n` vertices: each new one is joined to `m` others drawn in proportion to their degree.
 
-    Barabási and Albert, Science 1999, as Batagelj and Brandes (Physical Review E 2005) draw it: the list of the ends
-    of all edges holds each vertex as often as its degree, so that an edge's target is a random earlier entry, which
-    may be a target itself. The chains of these are followed for all edges at once (Sanders and Schulz, Information
-    Processing Letters 2016). The first vertices have no others to join: vertex 0 has a self-loop in the model, which
-    is dropped, as are parallel edges, so that there are somewhat fewer than n * m. Raises ArgumentError for m < 1.
+    Barabási and Albert, Science 1999, as Batagelj and Brandes (Physical Review E 2005) draw it: the list of the ends of
+    all edges holds each vertex as often as its degree, so that an edge's target is a random earlier entry, which may be
+    a target itself. The chains of these are followed for all edges at once (Sanders and Schulz, Information Processing
+    Letters 2016). The first vertices have no others to join: vertex 0 has a self-loop in the model, which is dropped,
+    as are parallel edges, so that there are somewhat fewer than n * m. Another `seed` gives another graph; `weighted`
+    edges have int32 weights in 1..255. Raises ArgumentError for m < 1.
     """
     n, m = check_count(n, "n"), check_count(m, "m", 1)
     key, edge = random.key(seed, EDGES), torch.arange(n * m)
@@ -29,11 +30,12 @@ def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) ->
 
 
 def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, weighted: bool = False) -> Graph:
-    """A small world: a ring in which each vertex is joined to its `k` nearest, an even number, and then each edge has
-    its far end moved to a random vertex with probability `p`.
+    """A small world: a ring of `n` vertices in which each vertex is joined to its `k` nearest, an even number, and then
+    each edge has its far end moved to a random vertex with probability `p`.
 
-    Watts and Strogatz, Nature 1998. An edge that would be a self-loop or is there twice is dropped. Raises
-    ArgumentError for a k that is odd or not below n, or a p outside 0..1.
+    Watts and Strogatz, Nature 1998. An edge that would be a self-loop or is there twice is dropped. Another `seed`
+    gives another graph; `weighted` edges have int32 weights in 1..255. Raises ArgumentError for a k that is odd or not
+    below n, or a p outside 0..1.
     """
     n, k, p = check_count(n, "n"), check_count(k, "k"), check_probability(p, "p")
     if k % 2 or k >= max(n, 1):

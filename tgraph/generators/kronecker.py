@@ -48,8 +48,9 @@ def kronecker(initiator: Any, power: int, num_edges: int, seed: int = 0, *, dire
     """The stochastic Kronecker graph of k**power vertices from an `initiator` [k, k] of numbers of 0 or more.
 
     Leskovec, Chakrabarti, Kleinberg, Faloutsos and Ghahramani, JMLR 2010: each of `num_edges` edges descends `power`
-    times into one of the k * k cells with the probability in the initiator over its sum. Raises ArgumentError for an
-    initiator that is not square, has a negative or no positive number, or gives more than 2**31 vertices.
+    times into one of the k * k cells with the probability in the initiator over its sum; `directed` edges point one
+    way, and another `seed` gives another graph. Raises ArgumentError for an initiator that is not square, has a
+    negative or no positive number, or gives more than 2**31 vertices.
     """
     cells = np.asarray(initiator, dtype=np.float64)
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not (cells >= 0).all() or not 0 < cells.sum() < np.inf:

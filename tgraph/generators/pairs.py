@@ -36,9 +36,9 @@ def uniform(
 def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
     """The graph of `n` vertices in which each pair is joined with probability `p`, each by itself: G(n, p).
 
-    O(n + m): the gaps between pairs that are joined are drawn (Batagelj and Brandes, Physical Review E 2005).
-    `directed` takes ordered pairs; `weighted` edges have int32 weights in 1..255. Raises ArgumentError for a negative
-    n or a p outside 0..1.
+    O(n + m): the gaps between pairs that are joined are drawn (Batagelj and Brandes, Physical Review E 2005). Another
+    `seed` gives another graph; `directed` takes ordered pairs; `weighted` edges have int32 weights in 1..255. Raises
+    ArgumentError for a negative n or a p outside 0..1.
     """
     n, p = check_count(n, "n"), check_probability(p, "p")
     pair = joined(random.key(seed, EDGES), p, num_pairs(n, directed))
@@ -48,7 +48,8 @@ def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weig
 def random_edges(n: int, m: int, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
     """The graph of `n` vertices and exactly `m` edges, each set of these with the same probability: G(n, m).
 
-    `directed` and `weighted` are those of `erdos_renyi`. Raises ArgumentError for more edges than there are pairs.
+    `seed`, `directed` and `weighted` are those of `erdos_renyi`. Raises ArgumentError for more edges than there are
+    pairs.
     """
     n, m = check_count(n, "n"), check_count(m, "m")
     total = num_pairs(n, directed)

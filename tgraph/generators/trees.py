@@ -14,6 +14,7 @@ def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
 
     By Joyal's bijection (Advances in Mathematics 1981) from the maps of the vertices into themselves: those on cycles,
     in ascending order, become the path of their images, and every other vertex is joined to its image. O(n log n).
+    Another `seed` gives another tree; `weighted` edges have int32 weights in 1..255.
     """
     n = check_count(n, "n")
     vertex = torch.arange(n)
