@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.algorithms.centrality._power import check_dtype, fitted, inverse, strength, wide
+from tgraph.algorithms.centrality.personalized import PersonalizedPageRank
 
 
 class PlainPageRank(tg.Program):
@@ -151,11 +153,15 @@ def pagerank(
 ) -> Tensor:
     """PageRank of every vertex, [n], which sums to 1 (unless dangling="ignore").
 
-    The parameters are those of `PageRank`; `options` go to `tgraph.run`. Ranks are kept in `dtype`, sums are
+    The parameters are those of `PageRank`; `options` go to `tgraph.run`. A `personalization` [n, k] gives the ranks of
+    k surfers at once, [n, k], by power iteration until `tol` is met for each. Ranks are kept in `dtype`, sums are
     taken in float64. Raises NotConvergedError, with the ranks so far, where `tol` is not met
     within `max_iterations`; ArgumentError for arguments out of range.
     """
-    program = PageRank(
+    several = isinstance(personalization, Tensor) and personalization.dim() == 2
+    if several and method != "power":
+        raise tg.errors.ArgumentError(f"method: a personalization [n, k] is for 'power', not {method!r}")
+    program = (PersonalizedPageRank if several else partial(PageRank, method=method))(
         damping=damping,
         tol=tol,
         max_iterations=max_iterations,
@@ -163,6 +169,5 @@ def pagerank(
         dangling=dangling,
         weighted=weighted,
         dtype=dtype,
-        method=method,
     )
     return tg.run(program, graph, **options).values

@@ -19,11 +19,19 @@ from tgraph.kernels.native.aggregation.aggregation import (
     scatter_argreduce,
     segment_argreduce,
 )
-from tgraph.kernels.native.analytics import intersect, k_core, label_propagation, level_accumulate, union_find
+from tgraph.kernels.native.analytics import (
+    intersect,
+    k_core,
+    label_propagation,
+    level_accumulate,
+    multi_source,
+    union_find,
+)
 from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.analytics.k_core import peel
 from tgraph.kernels.native.analytics.label_propagation import vote
 from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
+from tgraph.kernels.native.analytics.multi_source import count_levels
 from tgraph.kernels.native.analytics.union_find import join, outside
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
@@ -52,6 +60,7 @@ __all__ = [
     "bellman_ford",
     "convert",
     "count_arcs_among",
+    "count_levels",
     "count_triangles",
     "fewest_hops",
     "fill",
@@ -109,6 +118,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "levels": level_accumulate.refuses_levels,
     "sweep": level_accumulate.refuses,
     "count_arcs_among": intersect.refuses,
+    "count_levels": multi_source.refuses,
     "count_triangles": intersect.refuses,
     "peel": k_core.refuses,
     "fewest_hops": shortest_paths.refuses,

@@ -9,6 +9,7 @@ from tgraph.kernels.portable.analytics.intersect import count_arcs_among, count_
 from tgraph.kernels.portable.analytics.k_core import peel
 from tgraph.kernels.portable.analytics.label_propagation import vote
 from tgraph.kernels.portable.analytics.level_accumulate import levels, sweep
+from tgraph.kernels.portable.analytics.multi_source import count_levels
 from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
@@ -28,6 +29,7 @@ __all__ = [
     "bellman_ford",
     "convert",
     "count_arcs_among",
+    "count_levels",
     "count_triangles",
     "fewest_hops",
     "fill",

@@ -28,6 +28,7 @@ void bind_bellman_ford(nb::module_& module);
 void bind_k_shortest(nb::module_& module);
 void bind_max_flow(nb::module_& module);
 void bind_vote(nb::module_& module);
+void bind_multi_source(nb::module_& module);
 void bind_sell(nb::module_& module);
 void bind_dag(nb::module_& module);
 void bind_pairs(nb::module_& module);

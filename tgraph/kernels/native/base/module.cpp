@@ -85,6 +85,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_k_shortest(module);
     tgraph::bind_max_flow(module);
     tgraph::bind_vote(module);
+    tgraph::bind_multi_source(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);
     tgraph::bind_pairs(module);

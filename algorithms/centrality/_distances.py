@@ -1,0 +1,53 @@
+"""What centralities by distance share: distances from some vertices, group after group, over the weights or in hops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.paths.bfs import BFS
+from tgraph.algorithms.paths.sssp import SSSP
+
+# Distances that are kept at once.
+AT_ONCE = 1 << 22
+
+
+def with_lengths(graph: tg.Graph, *, positive: bool = False) -> tg.Graph:
+    """The graph with its weights as lengths that add as Python's numbers do: integers, or float64.
+
+    Raises ArgumentError where it has none; with `positive` also for the first that is not above zero, since arcs of
+    length zero make shortest paths without number.
+    """
+    if graph.weight_dtype is None:
+        raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False to count hops")
+    if positive and graph.num_arcs and not graph.weight_range[0] > 0:
+        weights = graph.decoded().weights
+        assert weights is not None
+        position = int((~(weights > 0)).nonzero()[0])
+        u, v = graph.arc(position)
+        raise tg.errors.ArgumentError(
+            f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths are "
+            "counted over weights above zero: drop such arcs or replace their weights"
+        )
+    if not graph.weight_dtype.is_floating_point or graph.weight_dtype == torch.float64:
+        return graph
+    arcs = graph.decoded()
+    assert arcs.weights is not None
+    return tg.Graph.from_csr(arcs.offset, arcs.neighbors, arcs.weights.to(torch.float64), directed=arcs.directed)
+
+
+def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None) -> Iterator[Tensor]:
+    """The vertices in groups from which to search at once: as many for each thread, since each takes whole searches."""
+    fitting = max(1, min(AT_ONCE // max(graph.num_vertices, 1), 64))
+    threads = torch.get_num_threads()
+    return iter(vertices.split(batch or fitting // threads * threads or fitting) if len(vertices) else ())
+
+
+def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Tensor:
+    """Distances [k, n] from k sources over the weights, or int32 in hops; -1 where unreached, inf for floats."""
+    programs = [SSSP(source) if weighted else BFS(source) for source in sources.tolist()]
+    return torch.stack([run.values for run in tg.run_each(programs, graph, **options)])

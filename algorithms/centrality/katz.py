@@ -1,0 +1,94 @@
+"""Katz centrality: all walks to a vertex count, those of length l by alpha^l (Katz 1953).
+
+    x = alpha A^T x + beta
+
+by iteration from zero, which converges where alpha is below the inverse of the largest eigenvalue; O(n + m) for each
+iteration, one affine step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.centrality._power import check_dtype
+
+
+class Katz(tg.Program):
+    """Katz centrality, [n].
+
+    alpha : what each further step of a walk multiplies it by. beta : what a walk of length zero counts, a number or a
+    tensor [n]. tol : stop once an iteration changes the values by at most n * tol in all (L1), as networkx does.
+    normalized : scale the values to norm 1 (L2). weighted : arcs count by their weights. dtype : of the values.
+    """
+
+    one_torch_thread = True
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.1,
+        beta: float | Tensor = 1.0,
+        tol: float = 1e-6,
+        max_iterations: int = 1000,
+        normalized: bool = True,
+        weighted: bool = False,
+        dtype: torch.dtype = torch.float64,
+    ):
+        check_dtype(dtype)
+        self.alpha, self.beta, self.tol, self.max_iterations = alpha, beta, tol, max_iterations
+        self.normalized, self.edge, self.dtype = normalized, "mul" if weighted else "copy", dtype
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        n, beta = graph.num_vertices, self.beta
+        self.tolerance = n * self.tol
+        if isinstance(beta, Tensor) and beta.dim():
+            beta = beta.to(graph.device, self.dtype)
+            if beta.shape != (n,):
+                raise tg.errors.ArgumentError(f"beta: expected a number or [{n}], got {list(beta.shape)}")
+        else:
+            beta = float(beta)
+        self.walks = tg.primitives.linear.AffineMap(bias=beta, edge=self.edge)
+        return torch.zeros(n, dtype=self.dtype, device=graph.device), graph.everything()
+
+    def compute(self, sub: tg.Subgraph, x: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
+        return self.walks.step(sub, x, alpha=self.alpha), active
+
+    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
+        return self.walks.change(before, after)
+
+    def finish(self, values: Tensor) -> Tensor:
+        norm = torch.linalg.vector_norm(values)
+        return values / torch.where(norm == 0, 1, norm) if self.normalized else values
+
+
+def katz(
+    graph: tg.Graph,
+    *,
+    alpha: float = 0.1,
+    beta: float | Tensor = 1.0,
+    tol: float = 1e-6,
+    max_iterations: int = 1000,
+    normalized: bool = True,
+    weighted: bool = False,
+    dtype: torch.dtype = torch.float64,
+    **options: Any,
+) -> Tensor:
+    """Katz centrality of every vertex, [n]: walks that end there, each counted by alpha to the power of its length.
+
+    The parameters are those of `Katz`; `options` go to `tgraph.run`. Parallel arcs count each. Raises
+    NotConvergedError, with the values so far, where `tol` is not met within `max_iterations`: use a smaller alpha.
+    """
+    program = Katz(
+        alpha=alpha,
+        beta=beta,
+        tol=tol,
+        max_iterations=max_iterations,
+        normalized=normalized,
+        weighted=weighted,
+        dtype=dtype,
+    )
+    return tg.run(program, graph, **options).values

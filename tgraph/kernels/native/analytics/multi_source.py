@@ -1,0 +1,28 @@
+"""Searches from many sources at once, by the kernel in `multi_source.cpp`."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.system import native
+from tgraph.kernels.call import Call
+
+
+def refuses(call: Call) -> str | None:
+    """Every graph on the CPU is served."""
+    return None
+
+
+def count_levels(graph: Graph, sources: Tensor) -> Tensor:
+    """See `tgraph.primitives.multi_source.level_counts`."""
+    graph.ensure_valid()
+    arcs = [part.contiguous() for side in (graph, graph.transpose()) for part in (side.offset, side.neighbors)]
+    found = cast(ModuleType, native.load()).count_levels(*arcs, sources.contiguous())
+    counts = torch.zeros((len(sources), found.num_levels), dtype=torch.int64, device="cpu")
+    found.copy_to(counts.view(-1))
+    return counts

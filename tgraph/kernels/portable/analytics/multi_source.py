@@ -1,0 +1,38 @@
+"""Searches from many sources at once in torch operators: all rows gather from their in-neighbours, level by level."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building import sorting
+from tgraph.core.graph import Graph
+from tgraph.core.system import devices
+from tgraph.kernels.portable.aggregation import reduce_rows
+from tgraph.kernels.reductions import REDUCTIONS
+
+MESSAGES = 1 << 24  # gathered at once
+
+
+def count_levels(graph: Graph, sources: Tensor) -> Tensor:
+    """See `tgraph.primitives.multi_source.level_counts`."""
+    together = max(1, MESSAGES // max(graph.num_arcs, graph.num_vertices, 1))
+    found = [_count(graph, group) for group in sources.split(together)] if len(sources) else []
+    levels = max((counts.shape[1] for counts in found), default=0)
+    empty = sources.new_zeros((0, levels))
+    return torch.cat([empty, *(torch.nn.functional.pad(part, (0, levels - part.shape[1])) for part in found)])
+
+
+def _count(graph: Graph, sources: Tensor) -> Tensor:
+    reverse = graph.transpose()
+    row = sorting.expand_rows(reverse.offset)
+    front = torch.zeros((graph.num_vertices, len(sources)), dtype=torch.int32, device=graph.device)
+    front[sources, torch.arange(len(sources), device=graph.device)] = 1
+    seen, counts = front.clone(), []
+    while bool(front.any()):
+        devices.end_round(graph.device)
+        counts.append(front.sum(0, dtype=torch.int64))
+        sent = front.index_select(0, reverse.neighbors)
+        front = reduce_rows(sent, reverse.offset, lambda: row, REDUCTIONS["sum"]).clamp(max=1) * (1 - seen)
+        seen += front
+    return torch.stack(counts, dim=1)

@@ -1,0 +1,26 @@
+"""Searches from many sources at once, for what is asked of all vertices: closeness, eccentricity, mean distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+
+def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
+    """How many vertices lie at each distance from each source, in hops along the arcs: int64 [k, L].
+
+    `sources` are k vertex indices, repeated ones too; L is one more than the largest distance from any of them. Level 0
+    of a source counts itself. Pass `graph.transpose()` for distances to the sources. `backend` names the kernels. The
+    compiled ones search from up to 512 sources with one pass over the arcs of a level, in 192 bytes for each vertex
+    and thread, so that vertices near each other are best searched from together.
+
+    Raises ArgumentError for a source that is no vertex.
+    """
+    graph = graph.decoded()
+    chosen = graph.as_vertices(sources, "sources")
+    return choose(backend, Call("count_levels", graph.neighbors)).run(graph, chosen)
