@@ -192,3 +192,14 @@ class Any(tg.Relaxation):
         """The same with its tensors on a device."""
         moved = (part.to(device) if isinstance(part, torch.Tensor) else part for part in vars(self).values())
         return type(self)(**dict(zip(vars(self), moved, strict=True)))
+
+
+def networkx_of(graph):
+    """The graph for networkx, directed or not, its parallel edges and weights kept; simple where it has no parallel
+    ones."""
+    parallel = graph.num_parallel_edges
+    kinds = (nx.MultiDiGraph, nx.MultiGraph) if parallel else (nx.DiGraph, nx.Graph)
+    G = kinds[not graph.directed]()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_weighted_edges_from((u, v, w) for u, v, w in arcs(graph) if graph.directed or u <= v)
+    return G

@@ -78,6 +78,15 @@ def test_paths():
     assert next(run.all_pairs(GRAPH, range(3)))[1].shape == (3, n)
 
 
+def test_centralities():
+    run, simple = tg.algorithms, tg.generators.rmat(7).to_undirected()
+    found = (run.closeness, run.harmonic, run.degree_centrality, run.eigenvector, run.laplacian_centrality)
+    assert all(len(function(simple)) == 128 for function in (*found, run.subgraph_centrality))
+    assert len(run.katz(simple, alpha=0.01)) == 128
+    assert len(tg.primitives.multi_source.level_counts(simple, [0, 1])) == 2
+    assert run.pagerank(simple, personalization=torch.ones(128, 2)).shape == (128, 2)
+
+
 @pytest.mark.parametrize(
     "program",
     [

@@ -266,3 +266,18 @@ def test_compute_serves_ranks_that_it_has_not_made():
     again.init(graph)
     expected, _ = again.compute(sub, other.clone(), everything)
     assert torch.equal(program.compute(sub, other, everything)[0], expected)
+
+
+@pytest.mark.parametrize("dangling", ["redistribute", "ignore"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_personalizations_at_once(weighted, dangling):
+    graph = random_graph(60, 150, dtype=torch.float64)
+    wanted = torch.rand(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    options = {"weighted": weighted, "dangling": dangling, "tol": 1e-10, "dtype": torch.float64}
+    found = pagerank(graph, personalization=wanted, **options)
+    alone = [pagerank(graph, personalization=column, **options) for column in wanted.T]
+    assert found.shape == (60, 4) and torch.allclose(found, torch.stack(alone, 1), atol=1e-9)
+    with pytest.raises(ArgumentError, match="no column all zero"):
+        pagerank(graph, personalization=torch.zeros(60, 2))
+    with pytest.raises(ArgumentError, match="method"):
+        pagerank(graph, personalization=wanted, method="gauss-seidel")

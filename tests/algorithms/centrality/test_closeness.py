@@ -1,0 +1,64 @@
+"""Closeness and harmonic centrality against networkx."""
+
+import networkx as nx
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graphs, networkx_of, on_threads, random_graph
+
+import tgraph as tg
+from tgraph.algorithms import closeness, harmonic
+from tgraph.errors import ArgumentError
+
+DTYPES = (torch.int32, torch.float32, torch.float64)
+
+
+def same(found, expected):
+    assert found.dtype == torch.float64
+    assert found.tolist() == pytest.approx(list(expected.values()), rel=1e-12, abs=1e-14)
+
+
+@given(graphs(), st.booleans())
+def test_in_hops(graph, improved):
+    G = networkx_of(graph)
+    same(closeness(graph, wf_improved=improved), nx.closeness_centrality(G, wf_improved=improved))
+    same(harmonic(graph), nx.harmonic_centrality(G))
+
+
+@settings(max_examples=50)
+@given(graphs(dtypes=DTYPES), st.booleans())
+def test_over_weights(graph, improved):
+    G = networkx_of(graph)
+    expected = nx.closeness_centrality(G, distance="weight", wf_improved=improved)
+    same(closeness(graph, weighted=True, wf_improved=improved), expected)
+    same(harmonic(graph, weighted=True), nx.harmonic_centrality(G, distance="weight"))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_some_vertices_backends_and_threads(weighted):
+    graph = random_graph(300, 900, seed=1, dtype=torch.float64)
+    G, distance = networkx_of(graph), "weight" if weighted else None
+    chosen = [7, 0, 299, 7]
+    expected = [nx.closeness_centrality(G, vertex, distance) for vertex in chosen]
+    for backend in ("auto", "portable"):
+        found = closeness(graph, chosen, weighted=weighted, backend=backend)
+        assert found.tolist() == pytest.approx(expected, rel=1e-12)
+    one, *others = on_threads(lambda: harmonic(graph, weighted=weighted))
+    assert all(torch.equal(one, other) for other in others)
+
+
+@pytest.mark.parametrize("name", ["virtual", "sell"])
+def test_in_a_layout(name):
+    graph = random_graph(60, 200)
+    assert torch.equal(closeness(graph.to_format(name)), closeness(graph))
+
+
+def test_arguments():
+    graph = tg.Graph.from_edges([0, 1], [1, 2])
+    with pytest.raises(ArgumentError, match="weighted: the graph has no weights"):
+        closeness(graph, weighted=True)
+    with pytest.raises(ArgumentError, match=r"vertices.*3"):
+        harmonic(graph, [3])
+    with pytest.raises(ArgumentError, match=r"-1.* at position 1"):
+        closeness(tg.Graph.from_edges([0, 1], [1, 2], [1, -1]), weighted=True)
