@@ -103,6 +103,7 @@ def test_run(program):
 
 def test_several_runs():
     programs = [tg.algorithms.PageRank(), tg.algorithms.HITS(), tg.algorithms.PlainPageRank()]
+    programs += [tg.algorithms.Eigenvector(max_iterations=1000), tg.algorithms.Katz(alpha=1e-3)]
     assert all(run.converged for run in tg.run_each(programs, GRAPH))
     with tg.one_torch_thread():
         assert tg.run(programs[0], GRAPH).converged
