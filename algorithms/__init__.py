@@ -3,11 +3,12 @@
 Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg.algorithms.paths.bfs`.
 """
 
-from tgraph.algorithms import centrality, cohesion, community, components, flow, paths
+from tgraph.algorithms import centrality, cohesion, community, components, distances, flow, paths
 from tgraph.algorithms.centrality import *  # noqa: F403
 from tgraph.algorithms.cohesion import *  # noqa: F403
 from tgraph.algorithms.community import *  # noqa: F403
 from tgraph.algorithms.components import *  # noqa: F403
+from tgraph.algorithms.distances import *  # noqa: F403
 from tgraph.algorithms.flow import *  # noqa: F403
 from tgraph.algorithms.paths import *  # noqa: F403
 
@@ -16,5 +17,6 @@ __all__ += centrality.__all__
 __all__ += cohesion.__all__
 __all__ += community.__all__
 __all__ += components.__all__
+__all__ += distances.__all__
 __all__ += flow.__all__
 __all__ += paths.__all__

@@ -75,6 +75,9 @@ def test_paths():
     assert len(run.k_shortest_paths(GRAPH, 0, 1, 2)) == 2 and run.maximum_flow_value(GRAPH, 0, 1) > 0
     assert len(run.maximum_flow(GRAPH, 0, 1)[1]) == GRAPH.num_arcs and len(run.minimum_cut(GRAPH, 0, 1)[1]) == n
     assert run.minimum_cut_value(GRAPH, 0, 1) > 0
+    ring = tg.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    assert (run.diameter(ring), run.radius(ring), len(run.eccentricity(ring))) == (2, 2, 3)
+    assert len(run.center(ring)) == len(run.periphery(ring)) == 3
     assert next(run.all_pairs(GRAPH, range(3)))[1].shape == (3, n)
 
 

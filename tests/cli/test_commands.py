@@ -179,6 +179,20 @@ def test_paths_by_original_id(file, tmp_path):
     assert "has a negative weight" in fails("bellman-ford", file)
 
 
+def test_distances(file, tmp_path):
+    file.write_text("10 20\n20 30\n30 40\n")
+    output = tmp_path / "found.csv"
+    assert "diameter 3" in tgraph("diameter", file, "--undirected", "--output", output)
+    assert pandas.read_csv(output)["diameter"].tolist() == [3]
+    assert "radius 2" in tgraph("radius", file, "--undirected")
+    assert "radius 2, diameter 3" in tgraph("eccentricity", file, "--undirected", "--output", output)
+    assert column(output, "eccentricity") == {10: 3, 20: 2, 30: 2, 40: 3}
+    assert "2 of 4 vertices: 20, 30" in tgraph("center", file, "--undirected", "--output", output)
+    assert pandas.read_csv(output)["vertex"].tolist() == [20, 30]
+    assert "2 of 4 vertices: 10, 40" in tgraph("periphery", file, "--undirected")
+    assert "no path leads from vertex 20 to 10" in fails("diameter", file)
+
+
 def test_betweenness_draws_sources(file):
     shown = tgraph("betweenness", file, "--undirected", "--k", 6, "--seed", 1, "--endpoints")
     assert shown.splitlines()[-1] == tgraph("betweenness", file, "--undirected", "--endpoints").splitlines()[-1]

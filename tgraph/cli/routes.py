@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -67,6 +68,34 @@ def cycle(graph: tg.Graph, vertices: Tensor) -> str:
 def path_frame(graph: tg.Graph, vertices: Tensor) -> Any:
     """A table with a row for each vertex of a path, in its order: the original id."""
     return graph.frame(vertex_index=torch.arange(graph.num_vertices)).iloc[vertices.tolist()][["vertex"]]
+
+
+def members(graph: tg.Graph, vertices: Tensor) -> str:
+    """How many vertices there are, and the first of them."""
+    ids = graph.ids(vertices[:SHOWN])
+    names = ", ".join(str(name) for name in (ids.tolist() if isinstance(ids, Tensor) else ids))
+    return f"{len(vertices):,} of {graph.num_vertices:,} vertices: {names}{', ...' if len(vertices) > SHOWN else ''}"
+
+
+def span(graph: tg.Graph, eccentricity: Tensor) -> str:
+    """The least and the largest eccentricity."""
+    return f"radius {eccentricity.min().item():,}, diameter {eccentricity.max().item():,}"
+
+
+def number(name: str) -> Callable[[tg.Graph, float], str]:
+    """A number found for the whole graph."""
+    return lambda graph, value: f"{name} {value:,}"
+
+
+def number_frame(name: str) -> Callable[[tg.Graph, float], Any]:
+    """A table with that number."""
+
+    def frame(graph: tg.Graph, value: float) -> Any:
+        import pandas
+
+        return pandas.DataFrame({name: [value]})
+
+    return frame
 
 
 def tree(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:

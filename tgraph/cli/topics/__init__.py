@@ -1,11 +1,12 @@
 """The commands that run algorithms, by topic: one for everything in tgraph.algorithms."""
 
 from tgraph.cli.command import Algorithm
-from tgraph.cli.topics import centrality, cohesion, community, components, flow, paths
+from tgraph.cli.topics import centrality, cohesion, community, components, distances, flow, paths
 
 # By the heading under which the command lists them.
 TOPICS: dict[str, dict[str, Algorithm]] = {
     "Searches and paths": paths.COMMANDS,
+    "Distances": distances.COMMANDS,
     "Flows": flow.COMMANDS,
     "Components": components.COMMANDS,
     "Centralities": centrality.COMMANDS,
