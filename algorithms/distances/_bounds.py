@@ -45,8 +45,8 @@ class Bounds:
         """Take the distances from and to a vertex into account: by the triangle inequality, with e its eccentricity,
         max(distance to it, e - distance from it) <= eccentricity <= distance to it + e."""
         self.searches += 1
-        away = self._distances(self.graph, vertex)
-        back = self._distances(self.graph.transpose(), vertex) if self.graph.directed else away
+        away = self.distances(self.graph, vertex)
+        back = self.distances(self.graph.transpose(), vertex) if self.graph.directed else away
         eccentricity = away.max()
         torch.maximum(self.lower, back, out=self.lower)
         torch.maximum(self.lower, eccentricity - away, out=self.lower)
@@ -56,7 +56,8 @@ class Bounds:
             self.upper = torch.where(closed, self.lower, self.upper)
         self.lower[vertex] = self.upper[vertex] = eccentricity
 
-    def _distances(self, graph: tg.Graph, vertex: int) -> Tensor:
+    def distances(self, graph: tg.Graph, vertex: int) -> Tensor:
+        """Those along the arcs of `graph`, the graph or its transpose, from a vertex that reaches every other."""
         distance = tg.run(self.program(vertex), graph, **self.options).values.to(self.lower.dtype)
         if bool(distance.min() < 0) or bool(distance.max() == torch.inf):
             far = int(((distance < 0) | (distance == torch.inf)).nonzero()[0])
