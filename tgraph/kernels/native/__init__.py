@@ -25,6 +25,7 @@ from tgraph.kernels.native.analytics import (
     label_propagation,
     level_accumulate,
     multi_source,
+    search,
     union_find,
 )
 from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
@@ -139,6 +140,6 @@ for _module in (
     *(degree_weights, edge_index, rows, sorting),
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
-    blocks,
+    *(blocks, search),
 ):
     BACKENDS[name].operators.update(_module.OPERATORS)

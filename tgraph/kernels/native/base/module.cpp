@@ -84,6 +84,9 @@ NB_MODULE(_native, module) {
     tgraph::bind_bellman_ford(module);
     tgraph::bind_k_shortest(module);
     tgraph::bind_max_flow(module);
+    tgraph::bind_depth_first(module);
+    tgraph::bind_search(module);
+    tgraph::bind_weighted_search(module);
     tgraph::bind_vote(module);
     tgraph::bind_multi_source(module);
     tgraph::bind_sell(module);
