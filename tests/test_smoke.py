@@ -85,7 +85,12 @@ def test_centralities():
     run, simple = tg.algorithms, tg.generators.rmat(7).to_undirected()
     found = (run.closeness, run.harmonic, run.degree_centrality, run.eigenvector, run.laplacian_centrality)
     assert all(len(function(simple)) == 128 for function in (*found, run.subgraph_centrality))
-    assert len(run.katz(simple, alpha=0.01)) == 128
+    assert all(len(function(simple)) == 128 for function in (run.load, run.percolation))
+    assert len(run.edge_betweenness(simple)) == simple.num_arcs and len(run.katz(simple, alpha=0.01)) == 128
+    distance = run.bfs(simple, 0)[None]
+    counts, onward = tg.primitives.path_counts.count_paths(simple, distance)
+    sums = torch.zeros(simple.num_arcs, dtype=torch.float64)
+    assert len(tg.primitives.path_counts.add_along_arcs(simple, distance, counts, onward, sums)) == simple.num_arcs
     assert len(tg.primitives.multi_source.level_counts(simple, [0, 1])) == 2
     assert run.pagerank(simple, personalization=torch.ones(128, 2)).shape == (128, 2)
 

@@ -199,6 +199,36 @@ def test_betweenness_draws_sources(file):
     assert "k: 7 of the 6 vertices cannot be drawn" in fails("betweenness", file, "--k", 7)
 
 
+@pytest.mark.parametrize("output", ["found.csv", "found.parquet"])
+def test_values_of_edges(file, tmp_path, output):
+    shown = tgraph("edge-betweenness", file, "--undirected", "--no-normalized", "--output", tmp_path / output)
+    assert "top 5: 20 - 40 (3), 10 - 20 (2)" in shown
+    read = pandas.read_csv if output.endswith("csv") else pandas.read_parquet
+    table = read(tmp_path / output).set_index(["source", "target"])["betweenness"]
+    assert table.to_dict() == {(10, 20): 2, (10, 30): 1, (20, 30): 2, (20, 40): 3, (50, 60): 1}
+
+
+CENTRALITIES = (
+    "degree",
+    "closeness",
+    "harmonic",
+    "eigenvector",
+    "katz",
+    "laplacian",
+    "subgraph",
+    "load",
+    "percolation",
+)
+
+
+@pytest.mark.parametrize("name", CENTRALITIES)
+def test_centralities_rank_the_hub_of_a_star_first(name, tmp_path):
+    path, output = tmp_path / "star.el", tmp_path / "found.csv"
+    path.write_text("7 1\n7 2\n7 3\n7 4\n")
+    assert "top 5: 7 (" in tgraph(name, path, "--undirected", "--output", output)
+    assert len(column(output, name)) == 5
+
+
 # ---- what was read ------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from tgraph.kernels.native.analytics import (
     label_propagation,
     level_accumulate,
     multi_source,
+    path_counts,
     search,
     union_find,
 )
@@ -33,6 +34,7 @@ from tgraph.kernels.native.analytics.k_core import peel
 from tgraph.kernels.native.analytics.label_propagation import vote
 from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.native.analytics.multi_source import count_levels
+from tgraph.kernels.native.analytics.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.analytics.union_find import join, outside
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
@@ -52,6 +54,7 @@ from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 
 __all__ = [
+    "add_along_arcs",
     "affine_step",
     "aggregate",
     "argreduce",
@@ -62,6 +65,7 @@ __all__ = [
     "convert",
     "count_arcs_among",
     "count_levels",
+    "count_paths",
     "count_triangles",
     "fewest_hops",
     "fill",
@@ -120,6 +124,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "sweep": level_accumulate.refuses,
     "count_arcs_among": intersect.refuses,
     "count_levels": multi_source.refuses,
+    "add_along_arcs": path_counts.refuses,
+    "count_paths": path_counts.refuses,
     "count_triangles": intersect.refuses,
     "peel": k_core.refuses,
     "fewest_hops": shortest_paths.refuses,

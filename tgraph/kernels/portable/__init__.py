@@ -10,6 +10,7 @@ from tgraph.kernels.portable.analytics.k_core import peel
 from tgraph.kernels.portable.analytics.label_propagation import vote
 from tgraph.kernels.portable.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.portable.analytics.multi_source import count_levels
+from tgraph.kernels.portable.analytics.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
@@ -20,6 +21,7 @@ from tgraph.kernels.portable.shortest_paths import bellman_ford, fewest_hops, k_
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [
+    "add_along_arcs",
     "affine_step",
     "aggregate",
     "argreduce",
@@ -30,6 +32,7 @@ __all__ = [
     "convert",
     "count_arcs_among",
     "count_levels",
+    "count_paths",
     "count_triangles",
     "fewest_hops",
     "fill",

@@ -32,6 +32,7 @@ void bind_search(nb::module_& module);
 void bind_weighted_search(nb::module_& module);
 void bind_vote(nb::module_& module);
 void bind_multi_source(nb::module_& module);
+void bind_path_counts(nb::module_& module);
 void bind_sell(nb::module_& module);
 void bind_dag(nb::module_& module);
 void bind_pairs(nb::module_& module);

@@ -89,6 +89,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_weighted_search(module);
     tgraph::bind_vote(module);
     tgraph::bind_multi_source(module);
+    tgraph::bind_path_counts(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);
     tgraph::bind_pairs(module);
