@@ -43,6 +43,7 @@ from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
+from tgraph.kernels.native.dicts import dicts
 from tgraph.kernels.native.flow import max_flow as flows
 from tgraph.kernels.native.flow.max_flow import max_flow
 from tgraph.kernels.native.linear import gauss_seidel, linear
@@ -147,5 +148,6 @@ for _module in (
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
+    dicts,
 ):
     BACKENDS[name].operators.update(_module.OPERATORS)

@@ -39,6 +39,7 @@ void bind_pairs(nb::module_& module);
 void bind_cbm(nb::module_& module);
 void bind_unfold(nb::module_& module);
 void bind_mirror(nb::module_& module);
+void bind_dicts(nb::module_& module);
 void bind_tiles(nb::module_& module);
 
 }  // namespace tgraph

@@ -97,4 +97,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_unfold(module);
     tgraph::bind_tiles(module);
     tgraph::bind_mirror(module);
+    tgraph::bind_dicts(module);
 }
