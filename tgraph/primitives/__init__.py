@@ -5,6 +5,7 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 
 from tgraph.primitives import (
     attention,
+    communities,
     edges,
     flow,
     gauss_seidel,
@@ -23,6 +24,7 @@ from tgraph.primitives import (
 
 __all__ = [
     "attention",
+    "communities",
     "edges",
     "flow",
     "gauss_seidel",

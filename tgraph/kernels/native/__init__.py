@@ -41,6 +41,13 @@ from tgraph.kernels.native.attention.attention import attend, attend_backward, a
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
+from tgraph.kernels.native.community import communities
+from tgraph.kernels.native.community.communities import (
+    contract_groups,
+    move_vertices,
+    number_groups,
+    sum_inside,
+)
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.dicts import dicts
@@ -63,6 +70,7 @@ __all__ = [
     "attend_backward",
     "attention_weights",
     "bellman_ford",
+    "contract_groups",
     "convert",
     "count_arcs_among",
     "count_levels",
@@ -76,8 +84,10 @@ __all__ = [
     "k_shortest",
     "levels",
     "max_flow",
+    "move_vertices",
     "name",
     "number",
+    "number_groups",
     "outside",
     "parents",
     "peel",
@@ -88,6 +98,7 @@ __all__ = [
     "scatter_argreduce",
     "segment_argreduce",
     "shortest_path",
+    "sum_inside",
     "sweep",
     "unavailable",
     "vote",
@@ -136,6 +147,10 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "k_shortest": shortest_paths.refuses,
     "max_flow": flows.refuses,
     "vote": label_propagation.refuses,
+    "contract_groups": communities.refuses,
+    "move_vertices": communities.refuses,
+    "number_groups": communities.refuses,
+    "sum_inside": communities.refuses,
     "fill": values.refuses,
     "number": values.refuses,
     "replace": values.refuses,

@@ -5,6 +5,12 @@ from __future__ import annotations
 from tgraph.kernels.call import Call
 from tgraph.kernels.portable.adjoints import argreduce, products, push_rows
 from tgraph.kernels.portable.aggregation import aggregate
+from tgraph.kernels.portable.analytics.communities import (
+    contract_groups,
+    move_vertices,
+    number_groups,
+    sum_inside,
+)
 from tgraph.kernels.portable.analytics.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.portable.analytics.k_core import peel
 from tgraph.kernels.portable.analytics.label_propagation import vote
@@ -29,6 +35,7 @@ __all__ = [
     "attend_backward",
     "attention_weights",
     "bellman_ford",
+    "contract_groups",
     "convert",
     "count_arcs_among",
     "count_levels",
@@ -41,8 +48,10 @@ __all__ = [
     "k_shortest",
     "levels",
     "max_flow",
+    "move_vertices",
     "name",
     "number",
+    "number_groups",
     "outside",
     "parents",
     "peel",
@@ -52,6 +61,7 @@ __all__ = [
     "relax",
     "replace",
     "shortest_path",
+    "sum_inside",
     "sweep",
     "vote",
 ]

@@ -40,6 +40,8 @@ void bind_cbm(nb::module_& module);
 void bind_unfold(nb::module_& module);
 void bind_mirror(nb::module_& module);
 void bind_dicts(nb::module_& module);
+void bind_move(nb::module_& module);
+void bind_contract(nb::module_& module);
 void bind_tiles(nb::module_& module);
 
 }  // namespace tgraph

@@ -98,4 +98,6 @@ NB_MODULE(_native, module) {
     tgraph::bind_tiles(module);
     tgraph::bind_mirror(module);
     tgraph::bind_dicts(module);
+    tgraph::bind_move(module);
+    tgraph::bind_contract(module);
 }
