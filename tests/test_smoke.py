@@ -66,6 +66,14 @@ def test_algorithms():
     assert all(len(function(simple)) == n for function in found) and run.triangle_count(simple) > 0
 
 
+def test_communities():
+    run, graph = tg.algorithms, tg.generators.grid2d(5, 5)
+    found = run.louvain(graph), run.leiden(graph), run.label_propagation(graph), *run.louvain_levels(graph)
+    assert all(0 < run.modularity(graph, community) < 1 for community in found)
+    assert run.partition_quality(graph, found[0]).coverage > 0
+    assert len(run.community_cuts(graph, found[0]).conductance) == len(found[0].unique())
+
+
 def test_paths():
     run, n = tg.algorithms, GRAPH.num_vertices
     assert run.shortest_path(GRAPH, 0, 1).tolist()[0] == 0 and run.shortest_path_length(GRAPH, 0, 1, weighted=True) > 0

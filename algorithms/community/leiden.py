@@ -16,6 +16,8 @@ largest gain, where the paper draws one of those with a gain. O(m) for each swee
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -58,7 +60,7 @@ def _unfold(
     steps = tg.primitives.communities
     held = torch.arange(arcs.num_vertices, device=community.device)
     while True:
-        options = {"resolution": resolution, "seed": seed, "backend": backend}
+        options: dict[str, Any] = {"resolution": resolution, "seed": seed, "backend": backend}
         community, _ = steps.move(arcs, community, tolerance=FEW_MOVES, **options)
         alone = torch.arange(arcs.num_vertices, device=community.device)
         refined, joined = steps.move(arcs, alone, bound=community, **options)

@@ -98,11 +98,7 @@ def _numbered(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, Tensor]:
     """The number of each vertex's community, and the first vertex of each."""
     n = graph.num_vertices
     if not isinstance(communities, Tensor) or communities.shape != (n,) or communities.is_floating_point():
-        got = (
-            f"{communities.dtype} {list(communities.shape)}"
-            if isinstance(communities, Tensor)
-            else type(communities).__name__
-        )
+        got = f"{communities.dtype} {list(communities.shape)}" if isinstance(communities, Tensor) else repr(communities)
         raise tg.errors.ArgumentError(f"communities: expected integers [{n}], one for each vertex, got {got}")
     label = communities.to(graph.device, torch.int64)
     if n and (int(label.min()) < 0 or int(label.max()) >= n):

@@ -114,8 +114,20 @@ def test_hits_writes_both_scores(file, tmp_path):
     assert table[["hub", "authority"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["louvain", "leiden", "label-propagation"])
+def test_communities_are_named_by_their_smallest_vertices(name, file, tmp_path):
+    output = tmp_path / "found.csv"
+    shown = tgraph(name, file, "--undirected", "--output", output, "--seed", "3")
+    assert "2 communities, the largest of 4 of 6 vertices, modularity 0.3200 of" in shown
+    assert column(output, "community") == {10: 10, 20: 10, 30: 10, 40: 10, 50: 50, 60: 50}
+
+
 # What is no command, and why.
 NO_COMMAND = {
+    "louvain_levels": "louvain gives the last of them",
+    "modularity": "of a partition, which the commands of communities print",
+    "partition_quality": "of a partition",
+    "community_cuts": "of a partition",
     "astar_path": "its bounds are a tensor",
     "shortest_path_length": "path tells it",
     "maximum_flow_value": "flow tells it",

@@ -79,10 +79,13 @@ def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto
     group : int64 [n], from 0 to count - 1. O(n + m).
     """
     _check_groups(graph, "group", group, count)
-    arcs = choose(backend, Call("contract_groups", graph.neighbors)).run(graph, group, count)
-    strengths = (graph.out_strength, graph.in_strength)
-    summed = [None if each is None else each.new_zeros(count).index_add_(0, group, each) for each in strengths]
-    return Quotient(*arcs, summed[0], summed[1], graph.total)  # type: ignore[arg-type]
+    offset, neighbors, weights = choose(backend, Call("contract_groups", graph.neighbors)).run(graph, group, count)
+
+    def summed(strength: Tensor) -> Tensor:
+        return strength.new_zeros(count).index_add_(0, group, strength)
+
+    entering = None if graph.in_strength is None else summed(graph.in_strength)
+    return Quotient(offset, neighbors, weights, summed(graph.out_strength), entering, graph.total)
 
 
 def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
