@@ -74,6 +74,30 @@ def test_communities():
     assert len(run.community_cuts(graph, found[0]).conductance) == len(found[0].unique())
 
 
+def test_cohesion():
+    run, graph = tg.algorithms, tg.generators.rmat(7)
+    n = graph.num_vertices
+    found = (run.clustering, run.square_clustering, run.onion_layers)
+    assert all(len(function(graph)) == n for function in found) and len(run.rich_club_coefficient(graph))
+    assert 0 < run.transitivity(graph) < 1 and 0 < run.average_clustering(graph) < 1
+    core, shell, truss = run.k_core(graph), run.k_shell(graph), run.k_truss(graph, 4)
+    assert core.num_vertices and shell.num_vertices and truss.num_edges and len(run.truss_number(graph))
+    assert run.densest_subgraph(graph)[0] > 1 and run.motif_counts(graph)["star"] and run.triadic_census(graph)["300"]
+    assert len(run.max_clique(graph)) == len(run.maximal_clique_sizes(graph)) - 1 and run.k_clique_count(graph, 4)
+    assert len(run.maximal_cliques(graph)[0]) > 2
+
+
+def test_trees_sets_and_matchings():
+    run, graph = tg.algorithms, tg.generators.rmat(7)
+    assert run.minimum_spanning_forest(GRAPH).num_edges == run.maximum_spanning_forest(GRAPH).num_edges > 0
+    assert all(len(found(graph)) for found in (run.maximal_independent_set, run.dominating_set, run.vertex_cover))
+    assert (run.maximal_matching(graph) >= 0).any() and (run.heavy_matching(GRAPH) >= 0).any()
+    halves = tg.Graph.from_edges([0, 0, 1], [2, 3, 2], directed=False)
+    assert (
+        run.maximum_bipartite_matching(halves).tolist() == [3, 2, 1, 0] and len(run.minimum_vertex_cover(halves)) == 2
+    )
+
+
 def test_paths():
     run, n = tg.algorithms, GRAPH.num_vertices
     assert run.shortest_path(GRAPH, 0, 1).tolist()[0] == 0 and run.shortest_path_length(GRAPH, 0, 1, weighted=True) > 0

@@ -132,6 +132,13 @@ NO_COMMAND = {
     "shortest_path_length": "path tells it",
     "maximum_flow_value": "flow tells it",
     "minimum_cut_value": "cut tells it",
+    "average_clustering": "clustering tells it",
+    "k_core": "a part of what cores tells",
+    "k_shell": "a part of what cores tells",
+    "k_truss": "a part of what trusses tells",
+    "k_clique_count": "its number of vertices has no default",
+    "maximal_clique_sizes": "a part of what cliques tells",
+    "maximum_spanning_forest": "spanning-forest with other weights",
     "all_pairs": "an iterator over more than fits",
 }
 

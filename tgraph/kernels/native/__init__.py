@@ -41,6 +41,7 @@ from tgraph.kernels.native.attention.attention import attend, attend_backward, a
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
+from tgraph.kernels.native.cohesion import cliques, peeling
 from tgraph.kernels.native.community import communities
 from tgraph.kernels.native.community.communities import (
     contract_groups,
@@ -56,10 +57,13 @@ from tgraph.kernels.native.flow.max_flow import max_flow
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
+from tgraph.kernels.native.matching import matching
 from tgraph.kernels.native.paths import shortest_paths
 from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
+from tgraph.kernels.native.sets import independent_set
+from tgraph.kernels.native.trees import boruvka
 
 __all__ = [
     "add_along_arcs",
@@ -164,5 +168,8 @@ for _module in (
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
     dicts,
+    blocks,
+    *(cliques, peeling),
+    *(boruvka, independent_set, matching),
 ):
     BACKENDS[name].operators.update(_module.OPERATORS)

@@ -87,6 +87,15 @@ NB_MODULE(_native, module) {
     tgraph::bind_depth_first(module);
     tgraph::bind_search(module);
     tgraph::bind_weighted_search(module);
+    tgraph::bind_triangle_edges(module);
+    tgraph::bind_truss(module);
+    tgraph::bind_onion(module);
+    tgraph::bind_squares(module);
+    tgraph::bind_cliques(module);
+    tgraph::bind_boruvka(module);
+    tgraph::bind_independent_set(module);
+    tgraph::bind_suitor(module);
+    tgraph::bind_bipartite(module);
     tgraph::bind_vote(module);
     tgraph::bind_multi_source(module);
     tgraph::bind_path_counts(module);
