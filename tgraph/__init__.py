@@ -19,6 +19,7 @@ from tgraph.engine.run_each import run_each
 from tgraph.engine.trace import Trace
 from tgraph.io import read, verify, write
 from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
+from tgraph.model.multiply import multiply
 from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
 from tgraph.model.program import Program, Relaxation
 from tgraph.stream.run.opening import open
@@ -52,6 +53,7 @@ __all__ = [
     "from_pandas",
     "from_scipy",
     "generators",
+    "multiply",
     "neighbor_select",
     "nn",
     "one_torch_thread",

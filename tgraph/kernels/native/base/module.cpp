@@ -84,21 +84,8 @@ NB_MODULE(_native, module) {
     tgraph::bind_bellman_ford(module);
     tgraph::bind_k_shortest(module);
     tgraph::bind_max_flow(module);
-    tgraph::bind_depth_first(module);
-    tgraph::bind_search(module);
-    tgraph::bind_weighted_search(module);
-    tgraph::bind_triangle_edges(module);
-    tgraph::bind_truss(module);
-    tgraph::bind_onion(module);
-    tgraph::bind_squares(module);
-    tgraph::bind_cliques(module);
-    tgraph::bind_boruvka(module);
-    tgraph::bind_independent_set(module);
-    tgraph::bind_suitor(module);
-    tgraph::bind_bipartite(module);
     tgraph::bind_vote(module);
     tgraph::bind_multi_source(module);
-    tgraph::bind_path_counts(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);
     tgraph::bind_pairs(module);
@@ -106,7 +93,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_unfold(module);
     tgraph::bind_tiles(module);
     tgraph::bind_mirror(module);
-    tgraph::bind_dicts(module);
-    tgraph::bind_move(module);
-    tgraph::bind_contract(module);
+    tgraph::bind_spgemm(module);
+    tgraph::bind_dot(module);
+    tgraph::bind_nearest(module);
 }

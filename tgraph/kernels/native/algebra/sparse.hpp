@@ -1,0 +1,133 @@
+// Sparse matrices in CSR, and the terms of a product over a semiring.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/memory.hpp"
+#include "base/rows.hpp"
+#include "base/scan.hpp"
+#include "base/semiring.hpp"
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+
+// Where the entries of a sparse matrix are; columns ascend within a row.
+struct Pattern {
+    const int64_t* offset;
+    const int32_t* columns;
+    int64_t num_rows;
+
+    int64_t length(int64_t row) const { return offset[row + 1] - offset[row]; }
+    int64_t num_entries() const { return offset[num_rows] - offset[0]; }
+    bool exists() const { return offset != nullptr; }
+};
+
+// The value of an entry is stored with the entry or, if `by_column`, with its column; without values it is 1.
+template <class T>
+struct SparseMatrix : Pattern {
+    const T* values;
+    bool by_column;
+
+    T value(int64_t entry) const { return values ? values[by_column ? columns[entry] : entry] : T{1}; }
+};
+
+enum class Edge { copy, add, mul, min, max };
+
+inline Edge edge_named(std::string_view name) {
+    if (name == "copy") return Edge::copy;
+    if (name == "add") return Edge::add;
+    if (name == "mul") return Edge::mul;
+    if (name == "min") return Edge::min;
+    if (name == "max") return Edge::max;
+    throw std::invalid_argument("edge: no such operation is compiled");
+}
+
+// Calls visit(Operation{}) for the edge operation on (value of B, value of A).
+template <class Visit>
+TGRAPH_INLINE void with_edge(Edge edge, const Visit& visit) {
+    switch (edge) {
+        case Edge::copy: return visit(Copy{});
+        case Edge::add: return visit(Plus{});
+        case Edge::mul: return visit(Times{});
+        case Edge::min: return visit(Lesser{});
+        case Edge::max: return visit(Greater{});
+    }
+}
+
+template <class T>
+T term(Edge edge, T b, T a) {
+    T found{};
+    with_edge(edge, [&](auto operation) { found = decltype(operation)::apply(b, a); });
+    return found;
+}
+
+template <class T, class Reduce>
+constexpr T identity_of() {
+    constexpr bool floats = std::is_floating_point_v<T>;
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_same_v<Reduce, Times>) return T{1};
+    if constexpr (std::is_same_v<Reduce, Lesser>) return floats ? Limits::infinity() : Limits::max();
+    if constexpr (std::is_same_v<Reduce, Greater>) return floats ? -Limits::infinity() : Limits::lowest();
+    return T{0};
+}
+
+// Calls visit(Reduce{}) for the name of a reduction.
+template <class Visit>
+void with_reduction(std::string_view reduce, const Visit& visit) {
+    if (reduce == "sum") return visit(Plus{});
+    if (reduce == "min") return visit(Lesser{});
+    if (reduce == "max") return visit(Greater{});
+    if (reduce == "prod") return visit(Times{});
+    throw std::invalid_argument("reduce: no such reduction is compiled");
+}
+
+inline int64_t words_for(int64_t bits) { return (bits + 63) / 64; }
+TGRAPH_INLINE bool has_bit(const uint64_t* bits, int64_t i) { return bits[i >> 6] >> (i & 63) & 1; }
+TGRAPH_INLINE void set_bit(uint64_t* bits, int64_t i) { bits[i >> 6] |= uint64_t{1} << (i & 63); }
+
+// Bitmaps of the rows that are long enough for 64 columns at a time to be faster than one.
+class LongRows {
+public:
+    LongRows() = default;  // none
+
+    explicit LongRows(const Pattern& rows, int64_t num_columns) : words_(words_for(num_columns)), slot_(rows.num_rows) {
+        int64_t least = std::max<int64_t>(words_ / 8, 64), count = 0;
+        for (;; least *= 2) {
+            count = reduce(rows.num_rows, int64_t{0}, [&](int64_t row) { return int64_t{rows.length(row) >= least}; },
+                           [](int64_t a, int64_t b) { return a + b; });
+            if (count * words_ <= rows.num_entries()) break;  // no more memory than twice that of the columns
+        }
+        if (!count) {
+            slot_ = Scratch<int32_t>();
+            return;
+        }
+        scan(rows.num_rows, slot_.data(), int32_t{0}, [&](int64_t row) { return int32_t{rows.length(row) >= least}; });
+        bits_ = Scratch<uint64_t>(count * words_);
+        for_each_entry(rows.num_rows, [&](int64_t row) {
+            if (rows.length(row) < least) {
+                slot_.data()[row] = 0;
+                return;
+            }
+            uint64_t* bits = bits_.data() + (slot_.data()[row] - 1) * words_;
+            std::fill_n(bits, words_, uint64_t{0});
+            for (int64_t i = rows.offset[row]; i < rows.offset[row + 1]; ++i) set_bit(bits, rows.columns[i]);
+        });
+    }
+
+    // Null for a short row.
+    const uint64_t* operator[](int64_t row) const {
+        if (!slot_ || slot_.data()[row] == 0) return nullptr;
+        return bits_.data() + (slot_.data()[row] - 1) * words_;
+    }
+
+private:
+    int64_t words_ = 0;
+    Scratch<int32_t> slot_;
+    Scratch<uint64_t> bits_;
+};
+
+}  // namespace tgraph

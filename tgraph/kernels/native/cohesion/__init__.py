@@ -1,1 +1,0 @@
-"""Cohesion by compiled kernels."""

@@ -1,1 +1,0 @@
-"""Calls of the compiled kernels that move vertices between communities; the C++ lies beside."""

@@ -1,1 +1,0 @@
-"""Reading dicts of networkx; the C++ is in this folder."""

@@ -1,1 +1,0 @@
-"""Matching by compiled kernels."""

@@ -1,1 +1,0 @@
-"""Sets by compiled kernels."""

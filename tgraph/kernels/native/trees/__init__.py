@@ -1,1 +1,0 @@
-"""Trees by compiled kernels."""
