@@ -1,0 +1,124 @@
+"""Mixing: whether arcs join vertices that are alike, in degree or in an attribute (Newman, "Mixing patterns in
+networks", Physical Review E 67, 2003), and whether they are answered.
+
+Correlations are over arcs, so that an undirected edge counts in both directions. Each is a few passes over the arcs.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.structure._arcs import keys, occurs, source
+
+
+def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weighted: bool = False) -> float:
+    """The correlation of the degrees at both ends of the arcs, as networkx.degree_assortativity_coefficient.
+
+    x, y : for directed graphs, whether the "in" or "out" degree counts at the source and at the target. weighted : add
+    the weights of the arcs at a vertex instead of their number. A self-loop adds two to an undirected degree. NaN where
+    all ends have equal degrees.
+    """
+    return _correlation(graph, _degree(graph, x, weighted), _degree(graph, y, weighted))
+
+
+def numeric_assortativity(graph: tg.Graph, values: Tensor) -> float:
+    """The correlation of a number [n] at both ends of the arcs, as networkx.numeric_assortativity_coefficient.
+
+    `values` are numbers [n]. NaN where all are equal.
+    """
+    values = _checked(graph, values, "values").to(graph.device, torch.float64)
+    return _correlation(graph, values, values)
+
+
+def attribute_assortativity(graph: tg.Graph, labels: Tensor) -> float:
+    """How far arcs join vertices of equal label: 1 where all do, 0 where as many do as by chance, as
+    networkx.attribute_assortativity_coefficient.
+
+    `labels` are integers [n]. NaN where all arcs join one label.
+    """
+    label = _checked(graph, labels, "labels").to(graph.device).unique(return_inverse=True)[1]
+    arcs, size = graph.decoded(), int(label.max()) + 1 if len(label) else 0
+    first, second = label[source(arcs)], label[arcs.neighbors]
+    m = max(arcs.num_arcs, 1)
+    within = float((first == second).sum()) / m
+    leaving, reaching = (torch.bincount(end, minlength=size).to(torch.float64) / m for end in (first, second))
+    chance = float((leaving * reaching).sum())
+    return (within - chance) / (1 - chance) if chance != 1 and arcs.num_arcs else float("nan")
+
+
+def average_neighbor_degree(
+    graph: tg.Graph, source: str = "out", target: str = "out", *, weighted: bool = False
+) -> Tensor:
+    """The average degree of the neighbours of each vertex, float64 [n], 0 without neighbours, as
+    networkx.average_neighbor_degree.
+
+    source : for directed graphs, whether the "in" or "out" neighbours of a vertex count. target : which degree of
+        these.
+    weighted : neighbours count by the weights of the arcs. A self-loop adds two to an undirected degree.
+    """
+    towards = graph.transpose() if _direction(source, "source") == "in" else graph
+    edge = "mul" if weighted else "copy"
+    total = tg.multiply(towards, _degree(graph, target, False), "sum", edge)
+    size = _degree(graph, source, weighted)
+    return torch.where(size > 0, total / size, 0)
+
+
+def reciprocity(graph: tg.Graph, *, per_vertex: bool = False) -> float | Tensor:
+    """The fraction of arcs whose reverse is an arc, too, as networkx.overall_reciprocity; with `per_vertex` of those at
+    each vertex, float64 [n], as networkx.reciprocity, NaN at a vertex without arcs.
+
+    Parallel arcs count once, and self-loops not at all. NaN without arcs, and 1 for undirected graphs.
+    """
+    n = graph.num_vertices
+    key = keys(graph, n)[0]
+    first, second = key // max(n, 1), key % max(n, 1)
+    key, first, second = (part[first != second] for part in (key, first, second))
+    answered = occurs(second * n + first, key)
+    if not per_vertex:
+        return float(answered.sum()) / len(key) if len(key) else float("nan")
+    total = torch.bincount(first, minlength=n) + torch.bincount(second, minlength=n)
+    both = torch.bincount(first[answered], minlength=n)
+    return 2 * both.to(torch.float64) / total
+
+
+def _direction(name: str, option: str) -> str:
+    if name not in ("in", "out"):
+        raise tg.errors.ArgumentError(f"{option}: {name!r} is not 'in' or 'out'")
+    return name
+
+
+def _degree(graph: tg.Graph, direction: str, weighted: bool) -> Tensor:
+    """The degree of each vertex in a direction, float64 [n]; undirected self-loops count twice."""
+    matrix = graph.transpose() if _direction(direction, "direction") == "in" else graph
+    ones = torch.ones(graph.num_vertices, dtype=torch.float64, device=graph.device)
+    if weighted:
+        degree = tg.multiply(matrix, ones)
+    else:
+        degree = matrix.out_degree.to(torch.float64)
+    if graph.directed or not graph.num_self_loops:
+        return degree
+    arcs = graph.decoded()
+    first = source(arcs)
+    loops = first == arcs.neighbors
+    added = ones[0].expand(int(loops.sum())) if not weighted or arcs.weights is None else arcs.weights[loops].to(ones)
+    return degree.index_add(0, first[loops], added)
+
+
+def _correlation(graph: tg.Graph, first: Tensor, second: Tensor) -> float:
+    """The correlation over the arcs of `first` at their source and `second` at their target."""
+    arcs = graph.decoded()
+    if not arcs.num_arcs:
+        return float("nan")
+    at_source, at_target = first[source(arcs)], second[arcs.neighbors]
+    at_source, at_target = at_source - at_source.mean(), at_target - at_target.mean()
+    spread = at_source.square().sum() * at_target.square().sum()
+    return float((at_source * at_target).sum() / spread.sqrt()) if spread > 0 else float("nan")
+
+
+def _checked(graph: tg.Graph, values: Tensor, name: str) -> Tensor:
+    if not isinstance(values, Tensor) or values.shape != (graph.num_vertices,):
+        got = list(values.shape) if isinstance(values, Tensor) else type(values)
+        raise tg.errors.ArgumentError(f"{name}: expected one per vertex, a tensor [{graph.num_vertices}], got {got}")
+    return values

@@ -1,0 +1,72 @@
+"""Graphs of groups of vertices, and of edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.structure._arcs import source
+
+
+def quotient_graph(graph: tg.Graph, labels: Tensor, *, self_loops: bool = True) -> tg.Graph:
+    """The graph whose vertices are the groups of vertices of equal label: an edge stands for all those between two
+    groups, and its weight is the sum of theirs, their number without weights. Contraction, or a graph of communities.
+
+    labels : integers [n], such as a function of communities gives; ascending, they are the original ids of the result.
+    self_loops : whether edges within a group become a self-loop of it.
+    Sums of integer weights must fit their dtype. Raises ArgumentError for another number of labels.
+    """
+    if not isinstance(labels, Tensor) or labels.shape != (graph.num_vertices,) or labels.is_floating_point():
+        got = list(labels.shape) if isinstance(labels, Tensor) else type(labels)
+        raise tg.errors.ArgumentError(f"labels: expected one integer per vertex, [{graph.num_vertices}], got {got}")
+    ids, group = labels.to(graph.device, torch.int64).unique(return_inverse=True)
+    arcs = graph.decoded()
+    first, second = source(arcs), arcs.neighbors.long()
+    once = torch.ones_like(first, dtype=torch.bool) if graph.directed else first <= second
+    weights = torch.ones_like(first) if arcs.weights is None else arcs.weights
+    return tg.Graph.from_edges(
+        group[first[once]],
+        group[second[once]],
+        weights[once],
+        num_vertices=len(ids),
+        directed=graph.directed,
+        multi="sum",
+        self_loops="keep" if self_loops else "drop",
+        vertices=ids,
+    )
+
+
+def line_graph(graph: tg.Graph) -> tuple[tg.Graph, Tensor]:
+    """The graph whose vertices are the edges of this one, and these edges as pairs of vertices, int64 [e, 2].
+
+    Two edges are neighbours where they share a vertex; an arc leads from u -> v to v -> w. As networkx.line_graph, of
+    which edges there are is told by the pairs, in the order of the stored arcs with u <= v where they are undirected.
+    Parallel edges are vertices of their own. Costs a step for each pair of edges that share a vertex.
+    """
+    arcs = graph.decoded()
+    first, second = source(arcs), arcs.neighbors.long()
+    position = torch.arange(arcs.num_arcs, device=graph.device)
+    if graph.directed:
+        edge, pairs = position, torch.stack((first, second), 1)
+    else:
+        edge, pairs = _edges(arcs, first, second)
+    count = arcs.out_degree[second]
+    arc = position.repeat_interleave(count)
+    following = arcs.offset[second[arc]] + torch.arange(len(arc), device=graph.device) - (count.cumsum(0) - count)[arc]
+    src, dst = edge[arc], edge[following]
+    if not graph.directed:
+        src, dst = src[src < dst], dst[src < dst]
+    options: dict[str, Any] = {"num_vertices": len(pairs), "directed": graph.directed, "multi": "first"}
+    return tg.Graph.from_edges(src, dst, **options), pairs
+
+
+def _edges(arcs: tg.Graph, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """The number of the edge of each arc of an undirected graph, int64 [m], and the ends of each edge u <= v [e, 2]."""
+    forward = first <= second
+    number = forward.cumsum(0) - 1
+    reverse = arcs.transpose_permutation  # arc i is the reverse of arc reverse[i]; parallel ones in their order
+    edge = torch.where(forward, number, number[reverse])
+    return edge, torch.stack((first[forward], second[forward]), 1)

@@ -1,0 +1,209 @@
+"""Structure against networkx; fits of power laws against igraph."""
+
+import math
+
+import networkx as nx
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import arcs, close, graphs, random_graph
+
+import tgraph as tg
+from tgraph import algorithms as run
+
+few = settings(max_examples=40)
+
+
+def simple(graph):
+    """The graph for networkx, self-loops included, without parallel edges."""
+    G = nx.DiGraph() if graph.directed else nx.Graph()
+    G.add_nodes_from(range(graph.num_vertices))
+    G.add_weighted_edges_from(arcs(graph))
+    return G
+
+
+def edges(graph):
+    return {(u, v) for u, v, _ in arcs(graph)}
+
+
+def both_ways(G):
+    return {*G.edges} if G.is_directed() else {*G.edges} | {(v, u) for u, v in G.edges}
+
+
+def same(found, expected):
+    """Numbers equal but for rounding, NaN equal to NaN."""
+    return close([found], [expected]) or (math.isnan(found) and math.isnan(expected))
+
+
+@few
+@given(graphs(min_vertices=1), st.integers(0, 4), st.booleans(), st.booleans())
+def test_surroundings_equal_networkx(graph, radius, center, undirected):
+    G = simple(graph)
+    found = run.ego_graph(graph, 0, radius, center=center, undirected=undirected)
+    expected = nx.ego_graph(G, 0, radius, center=center, undirected=undirected)
+    members = found.ids(torch.arange(found.num_vertices)).tolist() if found.num_vertices else []
+    assert members == sorted(expected)
+    assert {(members[u], members[v]) for u, v in edges(found)} == both_ways(expected)
+    lengths = nx.multi_source_dijkstra_path_length(G, {0, graph.num_vertices - 1}, cutoff=radius, weight=None)
+    assert run.k_hop(graph, [0, graph.num_vertices - 1], radius).tolist() == sorted(lengths)
+    assert run.induced_subgraph(graph, members).num_arcs == sum(
+        u in members and v in members for u, v, _ in arcs(graph)
+    )
+
+
+@st.composite
+def two_graphs(draw):
+    first = draw(graphs(min_vertices=1, dtypes=(None, torch.int64)))
+    n = first.num_vertices
+    ends = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=20))
+    options = {"num_vertices": n, "directed": first.directed}
+    second = tg.Graph.from_edges(*([pair[i] for pair in ends] for i in (0, 1)), torch.arange(len(ends)), **options)
+    return first, second
+
+
+@few
+@given(two_graphs())
+def test_sets_of_arcs_equal_networkx(both):
+    (first, second), (G, H) = both, map(simple, both)
+    for name in ("compose", "intersection", "difference", "symmetric_difference"):
+        found = getattr(run, name)(first, second).validate()
+        assert edges(found) == both_ways(getattr(nx, name)(G, H))
+        assert found.num_parallel_edges == 0
+    weight = {(u, v): w for u, v, w in reversed(arcs(second))}
+    assert all(w == weight.get((u, v), w) for u, v, w in arcs(run.compose(first, second)))
+    side = run.disjoint_union(first, second).validate()
+    n = first.num_vertices
+    assert sorted(arcs(side)) == sorted([*arcs(first), *((u + n, v + n, w) for u, v, w in arcs(second))])
+    assert edges(run.complement(first).validate()) == both_ways(nx.complement(G))
+
+
+def test_sets_of_other_vertices():
+    path, labelled = tg.Graph.from_edges([0], [1]), tg.Graph.from_edges([0], [1], vertices=["a", "b"])
+    longer = tg.Graph.from_edges([1], [2])
+    assert edges(run.compose(path, longer)) == {(0, 1), (1, 2)}
+    assert run.compose(longer, path).num_vertices == 3
+    assert run.union(labelled, path).vertices.tolist() == ["a", "b", 0, 1]
+    for call, message in (
+        (lambda: run.union(path, path), "disjoint_union numbers"),
+        (lambda: run.union(labelled, labelled), "disjoint_union numbers"),
+        (lambda: run.difference(path, longer), "other: has 3 vertices and graph 2"),
+        (lambda: run.compose(path, labelled), "original ids differ"),
+        (lambda: run.compose(path, path.to_undirected()), "other: is undirected and graph directed"),
+        (lambda: run.complement(tg.Graph.from_edges([], [], num_vertices=50_000)), "take a smaller"),
+    ):
+        with pytest.raises(tg.errors.ArgumentError, match=message):
+            call()
+
+
+@few
+@given(graphs())
+def test_line_graphs_equal_networkx(graph):
+    found, pairs = run.line_graph(graph)
+    found.validate()
+    G = simple(graph)
+    if graph.num_parallel_edges:
+        assert found.num_vertices == graph.num_edges
+        return
+    expected = nx.line_graph(G)
+    names = [tuple(pair) for pair in pairs.tolist()]
+    named = {(names[u], names[v]) for u, v in edges(found)}
+    ordered = (lambda pair: pair) if graph.directed else (lambda pair: tuple(sorted(pair)))
+    assert sorted(names) == sorted(map(ordered, expected))
+    assert named == {(ordered(a), ordered(b)) for a, b in both_ways(expected)}
+
+
+@few
+@given(graphs(dtypes=(None, torch.int64)), st.booleans())
+def test_quotients_sum_the_edges_between_groups(graph, loops):
+    labels = torch.arange(graph.num_vertices) % 3 * 10
+    found = run.quotient_graph(graph, labels, self_loops=loops).validate()
+    names = labels.unique().tolist()
+    expected = {}
+    for u, v, w in arcs(graph):
+        pair = (int(labels[u]), int(labels[v]))
+        if (graph.directed or u <= v) and (loops or pair[0] != pair[1]):
+            for key in {pair} if graph.directed else {pair, pair[::-1]}:
+                expected[key] = expected.get(key, 0) + w
+    assert {(names[u], names[v]): w for u, v, w in arcs(found)} == expected
+    assert found.vertices.tolist() == names if names else True
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@few
+@given(graphs(min_vertices=2))
+def test_mixing_equals_networkx(graph):
+    graph = tg.Graph.from_edges(*(torch.tensor([e[i] for e in sorted(edges(graph))]).long() for i in (0, 1)),
+                                num_vertices=graph.num_vertices, directed=graph.directed, multi="first")  # fmt: skip
+    G = simple(graph)
+    values = torch.arange(graph.num_vertices) % 3
+    nx.set_node_attributes(G, dict(enumerate(values.tolist())), "value")
+    if graph.num_arcs:
+        for x, y in (("out", "in"), ("in", "out"), ("out", "out")):
+            expected = nx.degree_pearson_correlation_coefficient(G, x, y) if G.number_of_edges() > 1 else math.nan
+            found = run.degree_assortativity(graph, x, y)
+            assert same(found, expected) or math.isnan(found)
+        expected = nx.attribute_assortativity_coefficient(G, "value")
+        assert same(run.attribute_assortativity(graph, values), expected) or math.isnan(expected)
+        expected = nx.numeric_assortativity_coefficient(G, "value")
+        found = run.numeric_assortativity(graph, values)
+        assert same(found, expected) or math.isnan(found) or math.isnan(expected)
+    for source, target in (("out", "out"), ("in", "out"), ("out", "in"))[: 3 if graph.directed else 1]:
+        expected = nx.average_neighbor_degree(G, source, target)
+        assert close(run.average_neighbor_degree(graph, source, target), [expected[v] for v in G])
+    assert run.degree_distribution(graph).sum() == graph.num_vertices
+    H = nx.DiGraph(G)
+    H.remove_edges_from(list(nx.selfloop_edges(H)))
+    if H.number_of_edges():
+        assert same(run.reciprocity(graph), nx.overall_reciprocity(H))
+        expected = nx.reciprocity(H, H.nodes) if all(d for _, d in H.degree) else None
+        if expected:
+            assert close(run.reciprocity(graph, per_vertex=True), [expected[v] for v in H])
+
+
+def test_weighted_mixing():
+    graph = random_graph(40, 200, seed=1, dtype=torch.float64).to_undirected().without_self_loops()
+    G = simple(graph)
+    expected = nx.average_neighbor_degree(G, weight="weight")
+    assert close(run.average_neighbor_degree(graph, weighted=True), [expected[v] for v in G])
+    expected = nx.degree_pearson_correlation_coefficient(G, weight="weight")
+    assert same(run.degree_assortativity(graph, weighted=True), expected)
+
+
+def test_power_laws_equal_igraph():
+    igraph = pytest.importorskip("igraph")
+    degree = tg.generators.rmat(8, 8, seed=1).out_degree
+    for xmin in (None, 6):
+        found = run.power_law_fit(degree, xmin)
+        expected = igraph.power_law_fit(degree[degree > 0].tolist(), xmin, method="discrete")
+        assert found.xmin == expected.xmin
+        assert close([found.alpha, found.ks], [expected.alpha, expected.D], 1e-3)
+        assert found.tail == int((degree >= found.xmin).sum()) and 0 < found.sigma < 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda graph: run.k_hop(graph, 0, -1), "k: a number of hops"),
+        (lambda graph: run.quotient_graph(graph, torch.ones(5)), "labels: expected one integer per vertex"),
+        (lambda graph: run.numeric_assortativity(graph, torch.ones(5)), "values: expected one per vertex"),
+        (lambda graph: run.degree_assortativity(graph, "both"), "'both' is not 'in' or 'out'"),
+        (lambda graph: run.degree_distribution(graph, "x"), "direction: 'x' is not"),
+        (lambda graph: run.power_law_fit(torch.ones(4)), "values: expected a tensor of integers"),
+        (lambda graph: run.power_law_fit(torch.ones(4, dtype=torch.int64)), "two different values from 1 on"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(tg.errors.ArgumentError, match=message):
+        call(tg.Graph.from_edges([0], [1]))
+
+
+def test_layouts_and_empty_graphs():
+    graph = random_graph(50, 300, seed=2)
+    held = graph.to_format("virtual")
+    assert run.ego_graph(held, 0).num_arcs == run.ego_graph(graph, 0).num_arcs
+    assert run.degree_assortativity(held) == run.degree_assortativity(graph)
+    assert arcs(run.difference(held, graph)) == []
+    empty = tg.Graph.from_edges([], [])
+    assert run.complement(empty).num_vertices == run.line_graph(empty)[0].num_vertices == 0
+    assert math.isnan(run.reciprocity(empty)) and math.isnan(run.degree_assortativity(empty))
