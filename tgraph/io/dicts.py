@@ -48,6 +48,8 @@ def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tenso
     A tensor where all are int, all float or all bool, with a mask where some are missing; else an array of objects,
     MISSING where there is none.
     """
+    if not dicts:
+        return None
     try:
         return _packed(list(map(itemgetter(name), dicts))), None
     except KeyError:

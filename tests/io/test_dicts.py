@@ -1,0 +1,108 @@
+"""The compiled operators on dicts against those in Python."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tgraph.core.dispatch import BACKENDS, PORTABLE
+from tgraph.io.columns import Column, dicts_of
+from tgraph.io.dicts import MISSING
+
+KEYS = st.one_of(st.integers(0, 5), st.booleans(), st.text(max_size=1), st.tuples(st.integers(0, 1)))
+VALUES = st.one_of(st.integers(-(2**64), 2**64), st.floats(), st.booleans(), st.none(), st.just(np.float64(1.5)))
+
+
+@pytest.fixture(params=["native", "portable"])
+def run(request):
+    operators = BACKENDS[request.param].operators
+    if request.param == "native" and operators["dict_keys"].refuses([]) is not None:
+        pytest.skip("no compiled kernels")
+    return lambda name, *arguments: operators[name].run(*arguments)
+
+
+def outcome(backend, name, *arguments):
+    try:
+        return BACKENDS[backend].operators[name].run(*arguments)
+    except Exception as fault:
+        return type(fault)
+
+
+def comparable(found):
+    if isinstance(found, (tuple, list)):
+        return [comparable(each) for each in found]
+    if isinstance(found, torch.Tensor):
+        return found.dtype, repr(found.tolist())
+    return found if not isinstance(found, np.ndarray) else [(type(each), repr(each)) for each in found]
+
+
+@given(dicts=st.lists(st.dictionaries(KEYS, VALUES, max_size=4), max_size=6), data=st.data())
+def test_compiled_as_in_python(dicts, data):
+    keys = [key for each in dicts for key in each]
+    index = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    taken = torch.tensor(data.draw(st.lists(st.booleans(), min_size=len(keys), max_size=len(keys))), dtype=torch.bool)
+    calls = [
+        ("dict_keys", dicts, index, len(index), len(keys)),
+        ("dict_keys", dicts, None, 6, len(keys)),
+        ("dict_values", dicts, None, len(keys)),
+        ("dict_values", dicts, taken, int(taken.sum())),
+        *(("dict_column", dicts, name) for name in (0, "a", (0,), True)),
+    ]
+    for name, *arguments in calls:
+        found, expected = (comparable(outcome(backend, name, *arguments)) for backend in ("native", "portable"))
+        assert found == expected
+
+
+def test_keys(run):
+    assert run("dict_keys", [{2: 0, 0: 0}, {}, {1: 0}], None, 3, 3).tolist() == [2, 0, 1]
+    assert run("dict_keys", [{"b": 0}, {"a": 0}], {"a": 0, "b": 1}, 2, 2).tolist() == [1, 0]
+    assert run("dict_keys", [{1 + 0j: 0}, {True: 0, 0.0: 0}], None, 2, 3).tolist() == [1, 1, 0]
+    with pytest.raises(KeyError):
+        run("dict_keys", [{"c": 0}], {"a": 0}, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"), [([1, 2], torch.int64), ([1.5, 2.0], torch.float64), ([True, False], torch.bool)]
+)
+def test_columns_of_one_kind_are_tensors(run, values, dtype):
+    found, present = run("dict_column", [{"w": value} for value in values], "w")
+    assert found.dtype == dtype and found.tolist() == values and present is None
+    found, present = run("dict_column", [{"w": values[0]}, {}], "w")
+    assert found.dtype == dtype and found[0].item() == values[0] and present.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("values", [[1, 2.5], [2**63, 1], [None], ["a", 1], [True, 1], [np.int64(3)]])
+def test_other_columns_are_objects(run, values):
+    found, present = run("dict_column", [{"w": value} for value in values] + [{}], "w")
+    assert found.tolist() == [*values, MISSING] and present is None
+    assert list(map(type, found.tolist())) == [*map(type, values), type(MISSING)]
+
+
+def test_a_column_that_nobody_has(run):
+    assert run("dict_column", [{}, {"v": 1}], "w") is None and run("dict_column", [], "w") is None
+
+
+def test_numbers():
+    def numbers(*values, default=1):
+        return Column(
+            *PORTABLE.operators["dict_column"].run([{"w": v} if v != "" else {} for v in values], "w")
+        ).numbers(default)
+
+    assert numbers(1, 2).tolist() == [1, 2] and numbers(1, 2).dtype == torch.int64
+    assert numbers(1, "").tolist() == [1, 1] and numbers(1, "").dtype == torch.int64
+    assert numbers(1, "", default=0.5).tolist() == [1.0, 0.5]
+    assert numbers(1, 2.5).tolist() == [1.0, 2.5] and numbers(True, 2).tolist() == [1, 2]
+    assert numbers(np.float32(0.5), "").dtype == torch.float64
+    with pytest.raises(OverflowError, match=r"beyond 2\*\*53"):
+        numbers(2**60, 0.5)
+    with pytest.raises(OverflowError):
+        numbers(2**70)
+    with pytest.raises(TypeError, match="'heavy' is not a number"):
+        numbers("heavy", 1)
+
+
+def test_dicts_of_columns():
+    columns = {"w": Column(torch.tensor([1, 2])), "v": Column(torch.tensor([0.5, 0]), torch.tensor([True, False]))}
+    assert dicts_of(columns, 2) == [{"w": 1, "v": 0.5}, {"w": 2}] and dicts_of({}, 2) == [{}, {}]
+    assert dicts_of({"w": columns["w"]}, 1, np.array([1])) == [{"w": 2}]
