@@ -50,6 +50,13 @@ def test_models():
     assert make.ladder(4).num_vertices == make.hypercube(3).num_vertices == make.famous("cubical").num_vertices == 8
 
 
+def test_drawing(tmp_path):
+    graph, place = tg.generators.random_tree(30), tg.drawing
+    found = [place.circular(graph), place.spectral(graph), place.spring(graph), place.forceatlas2(graph)]
+    found += [place.layered(tg.Graph.from_edges([0, 0], [1, 2])), tg.draw(graph, tmp_path / "tree.svg")]
+    assert all(positions.shape[1] == 2 for positions in found)
+
+
 def test_random_numbers():
     key, counter = tg.random.key(3), torch.arange(5)
     drawn = tg.random.words(key, counter), tg.random.uniform(key, counter), tg.random.below(key, counter, 9)
@@ -213,6 +220,6 @@ def test_nothing_public_is_left_out():
     named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     named |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
-    results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "errors", "primitives"}
+    results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "drawing", "errors", "primitives"}
     public = {*tg.__all__, *tg.algorithms.__all__, *tg.generators.__all__, *tg.nn.__all__, *tg.stream.__all__}
     assert public - named - results == set()

@@ -6,13 +6,14 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 import importlib
 from types import ModuleType
 
-from tgraph import errors, generators, nn, primitives
+from tgraph import drawing, errors, generators, nn, primitives
 from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Received, Subgraph
 from tgraph.core.system import beside
 from tgraph.core.system.native import one_torch_thread
+from tgraph.drawing.draw import draw
 from tgraph.engine.checkpoint import Checkpoint
 from tgraph.engine.run import Run, run
 from tgraph.engine.run_each import run_each
@@ -46,6 +47,8 @@ __all__ = [
     "advise",
     "aggregate",
     "algorithms",
+    "draw",
+    "drawing",
     "errors",
     "explain",
     "from_edge_index",

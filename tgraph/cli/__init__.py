@@ -22,7 +22,7 @@ from tgraph.cli import report
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
-from tgraph.cli.graphs import generator, info, load, parts, random_graph, read, recommend, save, size, verify
+from tgraph.cli.graphs import generator, info, load, parts, picture, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
@@ -136,6 +136,7 @@ for topic, algorithms in TOPICS.items():
 chain(app, "info", "What a graph is like.", load, info)
 chain(app, "advise", "What each layout of the arcs costs and gains, and which one to take.", read, recommend)
 chain(app, "partition", "Cut a graph into parts of equally many arcs, few of which lead to others.", read, parts)
+chain(app, "draw", "A picture of a graph, or a page to look around in.", read, picture)
 chain(app, "convert", "Write a graph in another format, order or layout.", read, save)
 chain(app, "verify", "Compare a .tg file with its checksums.", verify)
 chain(app, "demo", "Five algorithms on one graph: a table and a picture.", demo)

@@ -217,6 +217,20 @@ def generator(function: Callable[..., Any]) -> Callable[..., tg.Graph]:
     return make
 
 
+def picture(
+    graph: tg.Graph,
+    /,
+    *,
+    output: Annotated[Path, typer.Argument(help="A .png, .svg, .pdf or .html file.", show_default=False)],
+    title: Annotated[str, typer.Option(help="What stands above.")] = "",
+    seed: Seed = 0,
+) -> None:
+    """Draw the graph, communities in colours and vertices by their rank."""
+    groups, ranks = tg.algorithms.cdlp(graph), tg.algorithms.pagerank(graph)
+    tg.draw(graph, output, color=groups, size=ranks, title=title, seed=seed)
+    typer.echo(f"{output}: {size(graph)}")
+
+
 def recommend(
     graph: tg.Graph,
     /,

@@ -44,6 +44,7 @@ from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.flow import max_flow as flows
 from tgraph.kernels.native.flow.max_flow import max_flow
+from tgraph.kernels.native.geometry import repulsion
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
@@ -145,6 +146,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
 # Operators on tensors, by topic.
 for _module in (
     *(degree_weights, edge_index, rows, sorting),
+    repulsion,
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     blocks,

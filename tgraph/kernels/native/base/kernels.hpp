@@ -35,6 +35,7 @@ void bind_pairs(nb::module_& module);
 void bind_cbm(nb::module_& module);
 void bind_unfold(nb::module_& module);
 void bind_mirror(nb::module_& module);
+void bind_repulsion(nb::module_& module);
 void bind_tiles(nb::module_& module);
 void bind_spgemm(nb::module_& module);
 void bind_dot(nb::module_& module);

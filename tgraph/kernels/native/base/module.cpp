@@ -96,4 +96,5 @@ NB_MODULE(_native, module) {
     tgraph::bind_spgemm(module);
     tgraph::bind_dot(module);
     tgraph::bind_nearest(module);
+    tgraph::bind_repulsion(module);
 }

@@ -1,0 +1,63 @@
+"""Layers of a graph without directed cycles, from top to bottom (Sugiyama, Tagawa and Toda, "Methods for visual
+understanding of hierarchical system structures", 1981)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.model.operators import aggregate
+
+SWEEPS = 12
+
+
+def layered(graph: Graph, *, sweeps: int = SWEEPS) -> Tensor:
+    """Positions of the vertices of a directed `graph` without cycles, float64 [n, 2]: the layer of a vertex, by which y
+    falls by one, is the length of the longest path to it, and within a layer vertices stand near the middle of their
+    neighbours (`sweeps` times by the mean over those above and below). Raises ArgumentError for an undirected graph or
+    one with a cycle."""
+    if not graph.directed:
+        raise ArgumentError("graph: layers follow the directions of edges, and it is undirected; use forceatlas2")
+    plain = graph.decoded()
+    plain = Graph(plain.offset, plain.neighbors, directed=True)
+    depth = _depths(plain)
+    n, both = plain.num_vertices, plain.to_undirected()
+    x = torch.arange(n, dtype=torch.float64, device=graph.device)
+    x = _ranked(x, depth)
+    degree = both.out_degree.clamp(min=1)
+    for _ in range(sweeps):
+        middle = aggregate(both, x, "sum") / degree
+        x = _ranked(torch.where(both.out_degree > 0, (middle + x) / 2, x), depth)
+    return torch.stack((x, -depth.to(torch.float64)), 1)
+
+
+def _depths(graph: Graph) -> Tensor:
+    """The length of the longest path to each vertex, int64 [n]: sources are removed round by round."""
+    left = graph.in_degree.clone()
+    depth = torch.zeros_like(left)
+    frontier, layer, removed = (left == 0).nonzero()[:, 0], 0, 0
+    while len(frontier):
+        depth[frontier] = layer
+        removed, layer = removed + len(frontier), layer + 1
+        count = graph.offset[frontier + 1] - graph.offset[frontier]
+        arc = torch.repeat_interleave(graph.offset[frontier] - count.cumsum(0) + count, count)
+        arc += torch.arange(len(arc), device=arc.device)
+        reached, times = graph.neighbors[arc].to(torch.int64).unique(return_counts=True)
+        left[reached] -= times
+        frontier = reached[left[reached] == 0]
+    if removed < graph.num_vertices:
+        vertex = int((left > 0).nonzero()[0])
+        raise ArgumentError(f"graph: vertex {vertex} is on a cycle or behind one; layers need a graph without cycles")
+    return depth
+
+
+def _ranked(x: Tensor, depth: Tensor) -> Tensor:
+    """The place of each vertex within its layer in the order of x, layers centred at 0."""
+    order = x.argsort(stable=True)
+    order = order[depth[order].argsort(stable=True)]
+    size = depth.bincount()
+    first = (size.cumsum(0) - size)[depth[order]]
+    place = torch.arange(len(x), device=x.device) - first - (size[depth[order]] - 1) / 2
+    return torch.empty_like(x).index_copy_(0, order, place.to(x.dtype))

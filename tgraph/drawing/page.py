@@ -1,0 +1,40 @@
+"""A page to look around in a graph: it holds the graph itself and needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def page(
+    points: NDArray, src: NDArray, dst: NDArray, paint: NDArray, area: NDArray, names: list[Any], title: str
+) -> str:
+    """The text of an HTML page that shows the graph, moves and zooms with the mouse, names the vertex below it and its
+    neighbours, and finds vertices by name. Arrays are stored in base64."""
+    n = len(points)
+    low, high = (points.min(0), points.max(0)) if n else (np.zeros(2), np.ones(2))
+    unit = (points - (low + high) / 2) / max(float((high - low).max()), 1e-12)
+    colors = np.broadcast_to((paint * 255).round().astype(np.uint8), (n, 3))
+    identity = names == list(range(n))
+    data = {
+        "points": _packed(unit.astype("<f4")),
+        "edges": _packed(np.stack((src, dst), 1).astype("<u4")),
+        "colors": _packed(np.ascontiguousarray(colors)),
+        "areas": _packed((area * 255).round().astype(np.uint8)),
+        "names": None if identity else [str(name) for name in names],
+        "count": n,
+    }
+    template = resources.files("tgraph.drawing").joinpath("page.html").read_text(encoding="utf-8")
+    caption = title or f"{n:,} vertices, {len(src):,} edges"
+    safe = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    return template.replace("{{title}}", html.escape(caption)).replace("{{data}}", safe)
+
+
+def _packed(array: NDArray) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")

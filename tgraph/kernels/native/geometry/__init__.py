@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels on points; the C++ lies beside."""

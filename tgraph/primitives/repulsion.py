@@ -1,0 +1,93 @@
+"""Repulsion between all pairs of points, as layouts of graphs have it, by the method of Barnes and Hut ("A hierarchical
+O(N log N) force-calculation algorithm", Nature 1986): points that are far away count as one, at the centre of their
+cell of a quadtree.
+
+The tree lies in the order of the points along a Z-curve (Morton, 1966): a cell is a range of the sorted points.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import operator
+from tgraph.core.system import devices
+from tgraph.errors import ArgumentError
+
+BITS = 21  # of each coordinate in the place of a point along the curve
+PAIRS_AT_ONCE = 1 << 22  # of a point and a cell
+
+
+def repulsion(positions: Tensor, mass: Tensor, *, theta: float = 1.0) -> Tensor:
+    """The force on each point: mass[i] * the sum over j of mass[j] * (p[i] - p[j]) / |p[i] - p[j]|^2, float64 [n, 2].
+
+    `positions`: floating [n, 2], finite. `mass`: numbers of 0 or more [n]. A cell counts as one point where it is
+    narrower than `theta` times its distance; 0 adds every pair, in O(n^2). Points in one place, nearer than 2**-21 of
+    the width of all, do not move each other.
+    Raises ArgumentError for other shapes, positions that are not finite, or a negative theta.
+    """
+    if positions.dim() != 2 or positions.shape[1] != 2 or not positions.is_floating_point():
+        raise ArgumentError(f"positions: expected floating [n, 2], got {positions.dtype} {list(positions.shape)}")
+    if mass.shape != positions.shape[:1]:
+        raise ArgumentError(f"mass: expected [{len(positions)}], got {list(mass.shape)}")
+    if not theta >= 0:
+        raise ArgumentError(f"theta: {theta} is negative; 0 adds every pair, 1 is usual")
+    if not len(positions):
+        return torch.zeros_like(positions, dtype=torch.float64)
+    points, mass = positions.to(torch.float64), mass.to(torch.float64)
+    low, high = points.amin(0), points.amax(0)
+    width = float((high - low).max())
+    if not width < float("inf"):
+        row = int((~positions.isfinite().all(1)).nonzero()[0]) if not bool(positions.isfinite().all()) else 0
+        raise ArgumentError(f"positions: {positions[row].tolist()} at position {row} is not finite")
+    cell = ((points - low) * ((2**BITS - 1) / (width or 1.0))).to(torch.int64)
+    code, order = devices.sort(_spread(cell[:, 0]) | _spread(cell[:, 1]) << 1)
+    forces = sorted_repulsion(code, points[order].contiguous(), mass[order].contiguous(), width, theta)
+    return torch.empty_like(forces).index_copy_(0, order, forces)
+
+
+def _spread(number: Tensor) -> Tensor:
+    """The bits of numbers of BITS bits, each followed by a 0 (Warren, Hacker's Delight, section 7-2)."""
+    for shift, mask in (
+        (16, 0x0000FFFF0000FFFF),
+        (8, 0x00FF00FF00FF00FF),
+        (4, 0x0F0F0F0F0F0F0F0F),
+        (2, 0x3333333333333333),
+        (1, 0x5555555555555555),
+    ):
+        number = (number | number << shift) & mask
+    return number
+
+
+@operator
+def sorted_repulsion(code: Tensor, points: Tensor, mass: Tensor, width: float, theta: float) -> Tensor:
+    """`repulsion` for points in the order of their places along the Z-curve: code int64 [n], points float64 [n, 2],
+    mass float64 [n], width that of the whole square. Level by level, all cells that points have to look at."""
+    sums = torch.cat((mass[:, None], points * mass[:, None]), 1).cumsum(0)
+    sums = torch.cat((sums.new_zeros(1, 3), sums))
+    forces, n = torch.zeros_like(points), len(points)
+    at_once = max(1, PAIRS_AT_ONCE // 1024)
+    for first in range(0, n, at_once):
+        body = torch.arange(first, min(first + at_once, n), device=points.device)
+        low, high = torch.zeros_like(body), torch.full_like(body, n)
+        for level in range(BITS, -1, -1):
+            total = sums[high] - sums[low]
+            alone = (high - low == 1) | (level == 0)
+            single = points[low.clamp(max=n - 1)]  # exactly, where sums over all points before it would round
+            centre = torch.where((high - low == 1)[:, None], single, total[:, 1:] / total[:, :1].clamp(min=1e-300))
+            apart = points[body] - centre
+            square = (apart * apart).sum(1)
+            side = width * 2.0 ** (level - BITS)
+            inside = (low <= body) & (body < high)  # a point alone is itself, or all are in one place
+            counts = alone | (~inside & (side * side < theta * theta * square))
+            weight = torch.where(counts & (square > 0) & ~inside, total[:, 0] / square, 0.0)
+            forces.index_add_(0, body, apart * weight[:, None])
+            body, low, high = (x[~counts] for x in (body, low, high))
+            if not len(body):
+                break
+            shift = 2 * (level - 1)
+            start = (code[low] >> shift >> 2 << 2)[:, None] + torch.arange(5, device=code.device)
+            bounds = torch.searchsorted(code, (start << shift).flatten()).view(-1, 5)
+            body, low, high = body.repeat_interleave(4), bounds[:, :-1].flatten(), bounds[:, 1:].flatten()
+            body, low, high = (x[low < high] for x in (body, low, high))
+    return forces * mass[:, None]
