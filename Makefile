@@ -1,5 +1,5 @@
 # make demo · make test · make test-all · make lint · make bench · make soak · make fuzz · make sanitize · make scatter
-# make pyg · make gpu · make xla · make clean
+# make networkx · make networkx-listing · make pyg · make gpu · make xla · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -17,7 +17,7 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # file up to date. They are kept in build/.
 COMPILE := $(INSTALL) --no-build-isolation
 
-.PHONY: demo test test-all lint bench soak fuzz sanitize scatter pyg gpu xla clean
+.PHONY: demo test test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pyg gpu xla clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -91,6 +91,20 @@ build/sanitize/%: $(VENV)/.dev $(SOURCES)
 # another torch), its four modules at once; its tests then run with the others.
 scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
+
+# The tests of networkx, with its functions run by tgraph: what is not among these is expected to fail, then runs in
+# networkx; NETWORKX=networkx.algorithms.link_analysis runs those of a package.
+NETWORKX ?= networkx
+
+networkx: $(VENV)/.dev
+	failed=0; for fallback in '' True; do \
+	    (cd $(VENV) && NETWORKX_TEST_BACKEND=tgraph NETWORKX_FALLBACK_TO_NX=$$fallback bin/pytest -q -n auto \
+	        -p no:cacheprovider -c /dev/null --rootdir . --pyargs $(NETWORKX)) || failed=1; \
+	done; exit $$failed
+
+networkx-listing: $(VENV)/.dev
+	$(BIN)/python -m tgraph.networkx.listing > build/functions.py
+	mv build/functions.py _tgraph_networkx/functions.py
 
 # The tests of PyTorch Geometric, in the folder test/ of its repository, with our layers in the place of its own: those of
 # tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers.

@@ -3,16 +3,32 @@
 Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg.algorithms.paths.bfs`.
 """
 
-from tgraph.algorithms import centrality, cohesion, community, components, distances, flow, paths, similarity, structure
+from tgraph.algorithms import (
+    centrality,
+    cohesion,
+    community,
+    components,
+    distances,
+    flow,
+    matching,
+    paths,
+    sets,
+    similarity,
+    structure,
+    trees,
+)
 from tgraph.algorithms.centrality import *  # noqa: F403
 from tgraph.algorithms.cohesion import *  # noqa: F403
 from tgraph.algorithms.community import *  # noqa: F403
 from tgraph.algorithms.components import *  # noqa: F403
 from tgraph.algorithms.distances import *  # noqa: F403
 from tgraph.algorithms.flow import *  # noqa: F403
+from tgraph.algorithms.matching import *  # noqa: F403
 from tgraph.algorithms.paths import *  # noqa: F403
+from tgraph.algorithms.sets import *  # noqa: F403
 from tgraph.algorithms.similarity import *  # noqa: F403
 from tgraph.algorithms.structure import *  # noqa: F403
+from tgraph.algorithms.trees import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += centrality.__all__
@@ -21,6 +37,9 @@ __all__ += community.__all__
 __all__ += components.__all__
 __all__ += distances.__all__
 __all__ += flow.__all__
+__all__ += matching.__all__
 __all__ += paths.__all__
+__all__ += sets.__all__
+__all__ += trees.__all__
 __all__ += similarity.__all__
 __all__ += structure.__all__

@@ -203,3 +203,14 @@ def networkx_of(graph):
     G.add_nodes_from(range(graph.num_vertices))
     G.add_weighted_edges_from((u, v, w) for u, v, w in arcs(graph) if graph.directed or u <= v)
     return G
+
+
+@contextlib.contextmanager
+def threads(count):
+    """Kernels on so many threads; they take more than one for graphs of some 100,000 arcs."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -73,6 +73,38 @@ def test_algorithms():
     assert all(len(function(simple)) == n for function in found) and run.triangle_count(simple) > 0
 
 
+def test_communities():
+    run, graph = tg.algorithms, tg.generators.grid2d(5, 5)
+    found = run.louvain(graph), run.leiden(graph), run.label_propagation(graph), *run.louvain_levels(graph)
+    assert all(0 < run.modularity(graph, community) < 1 for community in found)
+    assert run.partition_quality(graph, found[0]).coverage > 0
+    assert len(run.community_cuts(graph, found[0]).conductance) == len(found[0].unique())
+
+
+def test_cohesion():
+    run, graph = tg.algorithms, tg.generators.rmat(7)
+    n = graph.num_vertices
+    found = (run.clustering, run.square_clustering, run.onion_layers)
+    assert all(len(function(graph)) == n for function in found) and len(run.rich_club_coefficient(graph))
+    assert 0 < run.transitivity(graph) < 1 and 0 < run.average_clustering(graph) < 1
+    core, shell, truss = run.k_core(graph), run.k_shell(graph), run.k_truss(graph, 4)
+    assert core.num_vertices and shell.num_vertices and truss.num_edges and len(run.truss_number(graph))
+    assert run.densest_subgraph(graph)[0] > 1 and run.motif_counts(graph)["star"] and run.triadic_census(graph)["300"]
+    assert len(run.max_clique(graph)) == len(run.maximal_clique_sizes(graph)) - 1 and run.k_clique_count(graph, 4)
+    assert len(run.maximal_cliques(graph)[0]) > 2
+
+
+def test_trees_sets_and_matchings():
+    run, graph = tg.algorithms, tg.generators.rmat(7)
+    assert run.minimum_spanning_forest(GRAPH).num_edges == run.maximum_spanning_forest(GRAPH).num_edges > 0
+    assert all(len(found(graph)) for found in (run.maximal_independent_set, run.dominating_set, run.vertex_cover))
+    assert (run.maximal_matching(graph) >= 0).any() and (run.heavy_matching(GRAPH) >= 0).any()
+    halves = tg.Graph.from_edges([0, 0, 1], [2, 3, 2], directed=False)
+    assert (
+        run.maximum_bipartite_matching(halves).tolist() == [3, 2, 1, 0] and len(run.minimum_vertex_cover(halves)) == 2
+    )
+
+
 def test_paths():
     run, n = tg.algorithms, GRAPH.num_vertices
     assert run.shortest_path(GRAPH, 0, 1).tolist()[0] == 0 and run.shortest_path_length(GRAPH, 0, 1, weighted=True) > 0
@@ -92,7 +124,12 @@ def test_centralities():
     run, simple = tg.algorithms, tg.generators.rmat(7).to_undirected()
     found = (run.closeness, run.harmonic, run.degree_centrality, run.eigenvector, run.laplacian_centrality)
     assert all(len(function(simple)) == 128 for function in (*found, run.subgraph_centrality))
-    assert len(run.katz(simple, alpha=0.01)) == 128
+    assert all(len(function(simple)) == 128 for function in (run.load, run.percolation))
+    assert len(run.edge_betweenness(simple)) == simple.num_arcs and len(run.katz(simple, alpha=0.01)) == 128
+    distance = run.bfs(simple, 0)[None]
+    counts, onward = tg.primitives.path_counts.count_paths(simple, distance)
+    sums = torch.zeros(simple.num_arcs, dtype=torch.float64)
+    assert len(tg.primitives.path_counts.add_along_arcs(simple, distance, counts, onward, sums)) == simple.num_arcs
     assert len(tg.primitives.multi_source.level_counts(simple, [0, 1])) == 2
     assert run.pagerank(simple, personalization=torch.ones(128, 2)).shape == (128, 2)
 

@@ -33,11 +33,12 @@ def with_lengths(graph: tg.Graph, *, positive: bool = False) -> tg.Graph:
             f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}; shortest paths are "
             "counted over weights above zero: drop such arcs or replace their weights"
         )
-    if not graph.weight_dtype.is_floating_point or graph.weight_dtype == torch.float64:
+    dtype = torch.float64 if graph.weight_dtype.is_floating_point else torch.int64
+    if graph.weight_dtype == dtype:
         return graph
     arcs = graph.decoded()
     assert arcs.weights is not None
-    return tg.Graph.from_csr(arcs.offset, arcs.neighbors, arcs.weights.to(torch.float64), directed=arcs.directed)
+    return tg.Graph.from_csr(arcs.offset, arcs.neighbors, arcs.weights.to(dtype), directed=arcs.directed)
 
 
 def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None) -> Iterator[Tensor]:
@@ -51,3 +52,17 @@ def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) 
     """Distances [k, n] from k sources over the weights, or int32 in hops; -1 where unreached, inf for floats."""
     programs = [SSSP(source) if weighted else BFS(source) for source in sources.tolist()]
     return torch.stack([run.values for run in tg.run_each(programs, graph, **options)])
+
+
+def count_shortest_paths(
+    graph: tg.Graph, distance: Tensor, weighted: bool, options: dict[str, Any], even: bool = False
+) -> tuple[Tensor, Tensor]:
+    """(counts, onward) of `tg.primitives.path_counts.count_paths`. Raises ArgumentError where there are more paths than
+    float64 can count."""
+    backend = options.get("backend", "auto")
+    counted = tg.primitives.path_counts.count_paths(graph, distance, weighted=weighted, even=even, backend=backend)
+    if counted[0].numel() and float(counted[0].max()) > 1e300:
+        raise tg.errors.ArgumentError(
+            "graph: it has more shortest paths than float64 can count; betweenness without weights adds logarithms"
+        )
+    return counted

@@ -10,6 +10,9 @@ those paths that pass through v on their way to any other vertex, is summed leve
 Both are one primitive, `sweep`: x[v] = bias[v] + the sum of x over the neighbours one level before, in ascending order
 of levels for the paths, with bias 1 at the source, and in descending order for g = (1 + dependency) / paths, with bias
 1 / paths. So dependency = paths * (g - 1 / paths). O(n + m) for each source.
+
+Over weights the distances come from `SSSP`, and both sums go over the vertices in the order of these, by the primitive
+`path_counts.count_paths`: O(n log n + m) beside the search.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.centrality._distances import count_shortest_paths, distances, with_lengths
 from tgraph.algorithms.paths.bfs import BFS
 
 # Vertices of all sources that are swept at once: fewer would leave much of the time to the steps between sweeps.
@@ -37,17 +41,20 @@ def betweenness(
     *,
     k: int | None = None,
     normalized: bool = True,
+    weighted: bool = False,
     endpoints: bool = False,
     seed: int | None = None,
     batch: int | None = None,
     **options: Any,
 ) -> Tensor:
-    """Betweenness centrality of every vertex over unweighted shortest paths, float64 [n].
+    """Betweenness centrality of every vertex over shortest paths, float64 [n].
 
     Parameters: `sources`, vertex indices that the paths start from; None takes all. `k`, start from so many vertices
     drawn at random with the `seed` instead. `normalized`, divide by the number of pairs of vertices that a path could
-    join; otherwise an undirected path counts once, not once for each of its ends. `endpoints`, count a path for the
-    vertices at its ends too. `batch`, how many sources to sweep at once; by default as many as fill 4 million
+    join; otherwise an undirected path counts once, not once for each of its ends. `weighted`, paths that are shortest
+    over the weights instead of in hops; they are of one length where their sums, from the source on, are the same
+    number: use integers where sums of fractions would round. `endpoints`, count a path for the vertices at its ends
+    too. `batch`, how many sources to sweep at once; by default as many as fill 4 million
     vertices. `options` go to `tgraph.run` (mode, backend, progress) for the searches.
 
     The values are those of networkx: with `k`, `networkx.betweenness_centrality`, the sums scaled up to all sources
@@ -55,10 +62,11 @@ def betweenness(
     vertices as targets, the sums as they are. Parallel arcs make one path, self-loops none. Paths are counted in
     float64, and where there are too many for that, as in a large grid, by their logarithms.
 
-    Raises ArgumentError for sources that are no vertices, and for `k` or `batch` out of range.
+    Raises ArgumentError for sources that are no vertices, for `k` or `batch` out of range, and for weights that are
+    missing or not above zero.
     """
-    n = graph.num_vertices
-    chosen = _chosen(graph, sources, k, seed)
+    n, graph = graph.num_vertices, with_lengths(graph, positive=True) if weighted else graph
+    chosen = chosen_sources(graph, sources, k, seed)
     if batch is None:
         batch = _batch(n)
     elif batch < 1:
@@ -66,21 +74,42 @@ def betweenness(
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
     with tg.one_torch_thread(options.get("backend", "auto")):
         for group in chosen.split(batch) if len(chosen) else ():
-            for dependency in dependencies(graph, group, endpoints, **options):
+            for dependency in dependencies(graph, group, endpoints, weighted, **options):
                 total += dependency  # one by one, so that sums do not depend on the size of a batch
     sampled = chosen if k is not None and k != n else None
     return _scaled(total, graph.directed, normalized, endpoints, sampled)
 
 
-def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **options: Any) -> Tensor:
+def dependencies(
+    graph: tg.Graph, sources: Tensor, endpoints: bool = False, weighted: bool = False, **options: Any
+) -> Tensor:
     """How much each of k sources depends on each vertex, float64 [k, n]: the part of the shortest paths from that
-    source that pass through it. `sources`, `endpoints` and `options` are those of `betweenness`."""
+    source that pass through it. `sources`, `endpoints`, `weighted` and `options` are those of `betweenness`."""
+    place = (torch.arange(len(sources), device=graph.device), sources)
+    through = _over_weights if weighted else _in_hops
+    dependency, reached = through(graph, sources, place, **options)
+    dependency[place] = 0
+    if endpoints:
+        reached[place] = False
+        dependency += reached
+        dependency[place] += reached.sum(1)
+    return dependency
+
+
+def _over_weights(graph: tg.Graph, sources: Tensor, place: Any, **options: Any) -> tuple[Tensor, Tensor]:
+    """The dependencies, and who is reached, both [k, n]."""
+    distance = distances(graph, sources, True, **options)
+    counts, onward = count_shortest_paths(graph, distance, True, options)
+    return onward.mul_(counts).sub_(1).masked_fill_(counts == 0, 0), counts > 0
+
+
+def _in_hops(graph: tg.Graph, sources: Tensor, place: Any, **options: Any) -> tuple[Tensor, Tensor]:
+    """The dependencies, and who is reached, both [k, n]."""
     backend = options.get("backend", "auto")
     levels, sweep = tg.primitives.level_accumulate.levels, tg.primitives.level_accumulate.sweep
     searches = tg.run_each([BFS(source) for source in sources.tolist()], graph, **options)
     depth = torch.stack([search.values for search in searches])
     order, level_offset = levels(depth, backend=backend)
-    place = (torch.arange(len(sources), device=graph.device), sources)
     start = torch.zeros(depth.shape, dtype=torch.float64, device=graph.device)
     start[place] = 1
     paths = sweep(graph.transpose(), order, level_offset, start, backend=backend)
@@ -92,12 +121,7 @@ def dependencies(graph: tg.Graph, sources: Tensor, endpoints: bool = False, **op
         share = paths.reciprocal().masked_fill_(paths == 0, 0)
         onward = sweep(graph, order, level_offset, share, descending=True, backend=backend)
         dependency = onward.sub_(share).mul_(paths)
-    dependency[place] = 0
-    if endpoints:
-        reached = depth > 0
-        dependency += reached
-        dependency[place] += reached.sum(1)
-    return dependency
+    return dependency, depth >= 0
 
 
 def _batch(num_vertices: int) -> int:
@@ -107,7 +131,7 @@ def _batch(num_vertices: int) -> int:
     return fitting // threads * threads or fitting
 
 
-def _chosen(graph: tg.Graph, sources: Any, k: int | None, seed: int | None) -> Tensor:
+def chosen_sources(graph: tg.Graph, sources: Any, k: int | None, seed: int | None) -> Tensor:
     """The sources, int64 [s]."""
     n = graph.num_vertices
     if k is None:

@@ -1,7 +1,7 @@
-"""The local clustering coefficient: the fraction of the pairs of neighbours of a vertex that are neighbours
-themselves (Watts and Strogatz, Nature 1998).
+"""Clustering: the fraction of the pairs of neighbours of a vertex that are neighbours themselves (Watts and Strogatz,
+Nature 1998), over single vertices, over all of them, by direction, by weight, and with squares in place of triangles.
 
-The arcs among the neighbours of a vertex are counted by intersecting rows, in O(m^1.5) (see `triangles.py`).
+Each follows from the triangles of the graph, which are listed once: O(m^1.5) (see `triangles.py`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,83 @@ def local_clustering(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
 
     Undirected, a vertex of d neighbours in t triangles has 2 t / (d (d - 1)), as in networkx.clustering. Directed, it
     is the LCC of LDBC Graphalytics: of the d (d - 1) ordered pairs of vertices that have an arc to or from the
-    vertex, the fraction joined by an arc. The directed networkx.clustering (Fagiolo 2007) is another measure, which
-    counts directed triangles. Parallel arcs count once, self-loops not at all. `backend` names the kernels, "auto"
-    takes the best.
+    vertex, the fraction joined by an arc. The directed networkx.clustering is another measure, see `clustering`.
+    Parallel arcs count once, self-loops not at all. `backend` names the kernels, "auto" takes the best.
     """
     arcs = tg.primitives.intersect.arcs_among_neighbors(graph, backend=backend)
     degree = graph.to_undirected().without_self_loops().out_degree
     pairs = (degree * (degree - 1)).clamp(min=1)
     return arcs.to(torch.float64) / pairs
+
+
+def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
+    """The clustering coefficient of each vertex, float64 [n], as networkx.clustering: 0 where there is no pair.
+
+    Directed, of the triangles that the arcs at a vertex could close, those that are there, in all eight ways to
+    direct their arcs (Fagiolo, Physical Review E 2007). `weighted`: a triangle counts by the geometric mean of its
+    weights, divided by the largest weight (Onnela et al., Physical Review E 2005); without weights each is 1.
+    Parallel arcs count once, with the first weight, and self-loops not at all.
+    """
+    arcs = _simple_arcs(graph)
+    value = torch.ones(arcs.num_arcs, dtype=torch.float64, device=arcs.device)
+    if weighted and arcs.weights is not None and arcs.num_arcs:
+        weight = arcs.weights.to(torch.float64)
+        value = (weight / weight.max()).abs().pow(1 / 3) * weight.sign()
+    undirected = arcs
+    if graph.directed:
+        undirected = tg.Graph(arcs.offset, arcs.neighbors, value).to_undirected("sum")
+        value = value if undirected.weights is None else undirected.weights
+    triangles = tg.primitives.triangle_edges.triangle_products(undirected, value)
+    if not graph.directed:
+        pairs = arcs.out_degree * (arcs.out_degree - 1)
+        return _ratio(2 * triangles, pairs)
+    total, mutual = arcs.out_degree + arcs.in_degree, arcs.out_degree + arcs.in_degree - undirected.out_degree
+    return _ratio(triangles, total * (total - 1) - 2 * mutual)
+
+
+def average_clustering(graph: tg.Graph, *, weighted: bool = False, count_zeros: bool = True) -> float:
+    """The mean of `clustering` over the vertices; without `count_zeros` over those where it is not 0."""
+    found = clustering(graph, weighted=weighted)
+    found = found if count_zeros else found[found != 0]
+    return float(found.mean()) if len(found) else 0.0
+
+
+def transitivity(graph: tg.Graph) -> float:
+    """The fraction of the paths of two edges whose ends are neighbours: three times the number of triangles over that
+    of the paths (Newman, Watts and Strogatz, PNAS 2002); 0 without paths.
+
+    Directions are ignored; parallel edges count once, self-loops not at all.
+    """
+    undirected = graph.to_undirected().without_self_loops()
+    paths = undirected.out_degree * (undirected.out_degree - 1) // 2
+    triangles = int(tg.primitives.intersect.triangles(undirected))
+    return 3 * triangles / max(int(paths.sum()), 1)
+
+
+def square_clustering(graph: tg.Graph) -> Tensor:
+    """The fraction of the squares at each vertex that are there of those that there could be, float64 [n]: the
+    clustering of bipartite graphs (Lind, Gonzalez and Herrmann, Physical Review E 2005), as networkx.
+
+    A pair u, w of neighbours of v with q further common neighbours closes q squares, and could close one with each
+    other neighbour of u and of w but those that are squares already. Undirected graphs only; parallel edges count
+    once, self-loops not at all. O(a m) with arboricity a, at most m^1.5.
+    """
+    graph = tg.primitives.simple_graph.simple(graph)
+    degree = graph.out_degree
+    squares = tg.primitives.triangle_edges.squares(graph)
+    around = tg.aggregate(graph, degree, "sum")
+    triangles = tg.primitives.intersect.triangles(graph, per_vertex=True)
+    possible = (degree - 1) * around - degree * (degree - 1) - 2 * triangles - squares
+    return _ratio(squares, possible)
+
+
+def _simple_arcs(graph: tg.Graph) -> tg.Graph:
+    """Without self-loops and parallel arcs, of which the first stays."""
+    if not graph.directed:
+        return tg.primitives.simple_graph.simple(graph)
+    return tg.primitives.simple_graph.merged(graph).without_self_loops()
+
+
+def _ratio(part: Tensor, whole: Tensor) -> Tensor:
+    """part / whole, and 0 where there is nothing to have a part of."""
+    return torch.where(whole > 0, part.to(torch.float64) / whole.clamp(min=1), 0)

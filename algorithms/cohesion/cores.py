@@ -1,7 +1,9 @@
 """Core numbers: how deep in the densest part of the graph each vertex lies (Seidman, Social Networks 1983).
 
 Vertices of least degree are removed one after the other; the core number of a vertex is the largest degree at which
-one had been removed by then. O(n + m) with the vertices in buckets by degree (Batagelj and Zaversnik 2003).
+one had been removed by then. O(n + m) with the vertices in buckets by degree (Batagelj and Zaversnik 2003). The onion
+decomposition tells, beside, how early each vertex of a core was removed (Hebert-Dufresne, Grochow and Allard,
+Scientific Reports 2016).
 """
 
 from __future__ import annotations
@@ -19,3 +21,29 @@ def core_number(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     count twice. Parallel arcs count once, self-loops not at all. `backend` names the kernels, "auto" takes the best.
     """
     return tg.primitives.k_core.core_numbers(graph, backend=backend)
+
+
+def k_core(graph: tg.Graph, k: int | None = None) -> tg.Graph:
+    """The largest subgraph whose vertices all have degree `k` or more in it (None: the innermost that there is), as
+    networkx.k_core. Its vertices keep their ids; degrees are those of `core_number`."""
+    core = core_number(graph)
+    return graph.subgraph(core >= (_deepest(core) if k is None else k))
+
+
+def k_shell(graph: tg.Graph, k: int | None = None) -> tg.Graph:
+    """The subgraph of the vertices of core number `k` (None: the largest that there is), as networkx.k_shell."""
+    core = core_number(graph)
+    return graph.subgraph(core == (_deepest(core) if k is None else k))
+
+
+def onion_layers(graph: tg.Graph) -> Tensor:
+    """The layer of each vertex in the onion decomposition, int64 [n], from 1 on, as networkx.onion_layers: in turn,
+    all vertices whose degree among those left is at most the core number reached are removed as one layer.
+
+    Undirected graphs only; parallel edges count once, self-loops not at all. O(n + m).
+    """
+    return tg.primitives.k_core.onion_layers(tg.primitives.simple_graph.simple(graph))[1]
+
+
+def _deepest(core: Tensor) -> int:
+    return int(core.max()) if len(core) else 0

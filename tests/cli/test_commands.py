@@ -114,12 +114,31 @@ def test_hits_writes_both_scores(file, tmp_path):
     assert table[["hub", "authority"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["louvain", "leiden", "label-propagation"])
+def test_communities_are_named_by_their_smallest_vertices(name, file, tmp_path):
+    output = tmp_path / "found.csv"
+    shown = tgraph(name, file, "--undirected", "--output", output, "--seed", "3")
+    assert "2 communities, the largest of 4 of 6 vertices, modularity 0.3200 of" in shown
+    assert column(output, "community") == {10: 10, 20: 10, 30: 10, 40: 10, 50: 50, 60: 50}
+
+
 # What is no command, and why.
 NO_COMMAND = {
+    "louvain_levels": "louvain gives the last of them",
+    "modularity": "of a partition, which the commands of communities print",
+    "partition_quality": "of a partition",
+    "community_cuts": "of a partition",
     "astar_path": "its bounds are a tensor",
     "shortest_path_length": "path tells it",
     "maximum_flow_value": "flow tells it",
     "minimum_cut_value": "cut tells it",
+    "average_clustering": "clustering tells it",
+    "k_core": "a part of what cores tells",
+    "k_shell": "a part of what cores tells",
+    "k_truss": "a part of what trusses tells",
+    "k_clique_count": "its number of vertices has no default",
+    "maximal_clique_sizes": "a part of what cliques tells",
+    "maximum_spanning_forest": "spanning-forest with other weights",
     **dict.fromkeys(
         ("jaccard", "overlap", "sorensen", "cosine", "common_neighbors", "adamic_adar", "resource_allocation"),
         "of given pairs; similar has the best by each of these measures",
@@ -208,6 +227,36 @@ def test_betweenness_draws_sources(file):
     shown = tgraph("betweenness", file, "--undirected", "--k", 6, "--seed", 1, "--endpoints")
     assert shown.splitlines()[-1] == tgraph("betweenness", file, "--undirected", "--endpoints").splitlines()[-1]
     assert "k: 7 of the 6 vertices cannot be drawn" in fails("betweenness", file, "--k", 7)
+
+
+@pytest.mark.parametrize("output", ["found.csv", "found.parquet"])
+def test_values_of_edges(file, tmp_path, output):
+    shown = tgraph("edge-betweenness", file, "--undirected", "--no-normalized", "--output", tmp_path / output)
+    assert "top 5: 20 - 40 (3), 10 - 20 (2)" in shown
+    read = pandas.read_csv if output.endswith("csv") else pandas.read_parquet
+    table = read(tmp_path / output).set_index(["source", "target"])["betweenness"]
+    assert table.to_dict() == {(10, 20): 2, (10, 30): 1, (20, 30): 2, (20, 40): 3, (50, 60): 1}
+
+
+CENTRALITIES = (
+    "degree",
+    "closeness",
+    "harmonic",
+    "eigenvector",
+    "katz",
+    "laplacian",
+    "subgraph",
+    "load",
+    "percolation",
+)
+
+
+@pytest.mark.parametrize("name", CENTRALITIES)
+def test_centralities_rank_the_hub_of_a_star_first(name, tmp_path):
+    path, output = tmp_path / "star.el", tmp_path / "found.csv"
+    path.write_text("7 1\n7 2\n7 3\n7 4\n")
+    assert "top 5: 7 (" in tgraph(name, path, "--undirected", "--output", output)
+    assert len(column(output, name)) == 5
 
 
 # ---- what was read ------------------------------------------------------------------------------------------------

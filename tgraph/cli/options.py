@@ -104,7 +104,6 @@ OPTIONS: dict[str, Any] = {
     "seed": Annotated[int | None, typer.Option(help="Another seed draws others.")],
     "normalized": Annotated[bool, typer.Option(help="Scale: by the pairs of vertices, the norm or the total.")],
     "endpoints": Annotated[bool, typer.Option("--endpoints", help="Count a path for its ends too.")],
-    "iterations": Annotated[int, typer.Option(min=0, help="Stop after so many, if labels still change.")],
     "direction": Annotated[str, typer.Option(help="Count the arcs of both directions, in or out.")],
     "wf_improved": Annotated[bool, typer.Option(help="Scale by the share of the vertices that reach it.")],
     "alpha": Annotated[float, typer.Option(help="What each further step of a walk multiplies it by.")],
@@ -113,4 +112,7 @@ OPTIONS: dict[str, Any] = {
     "new_links": Annotated[bool, typer.Option("--new-links", help="Leave out pairs that an edge joins.")],
     "radius": Annotated[int, typer.Option(min=0, help="Go no farther than so many hops.")],
     "method": Annotated[str, typer.Option(help="How to compute it; auto goes by the size of the graph.")],
+    "iterations": Annotated[int, typer.Option(min=0, help="Stop after so many, if anything still changes.")],
+    "resolution": Annotated[float, typer.Option(min=0, help="More favours smaller communities, less larger ones.")],
+    "max_level": Annotated[int | None, typer.Option(min=1, help="The largest number of levels.")],
 }

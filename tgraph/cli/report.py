@@ -111,6 +111,12 @@ def groups(one: str, several: str) -> Callable[[tg.Graph, Tensor], str]:
     return finding
 
 
+def communities(graph: tg.Graph, community: Tensor) -> str:
+    """How many communities there are, the size of the largest, and the modularity of an unweighted graph."""
+    counted = groups("community", "communities")(graph, community)
+    return f"{counted}, modularity {tg.algorithms.modularity(graph, community):.4f} of edges without weights"
+
+
 def triangles(graph: tg.Graph, triangles: Any) -> str:
     """How many triangles there are, and who is in most."""
     counted = int(triangles.sum()) // 3

@@ -25,8 +25,11 @@ def key(seed: int, purpose: int = 0) -> int:
     return int(mix(mix(state + GOLDEN) + np.uint64(purpose)).view(np.int64)[0])
 
 
-def words(key: int, counter: Tensor) -> Tensor:
-    """The words of the stream `key` at the `counter`s, int64 of any shape: 64 random bits each, int64 of that shape."""
+def words(key: int | Tensor, counter: Tensor) -> Tensor:
+    """The words of the stream `key` at the `counter`s, int64 of any shape: 64 random bits each, int64 of that shape.
+
+    As a tensor, `key` has a stream for each counter.
+    """
     word = (counter + 1) * _signed(GOLDEN) + key
     for shift, factor in zip((30, 27), FACTORS, strict=True):
         word = (word ^ _shifted(word, shift)) * _signed(factor)

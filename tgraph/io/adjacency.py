@@ -78,7 +78,9 @@ def _nodes(G: networkx.Graph) -> Sequence[Any]:
 
 
 def _in_order(dicts: Mapping[Any, Any], nodes: Sequence[Any]) -> list[Any]:
-    return list(dicts.values()) if list(dicts) == list(nodes) else [dicts[node] for node in nodes]
+    """The dicts of all nodes; what networkx's views filter becomes dicts, since their lengths count what they hide."""
+    rows = list(dicts.values()) if list(dicts) == list(nodes) else [dicts[node] for node in nodes]
+    return rows if set(map(type, rows)) <= {dict} else list(map(dict, rows))
 
 
 def _read_rows(

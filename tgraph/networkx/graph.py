@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import networkx as nx
@@ -14,6 +15,7 @@ from tgraph.core.building import sorting
 from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
+from tgraph.networkx.degrees import counted
 from tgraph.networkx.nodes import Nodes
 from tgraph.networkx.views import NodeDicts, Rows, refuse
 
@@ -83,6 +85,11 @@ class Graph(nx.Graph):
         """The nodes by vertex, and vertices by node."""
         return self._keep("labels", lambda: Nodes(self._tensors.nodes))
 
+    @property
+    def loops(self) -> Tensor:
+        """The number of self-loops of each vertex, int64 [n]."""
+        return self._keep("loops", lambda: _loops(self.structure.decoded()))
+
     def edge_column(self, attribute: Any) -> Column | None:
         """The values of an attribute for each arc of `structure`; None where no edge has it."""
         return self._tensors.edge_columns.get(attribute)
@@ -148,9 +155,47 @@ class Graph(nx.Graph):
         """The number of edges, or of those between two nodes."""
         return self.structure.num_edges if u is None else super().number_of_edges(u, v)
 
+    def size(self, weight: Any = None) -> Any:
+        """The number of edges, or the sum of their weights."""
+        return self.structure.num_edges if weight is None else super().size(weight)
+
+    @property
+    def degree(self) -> Any:
+        """The degree of each node, a view as networkx's."""
+        return self._keep("degree", lambda: counted(super(Graph, self).degree))
+
+    # ---- graphs of this one ------------------------------------------------------------------------------------
+
     def copy(self: G, as_view: bool = False) -> G:
         """The same graph with attributes of its own; the tensors, which nothing changes, are shared."""
         return type(self).of(self._tensors, self.graph if as_view else dict(self.graph))
+
+    def subgraph(self, nodes: Any) -> Graph:
+        """The graph of these nodes and the edges between them, as it is now; only their rows are read."""
+        return _converted(self._as_plain().subgraph(nodes))
+
+    def edge_subgraph(self, edges: Any) -> Graph:
+        """The graph of these edges and their nodes, as it is now."""
+        return _converted(self._as_plain().edge_subgraph(edges))
+
+    def to_undirected(self, *args: Any, **options: Any) -> Graph:
+        """The undirected graph; what networkx gives as a view is a graph of its own."""
+        return _converted(self._as_plain().to_undirected(*args, **options))
+
+    def to_directed(self, as_view: bool = False) -> Graph:
+        """The graph with both arcs of every edge."""
+        arcs = self.structure if self.is_directed() else _directed(self.structure.decoded())
+        kept = replace(self._tensors, graph=arcs, back_order=None)  # as networkx's copy, arcs by source
+        return CLASSES[True, self.is_multigraph()].of(kept, dict(self.graph))
+
+    def _as_plain(self) -> nx.Graph:
+        """networkx's own graph of these views, whose methods read them."""
+        plain = object.__new__(self._plain)
+        plain.__init__()
+        plain.graph, plain._node, plain._adj = self.graph, self._node, self._adj
+        if self.is_directed():
+            plain._pred = self._pred
+        return plain
 
     add_node = add_nodes_from = remove_node = remove_nodes_from = refuse
     add_edge = add_edges_from = add_weighted_edges_from = remove_edge = remove_edges_from = refuse
@@ -178,6 +223,32 @@ class DiGraph(Graph, nx.DiGraph):
         back = arcs.transpose()
         return Rows(back, self.labels, self.is_multigraph(), kept.back_order, places, kept.edge_columns, kept.keys)
 
+    @property
+    def in_degree(self) -> Any:
+        """The edges that reach each node, a view as networkx's."""
+        return self._keep("in_degree", lambda: counted(super(Graph, self).in_degree))
+
+    @property
+    def out_degree(self) -> Any:
+        """The edges that leave each node, a view as networkx's."""
+        return self._keep("out_degree", lambda: counted(super(Graph, self).out_degree))
+
+    def reverse(self: G, copy: bool = True) -> G:
+        """The graph with every edge reversed."""
+        kept = self._tensors
+        arcs = kept.graph.decoded()
+        number = arcs.transpose_permutation
+        found = Adjacency(
+            _directed(arcs.transpose()),
+            kept.nodes,
+            None if copy else kept.back_order,  # networkx adds the edges of a copy in the order of their sources
+            kept.order,
+            {name: column.take(number) for name, column in kept.edge_columns.items()},
+            kept.node_columns,
+            None if kept.keys is None else kept.keys[number.cpu().numpy()],
+        )
+        return type(self).of(found, dict(self.graph) if copy else self.graph)
+
 
 class MultiGraph(Graph, nx.MultiGraph):
     """An undirected graph with parallel edges in tensors; see `Graph`."""
@@ -196,6 +267,20 @@ CLASSES = {
     for cls in (Graph, DiGraph, MultiGraph, MultiDiGraph)
 }
 _NO_ATTRIBUTE = object()
+
+
+def _converted(plain: nx.Graph) -> Graph:
+    tensors = adjacency.read(plain, None, None)
+    return CLASSES[plain.is_directed(), plain.is_multigraph()].of(tensors, plain.graph)
+
+
+def _loops(arcs: tg.Graph) -> Tensor:
+    rows = sorting.expand_rows(arcs.offset, arcs.neighbors.dtype)
+    return torch.bincount(rows[rows == arcs.neighbors], minlength=arcs.num_vertices)
+
+
+def _directed(arcs: tg.Graph) -> tg.Graph:
+    return tg.Graph(arcs.offset, arcs.neighbors)
 
 
 def _wrapped(graph: tg.Graph, cls: type[Graph]) -> Adjacency:

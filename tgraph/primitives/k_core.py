@@ -7,6 +7,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
+from tgraph.kernels.portable.cohesion import onion as operators
 
 
 def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:
@@ -17,3 +18,14 @@ def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:
     """
     graph = graph.decoded()
     return choose(backend, Call("peel", graph.neighbors)).run(graph)
+
+
+def onion_layers(graph: Graph) -> tuple[Tensor, Tensor]:
+    """The core number and the layer of each vertex, int64 [n] each; layers count from 1.
+
+    A layer is removed at once: all vertices left of degree at most the level, which rises where there are none. A
+    vertex has at most as many neighbours in its own and later layers as its core number, so that the layers are a
+    degeneracy order. `graph` is undirected without parallel edges and self-loops. O(n + m).
+    """
+    graph.ensure_valid()
+    return operators.onion(graph.offset, graph.neighbors)

@@ -18,8 +18,8 @@ import tgraph as tg
 from tgraph.algorithms import betweenness
 from tgraph.errors import ArgumentError
 
-module = sys.modules["tgraph.algorithms.betweenness"]  # the name is that of the function
-LAGRAPH = Path(__file__).parents[3] / "shared" / "data" / "conformance" / "lagraph"
+module = sys.modules["tgraph.algorithms.centrality.betweenness"]  # the name is that of the function
+LAGRAPH = Path(__file__).parents[4] / "shared" / "data" / "conformance" / "lagraph"
 
 
 def twin(graph):

@@ -4,10 +4,10 @@ import networkx as nx
 import pytest
 import torch
 from hypothesis import given
-from strategies import graphs, grid, random_graph, simple_twin
+from strategies import graphs, grid, random_graph, simple_twin, threads
 
 import tgraph as tg
-from tgraph.algorithms import core_number
+from tgraph.algorithms import core_number, k_core, k_shell, onion_layers
 
 
 def expected(graph):
@@ -42,3 +42,33 @@ def test_the_smallest_graphs(backend):
         assert core_number(tg.Graph.from_edges([], [], num_vertices=n), backend=backend).tolist() == [0] * n
     assert core_number(tg.Graph.from_edges([0, 1], [1, 0]), backend=backend).tolist() == [2, 2]
     assert core_number(tg.Graph.from_edges([0, 0, 0], [1, 1, 0]), backend=backend).tolist() == [1, 1]
+
+
+@given(graphs(directed=False))
+def test_layers_equal_networkx(graph):
+    layer = nx.onion_layers(simple_twin(graph))
+    assert onion_layers(graph).tolist() == [layer[v] for v in range(graph.num_vertices)]
+
+
+def test_layers_of_a_larger_graph(kernels):
+    graph = random_graph(300, 6000, seed=3, directed=False)
+    layer = nx.onion_layers(simple_twin(graph))
+    assert onion_layers(graph).tolist() == [layer[v] for v in range(graph.num_vertices)]
+
+
+def test_threads_change_no_layer():
+    graph = tg.generators.rmat(12)
+    with threads(1):
+        alone = onion_layers(graph)
+    with threads(3):
+        assert torch.equal(onion_layers(graph), alone)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_cores_and_shells_keep_ids(directed):
+    graph = random_graph(60, 400, seed=4, directed=directed)
+    core = torch.tensor(expected(graph))
+    for k in (None, 1, 5):
+        level = int(core.max()) if k is None else k
+        for found, kept in ((k_core(graph, k), core >= level), (k_shell(graph, k), core == level)):
+            assert torch.equal(found.ids(torch.arange(found.num_vertices)), kept.nonzero().squeeze(1))

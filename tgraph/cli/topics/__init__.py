@@ -1,7 +1,18 @@
 """The commands that run algorithms, by topic: one for everything in tgraph.algorithms."""
 
 from tgraph.cli.command import Algorithm
-from tgraph.cli.topics import centrality, cohesion, community, components, distances, flow, paths, similarity, structure
+from tgraph.cli.topics import (
+    centrality,
+    cohesion,
+    community,
+    components,
+    distances,
+    flow,
+    paths,
+    sets,
+    similarity,
+    structure,
+)
 
 # By the heading under which the command lists them.
 TOPICS: dict[str, dict[str, Algorithm]] = {
@@ -12,6 +23,7 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
     "Centralities": centrality.COMMANDS,
     "Communities": community.COMMANDS,
     "Cohesion": cohesion.COMMANDS,
+    "Trees, sets and matchings": sets.COMMANDS,
     "Similarity": similarity.COMMANDS,
     "Structure": structure.COMMANDS,
 }

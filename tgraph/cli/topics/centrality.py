@@ -1,7 +1,7 @@
 """Centralities, as commands."""
 
 from tgraph import algorithms
-from tgraph.cli import report
+from tgraph.cli import edges, report
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
@@ -24,7 +24,28 @@ COMMANDS = {
         "How many shortest paths pass through every vertex.",
         report.ranks,
         report.column("betweenness"),
-        ("k", "seed", "normalized", "endpoints"),
+        ("k", "seed", "normalized", "weighted", "endpoints"),
+    ),
+    "edge-betweenness": Algorithm(
+        algorithms.edge_betweenness,
+        "How many shortest paths go along every edge.",
+        edges.ranks,
+        edges.column("betweenness"),
+        ("k", "seed", "normalized", "weighted"),
+    ),
+    "load": Algorithm(
+        algorithms.load,
+        "How much passes through every vertex where all send to all.",
+        report.ranks,
+        report.column("load"),
+        ("weighted", "normalized"),
+    ),
+    "percolation": Algorithm(
+        algorithms.percolation,
+        "Betweenness of every vertex where all are percolated alike.",
+        report.ranks,
+        report.column("percolation"),
+        ("weighted",),
     ),
     "degree": Algorithm(
         algorithms.degree_centrality,

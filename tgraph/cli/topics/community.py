@@ -12,4 +12,25 @@ COMMANDS = {
         report.group_column("community"),
         ("iterations",),
     ),
+    "label-propagation": Algorithm(
+        algorithms.label_propagation,
+        "Communities by asynchronous label propagation.",
+        report.communities,
+        report.group_column("community"),
+        ("weighted", "seed", "iterations"),
+    ),
+    "louvain": Algorithm(
+        algorithms.louvain,
+        "Communities of high modularity by the Louvain method.",
+        report.communities,
+        report.group_column("community"),
+        ("weighted", "resolution", "seed", "max_level"),
+    ),
+    "leiden": Algorithm(
+        algorithms.leiden,
+        "Connected communities of high modularity by the Leiden method.",
+        report.communities,
+        report.group_column("community"),
+        ("weighted", "resolution", "seed", "iterations"),
+    ),
 }

@@ -27,6 +27,8 @@ from tgraph.kernels.native.analytics import (
     label_propagation,
     level_accumulate,
     multi_source,
+    path_counts,
+    search,
     union_find,
 )
 from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
@@ -34,26 +36,40 @@ from tgraph.kernels.native.analytics.k_core import peel
 from tgraph.kernels.native.analytics.label_propagation import vote
 from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.native.analytics.multi_source import count_levels
+from tgraph.kernels.native.analytics.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.analytics.union_find import join, outside
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
+from tgraph.kernels.native.cohesion import cliques, peeling
+from tgraph.kernels.native.community import communities
+from tgraph.kernels.native.community.communities import (
+    contract_groups,
+    move_vertices,
+    number_groups,
+    sum_inside,
+)
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
+from tgraph.kernels.native.dicts import dicts
 from tgraph.kernels.native.flow import max_flow as flows
 from tgraph.kernels.native.flow.max_flow import max_flow
 from tgraph.kernels.native.geometry import repulsion
 from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
+from tgraph.kernels.native.matching import matching
 from tgraph.kernels.native.paths import shortest_paths
 from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
+from tgraph.kernels.native.sets import independent_set
+from tgraph.kernels.native.trees import boruvka
 
 __all__ = [
+    "add_along_arcs",
     "affine_step",
     "aggregate",
     "argreduce",
@@ -61,9 +77,11 @@ __all__ = [
     "attend_backward",
     "attention_weights",
     "bellman_ford",
+    "contract_groups",
     "convert",
     "count_arcs_among",
     "count_levels",
+    "count_paths",
     "count_triangles",
     "dot_pairs",
     "fewest_hops",
@@ -74,9 +92,11 @@ __all__ = [
     "k_shortest",
     "levels",
     "max_flow",
+    "move_vertices",
     "name",
     "nearest_rows",
     "number",
+    "number_groups",
     "outside",
     "parents",
     "peel",
@@ -88,6 +108,7 @@ __all__ = [
     "segment_argreduce",
     "shortest_path",
     "spgemm",
+    "sum_inside",
     "sweep",
     "unavailable",
     "vote",
@@ -125,6 +146,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "sweep": level_accumulate.refuses,
     "count_arcs_among": intersect.refuses,
     "count_levels": multi_source.refuses,
+    "add_along_arcs": path_counts.refuses,
+    "count_paths": path_counts.refuses,
     "count_triangles": intersect.refuses,
     "dot_pairs": products_of_matrices.refuses,
     "nearest_rows": products_of_matrices.refuses,
@@ -137,6 +160,10 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "k_shortest": shortest_paths.refuses,
     "max_flow": flows.refuses,
     "vote": label_propagation.refuses,
+    "contract_groups": communities.refuses,
+    "move_vertices": communities.refuses,
+    "number_groups": communities.refuses,
+    "sum_inside": communities.refuses,
     "fill": values.refuses,
     "number": values.refuses,
     "replace": values.refuses,
@@ -149,6 +176,10 @@ for _module in (
     repulsion,
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
+    *(blocks, search),
+    dicts,
     blocks,
+    *(cliques, peeling),
+    *(boruvka, independent_set, matching),
 ):
     BACKENDS[name].operators.update(_module.OPERATORS)

@@ -8,11 +8,18 @@ from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.algebra.dot import dot_pairs
 from tgraph.kernels.portable.algebra.nearest import nearest_rows
 from tgraph.kernels.portable.algebra.spgemm import spgemm
+from tgraph.kernels.portable.analytics.communities import (
+    contract_groups,
+    move_vertices,
+    number_groups,
+    sum_inside,
+)
 from tgraph.kernels.portable.analytics.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.portable.analytics.k_core import peel
 from tgraph.kernels.portable.analytics.label_propagation import vote
 from tgraph.kernels.portable.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.portable.analytics.multi_source import count_levels
+from tgraph.kernels.portable.analytics.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
@@ -23,6 +30,7 @@ from tgraph.kernels.portable.shortest_paths import bellman_ford, fewest_hops, k_
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [
+    "add_along_arcs",
     "affine_step",
     "aggregate",
     "argreduce",
@@ -30,9 +38,11 @@ __all__ = [
     "attend_backward",
     "attention_weights",
     "bellman_ford",
+    "contract_groups",
     "convert",
     "count_arcs_among",
     "count_levels",
+    "count_paths",
     "count_triangles",
     "dot_pairs",
     "fewest_hops",
@@ -42,9 +52,11 @@ __all__ = [
     "k_shortest",
     "levels",
     "max_flow",
+    "move_vertices",
     "name",
     "nearest_rows",
     "number",
+    "number_groups",
     "outside",
     "parents",
     "peel",
@@ -55,6 +67,7 @@ __all__ = [
     "replace",
     "shortest_path",
     "spgemm",
+    "sum_inside",
     "sweep",
     "vote",
 ]

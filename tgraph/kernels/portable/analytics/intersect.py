@@ -18,11 +18,11 @@ PAIRS = 1 << 21
 
 def count_triangles(graph: Graph, per_vertex: bool) -> Tensor:
     """Triangles of an undirected graph, int64 [], or those at each vertex, int64 [n]."""
-    vertices, source, key, _ = _towards_hubs(graph)
+    vertices, source, key, _ = towards_hubs(graph)
     total = torch.zeros((), dtype=torch.int64, device=graph.device)
     found = torch.zeros(graph.num_vertices if per_vertex else 0, dtype=torch.int64, device=graph.device)
     target = key % max(graph.num_vertices, 1)
-    for first, second, _ in _closed_pairs(graph.num_vertices, source, key):
+    for first, second, _ in closed_pairs(graph.num_vertices, source, key):
         total += len(first)
         if per_vertex:
             for corner in (source[first], target[first], target[second]):
@@ -35,17 +35,17 @@ def count_arcs_among(graph: Graph) -> Tensor:
 
     An edge that is stored more than once counts twice: it stands for an arc either way.
     """
-    vertices, source, key, copies = _towards_hubs(graph)
+    vertices, source, key, copies = towards_hubs(graph)
     weight = copies.clamp(max=2)
     found = torch.zeros(graph.num_vertices, dtype=torch.int64, device=graph.device)
     target = key % max(graph.num_vertices, 1)
-    for first, second, third in _closed_pairs(graph.num_vertices, source, key):
+    for first, second, third in closed_pairs(graph.num_vertices, source, key):
         for corner, opposite in ((source[first], third), (target[first], second), (target[second], first)):
             found.index_add_(0, corner, weight[opposite])
     return torch.empty_like(found).index_copy_(0, vertices, found)
 
 
-def _towards_hubs(graph: Graph) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def towards_hubs(graph: Graph) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The different edges as arcs from lower to higher rank by degree: (vertices [n] by rank, source [e], key [e],
     copies [e]). The key of u -> v is u n + v; keys ascend. `copies` says how often an edge is stored."""
     n = graph.num_vertices
@@ -58,7 +58,7 @@ def _towards_hubs(graph: Graph) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return vertices, key // max(n, 1), key, copies
 
 
-def _closed_pairs(n: int, source: Tensor, key: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def closed_pairs(n: int, source: Tensor, key: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """The triangles as positions [t] of their arcs u -> v, u -> w and v -> w, some at a time."""
     end = torch.searchsorted(source, source, right=True)  # where the row of each arc ends
     position = torch.arange(len(key), device=key.device)

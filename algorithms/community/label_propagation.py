@@ -1,0 +1,34 @@
+"""Communities by asynchronous label propagation (Raghavan, Albert, Kumara, "Near linear time algorithm to detect
+community structures in large-scale networks", Physical Review E 2007).
+
+Every vertex begins with a label of its own, and again and again takes the label that the arcs to its neighbours give
+most weight, its own among equals, else one drawn at random. Labels that changed are seen by those who come next, until
+every vertex has a label that none exceeds. It is the local moving of `louvain` without its null model, in batches that
+a hash deals. O(m) for each sweep; few are needed.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.community.louvain import check, named
+
+
+def label_propagation(
+    graph: tg.Graph, *, weighted: bool = False, seed: int = 0, iterations: int = 100, backend: str = "auto"
+) -> Tensor:
+    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+
+    weighted : edges count by graph.weights. seed : another one breaks ties otherwise. iterations : the largest number
+    of sweeps. In a directed graph an arc counts for both of its ends. The synchronous variant is `cdlp`.
+    Raises ArgumentError for weights that are negative or not finite, and iterations below 1.
+    """
+    check(0.0, iterations, "iterations")
+    arcs = tg.primitives.communities.quotient(graph, weighted=weighted, backend=backend)
+    alone = torch.arange(graph.num_vertices, device=graph.device)
+    community, _ = tg.primitives.communities.move(
+        arcs, alone, resolution=0.0, seed=seed, sweeps=iterations, backend=backend
+    )
+    return named(community, backend)

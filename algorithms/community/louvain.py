@@ -1,0 +1,87 @@
+"""Communities by the Louvain method (Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communities in large
+networks", 2008).
+
+Every vertex begins in a community of its own. Again and again:
+
+    move      vertices to the community of a neighbour for which modularity gains most, until hardly any gains;
+    contract  each community to one vertex, arcs between communities to one that weighs as much,
+
+until nothing moves. Vertices do not move one by one but in batches dealt by a hash, those of a batch at once, so that
+the result is the same on any number of threads. O(m) for each sweep over the vertices.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+# A phase ends when a sweep moves at most this share of the vertices: the next levels do what is left at less cost.
+FEW_MOVES = 1e-3
+
+
+def louvain(
+    graph: tg.Graph,
+    *,
+    weighted: bool = False,
+    resolution: float = 1.0,
+    seed: int = 0,
+    max_level: int | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+
+    weighted : edges count by graph.weights. resolution : more than 1 favours smaller communities, less larger ones.
+    seed : another one gives another, similar partition. max_level : the largest number of levels. In a directed graph
+    directed modularity is maximised.
+    Raises ArgumentError for weights that are negative or not finite, a negative resolution, and a max_level below 1.
+    """
+    levels = louvain_levels(
+        graph, weighted=weighted, resolution=resolution, seed=seed, max_level=max_level, backend=backend
+    )
+    return levels[-1]
+
+
+def louvain_levels(
+    graph: tg.Graph,
+    *,
+    weighted: bool = False,
+    resolution: float = 1.0,
+    seed: int = 0,
+    max_level: int | None = None,
+    backend: str = "auto",
+) -> list[Tensor]:
+    """The partitions of the levels, finest first, each as `louvain` gives it, whose parameters are the same; one level
+    at least."""
+    check(resolution, max_level, "max_level")
+    steps = tg.primitives.communities
+    arcs = steps.quotient(graph, weighted=weighted, backend=backend)
+    held = torch.arange(graph.num_vertices, device=graph.device)  # the vertex of the present level that each is part of
+    levels: list[Tensor] = []
+    while max_level is None or len(levels) < max_level:
+        alone = torch.arange(arcs.num_vertices, device=graph.device)
+        community, moves = steps.move(
+            arcs, alone, resolution=resolution, seed=seed + len(levels), tolerance=FEW_MOVES, backend=backend
+        )
+        if not moves:
+            break
+        group, first = steps.number(community, backend=backend)
+        held = group[held]
+        levels.append(named(held, backend))
+        arcs = steps.contract(arcs, group, len(first), backend=backend)
+    return levels or [held]
+
+
+def named(group: Tensor, backend: str) -> Tensor:
+    """Each group by its smallest vertex, int64 [n]."""
+    group, first = tg.primitives.communities.number(group, backend=backend)
+    return first[group]
+
+
+def check(resolution: float, count: int | None, name: str) -> None:
+    """Raise ArgumentError for a resolution below 0, or a `count` that is given and below 1."""
+    if not resolution >= 0:
+        raise tg.errors.ArgumentError(f"resolution: expected 0 or more, got {resolution}")
+    if count is not None and (not isinstance(count, int) or count < 1):
+        raise tg.errors.ArgumentError(f"{name}: expected an int of 1 or more, got {count!r}")

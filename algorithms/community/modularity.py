@@ -1,0 +1,106 @@
+"""How good a partition is: modularity (Newman, "Analysis of weighted networks", 2004; directed: Leicht and Newman,
+2008; resolution: Reichardt and Bornholdt, 2006), coverage and performance (Fortunato, 2010), cuts and conductance.
+
+    Q = sum over the communities C of  inside(C) / m - resolution * out(C) * in(C) / m^2
+
+where inside(C) is the weight of the arcs from C to C, out(C) and in(C) that of the arcs which leave and reach vertices
+of C, and m that of all; of an undirected graph arcs both ways, a self-loop twice. O(n + m).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+
+class Quality(NamedTuple):
+    """coverage : the share of edges inside of communities. performance : the share of pairs of vertices that are
+    adjacent in one community, or in two communities and not adjacent."""
+
+    coverage: float
+    performance: float
+
+
+class Cuts(NamedTuple):
+    """Of each of k communities, ordered by their smallest vertices: `first`, int64 [k], that vertex; float64 [k] each:
+    `internal`, the weight of the edges inside; `external`, that of the edges that leave; `conductance`, the share of
+    `external` in the volume of the community or of the rest, whichever is smaller (NaN where that is 0)."""
+
+    first: Tensor
+    internal: Tensor
+    external: Tensor
+    conductance: Tensor
+
+
+def modularity(graph: tg.Graph, communities: Tensor, *, weighted: bool = False, resolution: float = 1.0) -> float:
+    """The modularity of a partition: 0 for one community of all, at most 1.
+
+    communities : integers [n], equal for the vertices of a community. weighted : edges count by graph.weights.
+    NaN for a graph without edges. Raises ArgumentError for communities of another shape or dtype, and for weights that
+    are negative or not finite.
+    """
+    group, first = _numbered(graph, communities)
+    inside, leaving, entering = _sums(graph, group, len(first), weighted)
+    total = float(leaving.sum())
+    if not total:
+        return float("nan")
+    return float(inside.sum()) / total - resolution * float((leaving / total * (entering / total)).sum())
+
+
+def partition_quality(graph: tg.Graph, communities: Tensor) -> Quality:
+    """Coverage and performance of a partition, as networkx counts them: a parallel edge each time, weights not at all.
+
+    communities : as in `modularity`. NaN where there are no edges, or no pairs.
+    """
+    group, first = _numbered(graph, communities)
+    arcs = int(tg.primitives.communities.inside(graph, group).sum())
+    within = arcs if graph.directed else arcs // 2
+    n, size = graph.num_vertices, torch.bincount(group, minlength=len(first))
+    pairs, between = n * (n - 1), n * n - int((size * size).sum())
+    if not graph.directed:
+        pairs, between = pairs // 2, between // 2
+    apart = between - (graph.num_edges - within)
+    coverage = within / graph.num_edges if graph.num_edges else float("nan")
+    return Quality(coverage, (within + apart) / pairs if pairs else float("nan"))
+
+
+def community_cuts(graph: tg.Graph, communities: Tensor, *, weighted: bool = False) -> Cuts:
+    """The edges inside of each community and out of it, and its conductance.
+
+    communities, weighted : as in `modularity`. Volumes are those of arcs that leave.
+    """
+    group, first = _numbered(graph, communities)
+    inside, leaving, _ = _sums(graph, group, len(first), weighted)
+    external, rest = leaving - inside, leaving.sum() - leaving
+    internal = inside if graph.directed else inside / 2
+    return Cuts(first, internal, external, external / torch.minimum(leaving, rest))
+
+
+def _sums(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each community the weight of the arcs inside, of those that leave its vertices, and that reach them."""
+    inside, everyone = tg.primitives.communities.inside, torch.zeros_like(group)
+
+    def by_group(values: Tensor) -> Tensor:
+        return values.new_zeros(count).index_add_(0, group, values)
+
+    held = by_group(inside(graph, group, weighted=weighted))
+    leaving = by_group(inside(graph, everyone, weighted=weighted))
+    if not graph.directed:
+        return held, leaving, leaving
+    return held, leaving, by_group(inside(graph.transpose(), everyone, weighted=weighted))
+
+
+def _numbered(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, Tensor]:
+    """The number of each vertex's community, and the first vertex of each."""
+    n = graph.num_vertices
+    if not isinstance(communities, Tensor) or communities.shape != (n,) or communities.is_floating_point():
+        got = f"{communities.dtype} {list(communities.shape)}" if isinstance(communities, Tensor) else repr(communities)
+        raise tg.errors.ArgumentError(f"communities: expected integers [{n}], one for each vertex, got {got}")
+    label = communities.to(graph.device, torch.int64)
+    if n and (int(label.min()) < 0 or int(label.max()) >= n):
+        label = label.unique(return_inverse=True)[1]
+    return tg.primitives.communities.number(label)

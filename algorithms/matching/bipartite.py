@@ -1,0 +1,64 @@
+"""Maximum matching and minimum vertex cover of a bipartite graph.
+
+Phases search all shortest augmenting paths and take as many disjoint ones as they can: O(m sqrt(n)) (Hopcroft and Karp,
+SIAM J. Computing 1973). What alternating paths from the vertices of the left that stay alone reach on the right, and
+the rest of the left, is a cover of as many vertices as the matching has edges, and so a least one (Koenig 1931).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+
+def maximum_bipartite_matching(graph: tg.Graph, left: Tensor | None = None) -> Tensor:
+    """The mate of each vertex in a matching of the most edges, int64 [n], -1 for those that have none.
+
+    `left`, bool [n], marks one of the sides; without it the sides are found, where the graph has two.
+
+    Raises ArgumentError for a directed graph, one that is not bipartite, and for a `left` with an edge within a side.
+    """
+    return _solve(graph, left)[1]
+
+
+def minimum_vertex_cover(graph: tg.Graph, left: Tensor | None = None) -> Tensor:
+    """The fewest vertices of which every edge of a bipartite graph has one, int64 [k] ascending; `left` as above."""
+    left, mate, reached = _solve(graph, left)
+    return ((mate >= 0) & (left != reached)).nonzero().squeeze(1)
+
+
+def _solve(graph: tg.Graph, left: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """(left, mate, reached)"""
+    tg.primitives.simple_graph.refuse_directed(graph)
+    left = _two_sides(graph) if left is None else torch.as_tensor(left, device=graph.device)
+    return left, *tg.primitives.matching.maximum_bipartite(graph, left)
+
+
+class _Hops(tg.Relaxation):
+    """The hops from the smallest vertex of each component."""
+
+    reduce, edge, weight = "min", "add", 1
+
+    def __init__(self, roots: Tensor):
+        self.roots = roots
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        values = torch.full((graph.num_vertices,), torch.iinfo(torch.int64).max, device=graph.device)
+        values[self.roots] = 0
+        return values, graph.select(self.roots)
+
+
+def _two_sides(graph: tg.Graph) -> Tensor:
+    """Every second vertex by hops from the smallest one of its component, which is a side if the graph has two."""
+    vertices = torch.arange(graph.num_vertices, device=graph.device)
+    roots = (tg.algorithms.wcc(graph) == vertices).nonzero().squeeze(1)
+    arcs = graph.decoded()
+    unweighted = tg.Graph(arcs.offset, arcs.neighbors, directed=False)
+    hops = tg.run(_Hops(roots), unweighted).values
+    left = hops % 2 == 0
+    source = left.repeat_interleave(arcs.out_degree, output_size=arcs.num_arcs)
+    if bool((source == left[arcs.neighbors]).any()):
+        raise tg.errors.ArgumentError("graph: it is not bipartite; some edges close a cycle of odd length")
+    return left

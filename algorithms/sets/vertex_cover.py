@@ -1,0 +1,27 @@
+"""A vertex cover: vertices of which every edge has one.
+
+The ends of a maximal matching are one, of at most twice the least size: every cover has an end of each of its edges
+(Gavril; Garey and Johnson 1979). O(m). For bipartite graphs `minimum_vertex_cover` finds the least.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+
+def vertex_cover(graph: tg.Graph, *, seed: int = 0) -> Tensor:
+    """Vertices of which every edge has one, int64 [k] ascending, at most twice as many as needed, a self-loop's among
+    them; another `seed` gives another.
+
+    Undirected graphs only.
+    """
+    covered = tg.primitives.matching.maximal(graph, seed) >= 0
+    if graph.num_self_loops:
+        arcs = graph.decoded()
+        vertices = torch.arange(graph.num_vertices, device=graph.device)
+        source = vertices.repeat_interleave(arcs.out_degree, output_size=arcs.num_arcs)
+        covered[source[source == arcs.neighbors]] = True
+    return covered.nonzero().squeeze(1)

@@ -1,0 +1,40 @@
+"""Minimum spanning forest: the lightest edges that keep every component connected (Boruvka 1926).
+
+Each tree takes its lightest edge to another tree, and all of these are merged at once, until none is left: at most
+log n rounds, O(m log n). An edge of equal weight comes first by its smaller, then its larger end, so that the forest
+is one and the same in every run.
+"""
+
+from __future__ import annotations
+
+import torch
+
+import tgraph as tg
+
+
+def minimum_spanning_forest(graph: tg.Graph) -> tg.Graph:
+    """The undirected graph on the same vertices whose edges are those of a minimum spanning forest: a tree for each
+    component, of the least sum of weights; without weights all edges are equal.
+
+    Raises ArgumentError for a directed graph, and for weights that are NaN.
+    """
+    return _forest(graph, 1)
+
+
+def maximum_spanning_forest(graph: tg.Graph) -> tg.Graph:
+    """The same of the largest sum of weights."""
+    return _forest(graph, -1)
+
+
+def _forest(graph: tg.Graph, sign: int) -> tg.Graph:
+    tg.primitives.simple_graph.refuse_directed(graph)
+    arcs = graph.decoded()
+    weights = arcs.weights
+    order = weights
+    if weights is not None and sign < 0:
+        order = -weights if weights.dtype.is_floating_point else -weights.to(torch.int64)
+    chosen = tg.primitives.spanning_forest.spanning_forest(arcs, order)
+    source = torch.searchsorted(arcs.offset, chosen, right=True) - 1
+    kept = None if weights is None else weights[chosen]
+    ends = source, arcs.neighbors[chosen]
+    return tg.Graph.from_edges(*ends, kept, num_vertices=graph.num_vertices, directed=False, vertices=graph.vertices)

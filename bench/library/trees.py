@@ -1,0 +1,102 @@
+"""Spanning forests, independent sets and matchings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tgraph as tg
+from bench.library import Row, anything, close
+
+
+def networkit_forest(system, _):
+    import networkit
+
+    return networkit.graph.KruskalMSF(system.weighted).run()
+
+
+def igraph_forest(system, _):
+    return system.graph, system.graph.spanning_tree(weights="weight", return_tree=False)
+
+
+def scipy_forest(system, _):
+    from scipy.sparse import csgraph
+
+    return csgraph.minimum_spanning_tree(system.weighted)
+
+
+def rustworkx_forest(system, _):
+    import rustworkx
+
+    return rustworkx.minimum_spanning_edges(system.graph, weight_fn=float)
+
+
+def networkit_set(system, _):
+    import networkit
+
+    return networkit.independentset.Luby().run(system.graph)
+
+
+def networkit_suitor(system, _):
+    import networkit
+
+    return networkit.matching.SuitorMatcher(system.weighted, False, False).run()
+
+
+def total(forest):
+    return float(forest.weights.sum()) / 2
+
+
+def matched(found):
+    mate, graph = found
+    arcs = graph.decoded()
+    source = np.repeat(np.arange(graph.num_vertices), arcs.out_degree.numpy())
+    chosen = mate.numpy()[source] == arcs.neighbors.numpy()
+    return float(arcs.weights.numpy()[chosen].sum()) / 2
+
+
+ROWS = {
+    "spanning forest": Row(
+        "minimum spanning forest",
+        {
+            "tgraph": lambda system, _: tg.algorithms.minimum_spanning_forest(system.weighted),
+            "networkit": networkit_forest,
+            "igraph": igraph_forest,
+            "scipy": scipy_forest,
+            "rustworkx": rustworkx_forest,
+        },
+        read={
+            "tgraph": total,
+            "networkit": lambda run: run.getForest().totalEdgeWeight(),
+            "igraph": lambda found: sum(found[0].es[found[1]]["weight"]),
+            "scipy": lambda forest: float(forest.sum()),
+            "rustworkx": lambda edges: sum(edge[2] for edge in edges),
+        },
+        agree=close,
+        directed=False,
+        largest={"rustworkx": 1 << 22},
+    ),
+    "independent set": Row(
+        "maximal independent set",
+        {
+            "tgraph": lambda system, _: tg.algorithms.maximal_independent_set(system.graph),
+            "networkit": networkit_set,
+        },
+        read={"tgraph": len, "networkit": sum},
+        agree=anything,
+        quality={"vertices": lambda system, size: float(size)},
+        directed=False,
+    ),
+    "heavy matching": Row(
+        "matching of half of the largest weight",
+        {
+            "tgraph": lambda system, _: (tg.algorithms.heavy_matching(system.weighted), system.weighted),
+            "networkit": networkit_suitor,
+        },
+        read={
+            "tgraph": matched,
+            "networkit": lambda run: run.getMatching().weight(),
+        },
+        agree=anything,
+        directed=False,
+    ),
+}

@@ -1,0 +1,70 @@
+"""Spanning forests against networkx, and their ties against the order of edges."""
+
+import networkx as nx
+import pytest
+import torch
+from hypothesis import given
+from strategies import arcs, graphs, grid, random_graph, threads
+
+import tgraph as tg
+from tgraph.algorithms import maximum_spanning_forest, minimum_spanning_forest
+from tgraph.errors import ArgumentError
+
+DTYPES = (None, torch.uint8, torch.int32, torch.int64, torch.float32, torch.float64)
+
+
+def in_order(graph, sign=1):
+    """The forest by a pass over the edges in order, by weight and then by ends (Kruskal)."""
+    tree = list(range(graph.num_vertices))
+    found = []
+    for weight, u, v in sorted((sign * weight, u, v) for u, v, weight in arcs(graph) if u < v):
+        if tree[u] != tree[v]:
+            found.append((u, v, sign * weight))
+            tree = [tree[u] if root == tree[v] else root for root in tree]
+    return sorted(found)
+
+
+def edges(forest):
+    return sorted((u, v, weight) for u, v, weight in arcs(forest) if u < v)
+
+
+@given(graphs(directed=False, dtypes=DTYPES, lowest=0))
+def test_forests_equal_kruskals(graph):
+    assert edges(minimum_spanning_forest(graph)) == in_order(graph)
+    assert edges(maximum_spanning_forest(graph)) == in_order(graph, -1)
+
+
+@pytest.mark.parametrize("graph", [random_graph(300, 3000, seed=1, directed=False, dtype=torch.int64), grid(20, 20)])
+def test_larger_graphs(graph, kernels):
+    assert edges(minimum_spanning_forest(graph)) == in_order(graph)
+
+
+def test_the_weight_equals_networkx():
+    graph = tg.generators.rmat(9, weighted=True)
+    expected = nx.minimum_spanning_tree(graph.to_networkx()).size("weight")
+    forest = minimum_spanning_forest(graph)
+    assert float(forest.weights.sum()) / 2 == expected and not forest.directed
+
+
+def test_threads_change_nothing():
+    for graph in (tg.generators.rmat(12, weighted=True), grid(200, 200, torch.int64)):
+        with threads(1):
+            alone = minimum_spanning_forest(graph)
+        with threads(3):
+            assert torch.equal(minimum_spanning_forest(graph).neighbors, alone.neighbors)
+
+
+def test_ids_and_layouts():
+    graph = tg.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=False, vertices=["a", "b", "c"])
+    assert minimum_spanning_forest(graph).vertices.tolist() == ["a", "b", "c"]
+    plain = tg.generators.rmat(7)
+    held = plain.to_format("virtual")
+    assert torch.equal(minimum_spanning_forest(held).neighbors, minimum_spanning_forest(plain).neighbors)
+
+
+def test_what_is_refused():
+    with pytest.raises(ArgumentError, match="to_undirected"):
+        minimum_spanning_forest(tg.Graph.from_edges([0], [1]))
+    with pytest.raises(ArgumentError, match="NaN"):
+        minimum_spanning_forest(tg.Graph.from_edges([0], [1], torch.tensor([float("nan")]), directed=False))
+    assert minimum_spanning_forest(tg.Graph.from_edges([], [], directed=False)).num_vertices == 0

@@ -1,0 +1,234 @@
+"""Each function that runs here gives what networkx's own gives, the same exceptions included, and did run here."""
+
+import inspect
+import random
+from collections.abc import Iterator
+from itertools import islice
+
+import networkx as nx
+import pytest
+from equality import same
+
+from tgraph.networkx import history
+from tgraph.networkx.interface import backend
+from tgraph.networkx.registry import FUNCTIONS
+
+ALGORITHMS = nx.utils.backends._registered_algorithms
+
+
+def random_graph(kind: type, seed: int, n: int = 24, m: int = 60, loops: bool = True, prefix: str = "v") -> nx.Graph:
+    """Nodes with names, edges in no order, some with weights, all with distances and attributes."""
+    chance = random.Random(seed)
+    G = kind()
+    G.graph["name"] = "random"
+    nodes = [f"{prefix}{i}" for i in range(n)]
+    chance.shuffle(nodes)
+    for i, node in enumerate(nodes):
+        G.add_node(node, community=i % 3, color="red" if i % 2 else "blue", size=i)
+    for _ in range(m):
+        u, v = chance.choice(nodes[:-2]), chance.choice(nodes[:-2])
+        if u != v or loops:
+            G.add_edge(u, v, distance=chance.choice([0.5, 1.0, 1.5, 2.5]), length=chance.randrange(1, 6))
+            if chance.random() < 0.7:
+                G.add_edge(u, v, weight=chance.choice([1, 2, 3, 7])) if not G.is_multigraph() else None
+    return G
+
+
+def graphs() -> dict[str, nx.Graph]:
+    connected = nx.karate_club_graph()
+    tree = nx.random_labeled_tree(20, seed=3)
+    tournament = nx.tournament.random_tournament(8, seed=1)
+    return {
+        "karate": connected,
+        "tree": tree,
+        "arborescence": nx.bfs_tree(tree, 0),
+        "tournament": tournament,
+        "undirected": random_graph(nx.Graph, 1),
+        "no loops": random_graph(nx.Graph, 2, loops=False),
+        "directed": random_graph(nx.DiGraph, 3),
+        "directed, no loops": random_graph(nx.DiGraph, 5, loops=False),
+        "multi": random_graph(nx.MultiGraph, 4),
+        "multi directed": random_graph(nx.MultiDiGraph, 6),
+        "cycle": nx.cycle_graph(5),
+        "dag": nx.DiGraph((u, v) for u, v in random_graph(nx.DiGraph, 7).edges if u < v),
+        "empty": nx.Graph(),
+        "one": nx.empty_graph(1, nx.DiGraph),
+    }
+
+
+GRAPHS = graphs()
+
+# Arguments by the names of parameters; a list has several calls.
+ARGUMENTS = {
+    "source": lambda G, nodes: nodes[0],
+    "target": lambda G, nodes: nodes[len(nodes) // 2],
+    "sources": lambda G, nodes: nodes[:2],
+    "targets": lambda G, nodes: nodes[2:5],
+    "u": lambda G, nodes: nodes[0],
+    "v": lambda G, nodes: nodes[-1],
+    "s": lambda G, nodes: nodes[0],
+    "t": lambda G, nodes: nodes[-1],
+    "n": lambda G, nodes: nodes[1],
+    "node": lambda G, nodes: nodes[0],
+    "node1": lambda G, nodes: nodes[1],
+    "node2": lambda G, nodes: nodes[2],
+    "S": lambda G, nodes: nodes[:5],
+    "T": lambda G, nodes: nodes[4:9],
+    "nbunch": lambda G, nodes: nodes[:4],
+    "nbunch1": lambda G, nodes: nodes[:4],
+    "nodes": lambda G, nodes: nodes[:6],
+    "row_order": lambda G, nodes: nodes[:4],
+    "distance": lambda G, nodes: 2,
+    "k": lambda G, nodes: 2,
+    "partition": lambda G, nodes: [set(nodes[:7]), set(nodes[7:])],
+    "communities": lambda G, nodes: [set(nodes[:7]), set(nodes[7:])],
+    "mapping": lambda G, nodes: {node: f"{node} renamed" for node in nodes[::2]},
+    "walk_length": lambda G, nodes: 3,
+}
+
+# Options that are tried beside the defaults.
+OPTIONS = {
+    "weight": ["weight", None, "length"],
+    "distance": [None, "distance"],
+    "cutoff": [None, 2],
+    "depth_limit": [None, 2],
+    "reverse": [False, True],
+    "normalized": [True, False],
+    "endpoints": [False, True],
+    "wf_improved": [True, False],
+    "rename": [("a", "b")],
+    "copy": [False],
+    "center": [False],
+    "radius": [2],
+    "k": [2],
+    "first_label": [3],
+    "label_attribute": ["old"],
+}
+
+OWN: dict[str, dict[str, object]] = {}
+
+
+def calls(name: str, G: nx.Graph, H: nx.Graph | None = None) -> Iterator[tuple[tuple, dict]]:
+    """The calls of a function to compare: required arguments, then each option in turn."""
+    dispatched = ALGORITHMS[name]
+    parameters = inspect.signature(dispatched.orig_func).parameters
+    nodes = list(G)
+    required = {}
+    for parameter in parameters.values():
+        if parameter.name in dispatched.list_graphs:
+            required[parameter.name] = [G, H]
+        elif parameter.name in dispatched.graphs:
+            required[parameter.name] = G if dispatched.graphs[parameter.name] == 0 else H
+        elif parameter.name == "seed":
+            required["seed"] = random.Random(4)
+        elif parameter.default is parameter.empty or (name, parameter.name) in ALSO:
+            required[parameter.name] = ARGUMENTS[parameter.name](G, nodes)
+    required.update(OWN.get(name, {}))
+    yield (), required
+    for parameter in parameters.values():
+        for value in OPTIONS.get(parameter.name, ()):
+            if value != parameter.default and (name, parameter.name) not in ALSO and parameter.name not in required:
+                yield (), {**required, parameter.name: value}
+        if nodes and parameter.default is None and parameter.name in ARGUMENTS and parameter.name not in required:
+            yield (), {**required, parameter.name: ARGUMENTS[parameter.name](G, nodes)}
+
+
+ALSO: set[tuple[str, str]] = {(name, "T") for name in ("cut_size",)}
+
+
+def outcome(function, arguments):
+    """The result, generators as lists, or the type of the exception."""
+    try:
+        result = function(**arguments)
+        return list(islice(result, 100_000)) if isinstance(result, Iterator) else result
+    except (
+        nx.NetworkXException,
+        nx.NodeNotFound,
+        ValueError,
+        TypeError,
+        KeyError,
+        ZeroDivisionError,
+        IndexError,
+    ) as fault:
+        return type(fault)
+
+
+def convert(name: str, arguments: dict) -> dict:
+    """The arguments with graphs converted as networkx does for this function."""
+    dispatched = ALGORITHMS[name]
+    converted, named = dispatched.__wrapped__._convert_arguments(
+        "tgraph", (), arguments, use_cache=False, mutations=None
+    )
+    bound = inspect.signature(dispatched.orig_func).bind(*converted, **named)
+    return dict(bound.arguments)
+
+
+def compared(name: str, G: nx.Graph, H: nx.Graph) -> tuple[int, int]:
+    """(calls that ran here, calls that were left to networkx)"""
+    ran = left = 0
+    dispatched = ALGORITHMS[name]
+    for _, arguments in calls(name, G, H):
+        fresh = {**arguments, "seed": random.Random(4)} if "seed" in arguments else arguments
+        expected = outcome(dispatched.orig_func, fresh)
+        fresh = {**arguments, "seed": random.Random(4)} if "seed" in arguments else arguments
+        if backend.can_run(name, (), fresh) is not True:
+            left += 1
+            continue
+        try:
+            found = outcome(getattr(backend, name), convert(name, fresh))
+        except NotImplementedError:
+            left += 1
+            continue
+        what = {key: value for key, value in arguments.items() if not isinstance(value, nx.Graph)}
+        same(found, expected, f"{name} {what}")
+        ran += 1
+    return ran, left
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs])
+def test_as_networkx(name):
+    history.forget()
+    ran = 0
+    required = [p for p in inspect.signature(ALGORITHMS[name].orig_func).parameters.values() if p.default is p.empty]
+    for kind, G in GRAPHS.items():
+        if (len(G) < 3 and len(required) > 1) or not takes(name, G) or (name, kind) in NOT_UNIQUE:
+            continue
+        try:
+            here, _ = compared(name, G, random_graph(type(G), 11))
+        except AssertionError as fault:
+            raise AssertionError(f"{kind}: {fault}") from fault
+        ran += here
+    assert ran
+    assert history.calls().get(name)
+
+
+NOT_UNIQUE = {
+    ("hits", kind) for kind in ("tree", "arborescence", "cycle", "dag")
+}  # the largest singular value is a double one
+
+
+def takes(name: str, G: nx.Graph) -> bool:
+    """Whether networkx's decorators let this kind of graph pass."""
+    kinds = KINDS.get(name, "")
+    return not (
+        ("d" in kinds and G.is_directed())
+        or ("u" in kinds and not G.is_directed())
+        or ("m" in kinds and G.is_multigraph())
+    )
+
+
+def _kinds() -> dict[str, str]:
+    """By the source of each function: "d", "u", "m" for not_implemented_for directed, undirected, multigraph."""
+    found = {}
+    for name in FUNCTIONS:
+        function = ALGORITHMS[name].orig_func
+        source = inspect.getsource(function).partition("def ")[0]
+        found[name] = "".join(
+            letter
+            for letter, word in (("d", '"directed"'), ("u", '"undirected"'), ("m", '"multigraph"'))
+            if "not_implemented_for" in source and word in source
+        )
+    return found
+
+
+KINDS = _kinds()

@@ -1,0 +1,1 @@
+"""Cohesion by compiled kernels."""

@@ -1,0 +1,96 @@
+// An undirected simple graph whose vertices are renumbered by rank, each edge an arc to the end of smaller rank.
+//
+// With ranks by descending degree rows are no longer than sqrt(2 m); with those of a degeneracy order, the last vertex
+// first, no longer than the degeneracy. A triangle is listed once, at its vertex of largest rank (Chiba and Nishizeki,
+// SIAM J. Computing 1985), by marking the row of that vertex.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "analytics/orient.hpp"
+#include "base/memory.hpp"
+#include "base/rows.hpp"
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+
+template <class Neighbor>
+struct InwardRows {
+    int64_t num_vertices;
+    Scratch<int64_t> offset, position;  // position : where an arc is stored in the given rows
+    Scratch<Neighbor> heads;
+
+    // order : the vertices by rank. rank : its inverse.
+    InwardRows(const StoredRows<Neighbor>& rows, const Neighbor* order, const Neighbor* rank, bool numbered)
+        : num_vertices(rows.num_vertices), offset(rows.num_vertices + 1) {
+        offset.data()[0] = 0;
+        each_place(rows.num_arcs(), [&](int64_t place) {
+            int64_t inward = 0;
+            const int64_t v = order[place];
+            for (int64_t i = rows.offset[v]; i < rows.offset[v + 1]; ++i) inward += rank[rows.neighbors[i]] < place;
+            offset.data()[place + 1] = inward;
+        });
+        for (int64_t place = 0; place < num_vertices; ++place) offset.data()[place + 1] += offset.data()[place];
+        heads = Scratch<Neighbor>(num_arcs());
+        if (numbered) position = Scratch<int64_t>(num_arcs());
+        each_place(rows.num_arcs(), [&](int64_t place) {
+            int64_t next = offset.data()[place];
+            const int64_t v = order[place];
+            for (int64_t i = rows.offset[v]; i < rows.offset[v + 1]; ++i) {
+                const Neighbor head = rank[rows.neighbors[i]];
+                if (head >= place) continue;
+                if (numbered) position.data()[next] = i;
+                heads.data()[next++] = head;
+            }
+        });
+    }
+
+    int64_t num_arcs() const { return offset.data()[num_vertices]; }
+    int64_t begin(int64_t u) const { return offset.data()[u]; }
+    int64_t end(int64_t u) const { return offset.data()[u + 1]; }
+    int64_t degree(int64_t u) const { return end(u) - begin(u); }
+    Neighbor head(int64_t i) const { return heads.data()[i]; }
+
+private:
+    template <class Visit>
+    void each_place(int64_t arcs, const Visit& visit) const {
+        constexpr int64_t some = 256;
+        for_each_chunk((num_vertices + some - 1) / some, part_count(arcs), [&](int64_t chunk) {
+            for (int64_t p = chunk * some; p < std::min(num_vertices, (chunk + 1) * some); ++p) visit(p);
+        });
+    }
+};
+
+// Lists the triangles u, v, w of arcs i = u -> v, j = v -> w and k = u -> w. make() is the visitor of a thread:
+// visitor.begin(u), visitor.triangle(i, j, k) for each triangle of u, visitor.end(u).
+template <class Neighbor, class Make>
+void list_triangles(const InwardRows<Neighbor>& rows, const Make& make) {
+    const RowChunks chunks{rows.offset.data(), rows.num_vertices, 1 << 11};
+    Chunks left(chunks.size());
+    run_team(part_count(rows.num_arcs()), [&](int) {
+        const Scratch<Neighbor> scratch(rows.num_vertices);
+        Neighbor* const marks = scratch.data();  // 1 + the place of a head in the row of u
+        std::fill_n(marks, rows.num_vertices, Neighbor{0});
+        auto visitor = make();
+        left.each([&](int64_t chunk) {
+            const Range range = chunks[chunk];
+            for (int64_t u = range.begin; u < range.end; ++u) {
+                const int64_t first = rows.begin(u), last = rows.end(u);
+                if (last - first < 2) continue;
+                for (int64_t i = first; i < last; ++i) marks[rows.head(i)] = static_cast<Neighbor>(i - first + 1);
+                visitor.begin(u);
+                for (int64_t i = first; i < last; ++i) {
+                    const int64_t v = rows.head(i);
+                    for (int64_t j = rows.begin(v); j < rows.end(v); ++j)
+                        if (const Neighbor mark = marks[rows.head(j)]) visitor.triangle(i, j, first + mark - 1);
+                }
+                visitor.end(u);
+                for (int64_t i = first; i < last; ++i) marks[rows.head(i)] = 0;
+            }
+        });
+        visitor.finish();
+    });
+}
+
+}  // namespace tgraph

@@ -1,0 +1,164 @@
+// Groups of vertices: their numbers, the arcs inside, and the graph of groups: the vertices are groups of vertices, and an arc weighs what the arcs between two of them do.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/bindings.hpp"
+#include "base/memory.hpp"
+#include "base/rows.hpp"
+#include "base/scan.hpp"
+#include "community/neighbor_weights.hpp"
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+namespace {
+
+// Numbers labels in 0 .. n - 1 by their first occurrence; `first` has the position of that. Returns how many there are.
+template <class Id>
+int64_t number_groups(In<Id> label, Out<Id> group, Out<Id> first) {
+    const auto n = static_cast<int64_t>(label.shape(0));
+    Scratch<Id> number(n);
+    fill(number.data(), n, Id{-1});
+    Id count = 0;
+    for (int64_t v = 0; v < n; ++v) {
+        Id& named = number.data()[label.data()[v]];
+        if (named < 0) first.data()[count] = static_cast<Id>(v), named = count++;
+        group.data()[v] = named;
+    }
+    return count;
+}
+
+// The weight of the arcs from each vertex to its own group; self-loops count `loops` times.
+template <class Id>
+void sum_inside(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id> group, double loops,
+                Out<double> inside) {
+    const auto n = static_cast<int64_t>(group.shape(0));
+    const RowChunks chunks{offset.data(), n, 1 << 15};
+    for_each_chunk(chunks.size(), part_count(n ? offset.data()[n] : 0), [&](int64_t chunk) {
+        const Range rows = chunks[chunk];
+        for (int64_t v = rows.begin; v < rows.end; ++v) {
+            double sum = 0;
+            for (int64_t arc = offset.data()[v]; arc < offset.data()[v + 1]; ++arc) {
+                const Id u = neighbors.data()[arc];
+                if (group.data()[u] != group.data()[v]) continue;
+                sum += (weights.is_valid() ? weights.data()[arc] : 1.0) * (u == v ? loops : 1.0);
+            }
+            inside.data()[v] = sum;
+        }
+    });
+}
+
+// The arcs between different groups, computed when constructed, and then written to arrays of the right size.
+template <class Id>
+class Contraction {
+public:
+    Contraction(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id> group, int64_t num_groups)
+        : offset_(offset.data()), neighbors_(neighbors.data()), weights_(weights.data()), group_(group.data()),
+          num_vertices_(static_cast<int64_t>(group.shape(0))), num_groups_(num_groups), member_(num_vertices_),
+          member_offset_(num_groups + 1), arc_offset_(num_groups + 1), row_offset_(num_groups + 1) {
+        list_members();
+        sum_rows();
+    }
+
+    int64_t num_arcs() const { return row_offset_.data()[num_groups_]; }
+
+    void write(Out<int64_t> offset, Out<Id> neighbors, Out<double> weights) const {
+        copy(row_offset_.data(), num_groups_ + 1, offset.data());
+        for_each_chunk(static_cast<int64_t>(found_.size()), part_count(num_arcs()), [&](int64_t chunk) {
+            const Range rows = chunks()[chunk];
+            int64_t arc = row_offset_.data()[rows.begin];
+            for (const Arc& each : found_[chunk])
+                neighbors.data()[arc] = each.group, weights.data()[arc++] = each.weight;
+        });
+    }
+
+private:
+    struct Arc {
+        double weight;
+        Id group;
+    };
+
+    const int64_t* offset_;
+    const Id* neighbors_;
+    const double* weights_;
+    const Id* group_;
+    int64_t num_vertices_, num_groups_;
+    Scratch<Id> member_;
+    Scratch<int64_t> member_offset_, arc_offset_, row_offset_;
+    std::vector<std::vector<Arc>> found_;  // by chunk of groups
+
+    RowChunks chunks() const { return {arc_offset_.data(), num_groups_, 1 << 15}; }
+
+    void list_members() {
+        int64_t* const starts = member_offset_.data();
+        std::fill_n(starts, num_groups_ + 1, 0);
+        std::fill_n(arc_offset_.data(), num_groups_ + 1, 0);
+        for (int64_t v = 0; v < num_vertices_; ++v) {
+            ++starts[group_[v] + 1];
+            arc_offset_.data()[group_[v] + 1] += offset_[v + 1] - offset_[v];
+        }
+        std::partial_sum(starts, starts + num_groups_ + 1, starts);
+        std::partial_sum(arc_offset_.data(), arc_offset_.data() + num_groups_ + 1, arc_offset_.data());
+        std::vector<int64_t> next(starts, starts + num_groups_);
+        for (int64_t v = 0; v < num_vertices_; ++v) member_.data()[next[group_[v]]++] = static_cast<Id>(v);
+    }
+
+    void sum_rows() {
+        const int threads = part_count(offset_[num_vertices_]);
+        int64_t* const row = row_offset_.data();
+        const int64_t* const arcs = arc_offset_.data();
+        const int64_t longest =
+            reduce(num_groups_, int64_t{1}, [&](int64_t g) { return arcs[g + 1] - arcs[g]; }, larger);
+        std::vector<NeighborWeights<Id>> weights;
+        for (int thread = 0; thread < threads; ++thread) weights.emplace_back(std::min(longest, num_groups_));
+        found_.resize(chunks().size());
+        for_each_chunk(chunks().size(), threads, [&](int64_t chunk, int rank) {
+            const Range groups = chunks()[chunk];
+            for (int64_t g = groups.begin; g < groups.end; ++g) {
+                sum_row(g, weights[rank]);
+                row[g + 1] = weights[rank].size();
+                for (const auto& [weight, group, slot] : weights[rank]) found_[chunk].push_back({weight, group});
+            }
+        });
+        row[0] = 0;
+        scan(num_groups_, row + 1, int64_t{0}, [row](int64_t g) { return row[g + 1]; });
+    }
+
+    void sum_row(int64_t g, NeighborWeights<Id>& weights) const {
+        weights.clear(std::min(arc_offset_.data()[g + 1] - arc_offset_.data()[g], num_groups_));
+        for (int64_t i = member_offset_.data()[g]; i < member_offset_.data()[g + 1]; ++i) {
+            const int64_t v = member_.data()[i];
+            for (int64_t arc = offset_[v]; arc < offset_[v + 1]; ++arc) {
+                const Id group = group_[neighbors_[arc]];
+                if (group != g) weights.add(group, weights_ ? weights_[arc] : 1.0);
+            }
+        }
+    }
+};
+
+template <class Id>
+void bind(nb::module_& module, const char* name) {
+    using nb::arg;
+    module.def("number_groups", &number_groups<Id>, arg("label").noconvert(), arg("group").noconvert(),
+               arg("first").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    module.def("sum_inside", &sum_inside<Id>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("weights").noconvert().none(), arg("group").noconvert(), arg("loops"), arg("inside").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+    nb::class_<Contraction<Id>>(module, name)
+        .def(nb::init<In<int64_t>, In<Id>, In<double>, In<Id>, int64_t>(), arg("offset").noconvert(),
+             arg("neighbors").noconvert(), arg("weights").noconvert().none(), arg("group").noconvert(),
+             arg("num_groups"), nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("num_arcs", &Contraction<Id>::num_arcs)
+        .def("write", &Contraction<Id>::write, arg("offset").noconvert(), arg("neighbors").noconvert(),
+             arg("weights").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_contract(nb::module_& module) {
+    bind<int32_t>(module, "Contraction32");
+    bind<int64_t>(module, "Contraction64");
+}
+
+}  // namespace tgraph

@@ -1,0 +1,1 @@
+"""Reading dicts of networkx; the C++ is in this folder."""

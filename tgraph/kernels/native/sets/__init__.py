@@ -1,0 +1,1 @@
+"""Sets by compiled kernels."""

@@ -1,0 +1,161 @@
+// Minimum spanning forest by Boruvka's rounds: every tree takes its lightest edge to another tree, and the trees that
+// these join are merged; at most log n rounds. An edge precedes another by its weight, then by its smaller and its
+// larger end, so that there is one minimum.
+//
+// After two rounds the largest tree takes no edges any more: those that lead to it are seen from their other ends, and
+// its vertices, which are most of those of many graphs, need not be looked at again.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/bindings.hpp"
+#include "base/memory.hpp"
+#include "threads/parallel.hpp"
+
+namespace tgraph {
+namespace {
+
+template <class Neighbor, class Weight>
+class Boruvka {
+public:
+    // weights may be null: all equal. chosen [m] : becomes 1 at one arc of each edge of the forest.
+    Boruvka(const int64_t* offset, const Neighbor* neighbors, const Weight* weights, int64_t num_vertices,
+            uint8_t* chosen)
+        : offset_(offset), neighbors_(neighbors), weights_(weights), num_vertices_(num_vertices), chosen_(chosen),
+          threads_(part_count(offset[num_vertices])), tree_(num_vertices), parent_(num_vertices),
+          lightest_(num_vertices), best_(num_vertices) {
+        fill(chosen, offset[num_vertices], uint8_t{0});
+        for_each_entry(num_vertices, [&](int64_t v) {
+            tree_.data()[v] = parent_.data()[v] = static_cast<Neighbor>(v);
+            lightest_.data()[v] = best_.data()[v] = none;
+        });
+    }
+
+    void run() {
+        std::vector<Neighbor> left(num_vertices_), roots;
+        for (int64_t v = 0; v < num_vertices_; ++v) left[v] = static_cast<Neighbor>(v);
+        roots = left;
+        for (int round = 1; !left.empty(); ++round) {
+            poll_interruption();
+            find_lightest(left);
+            merge(roots);
+            for_each_entry(num_vertices_, [&](int64_t v) { tree_.data()[v] = root_of(tree_.data()[v]); });
+            if (round == 2) passive_ = largest_tree();
+            const int64_t passive = passive_ == none ? none : tree_.data()[passive_];
+            std::erase_if(left, [&](Neighbor v) {
+                return lightest_.data()[v] == none || tree_.data()[v] == passive;
+            });
+        }
+    }
+
+private:
+    static constexpr int64_t none = -1;
+    const int64_t* offset_;
+    const Neighbor* neighbors_;
+    const Weight* weights_;
+    int64_t num_vertices_;
+    uint8_t* chosen_;
+    int threads_;
+    Scratch<Neighbor> tree_, parent_;  // the root of each vertex; the parent of each former root
+    Scratch<int64_t> lightest_, best_;  // the lightest arc of a vertex out of its tree; the vertex that has that of a root
+    int64_t passive_ = none;            // a vertex of the largest tree
+
+    bool precedes(int64_t u, int64_t i, int64_t v, int64_t j) const {
+        if (weights_ && weights_[i] != weights_[j]) return weights_[i] < weights_[j];
+        const int64_t a = neighbors_[i], b = neighbors_[j];
+        const int64_t low = std::min(u, a), other = std::min(v, b);
+        return low != other ? low < other : std::max(u, a) < std::max(v, b);
+    }
+
+    void find_lightest(const std::vector<Neighbor>& left) {
+        constexpr int64_t some = 256;
+        const int64_t size = std::ssize(left);
+        for_each_chunk((size + some - 1) / some, size < worth_a_thread(1 << 13) ? 1 : threads_, [&](int64_t chunk) {
+            for (int64_t k = chunk * some; k < std::min(size, (chunk + 1) * some); ++k) {
+                const int64_t v = left[k], arc = lightest_of(v);
+                lightest_.data()[v] = arc;
+                if (arc != none) offer(tree_.data()[v], v);
+            }
+        });
+    }
+
+    int64_t lightest_of(int64_t v) const {
+        const Neighbor tree = tree_.data()[v];
+        int64_t found = none;
+        for (int64_t i = offset_[v]; i < offset_[v + 1]; ++i) {
+            if (found != none && !precedes(v, i, v, found)) continue;
+            if (tree_.data()[neighbors_[i]] != tree) found = i;
+        }
+        return found;
+    }
+
+    void offer(int64_t root, int64_t v) {
+        std::atomic_ref<int64_t> best(best_.data()[root]);
+        int64_t held = best.load(std::memory_order_acquire);
+        while (held == none || precedes(v, lightest_.data()[v], held, lightest_.data()[held]))
+            if (best.compare_exchange_weak(held, v, std::memory_order_acq_rel)) return;
+    }
+
+    Neighbor root_of(Neighbor v) const {
+        while (parent_.data()[v] != v) v = parent_.data()[v];
+        return v;
+    }
+
+    // Joins every root with the tree that its lightest edge leads to; keeps those that are still roots.
+    void merge(std::vector<Neighbor>& roots) {
+        for (const Neighbor root : roots) {
+            const int64_t v = best_.data()[root];
+            if (v == none) continue;
+            best_.data()[root] = none;
+            const int64_t arc = lightest_.data()[v];
+            const Neighbor a = halve(root), b = halve(tree_.data()[neighbors_[arc]]);
+            if (a == b) continue;
+            chosen_[arc] = 1;
+            parent_.data()[std::max(a, b)] = std::min(a, b);
+        }
+        std::erase_if(roots, [&](Neighbor v) { return parent_.data()[v] != v; });
+    }
+
+    Neighbor halve(Neighbor v) {
+        while (parent_.data()[v] != v) v = parent_.data()[v] = parent_.data()[parent_.data()[v]];
+        return v;
+    }
+
+    int64_t largest_tree() const {
+        std::vector<int64_t> size(num_vertices_, 0);
+        for (int64_t v = 0; v < num_vertices_; ++v) ++size[tree_.data()[v]];
+        return std::max_element(size.begin(), size.end()) - size.begin();
+    }
+};
+
+template <class Neighbor, class Weight>
+void spanning_forest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, Out<uint8_t> chosen) {
+    const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
+    Boruvka<Neighbor, Weight>(offset.data(), neighbors.data(), weights.data(), num_vertices, chosen.data()).run();
+}
+
+template <class Neighbor, class Weight>
+void bind(nb::module_& module) {
+    using nb::arg;
+    module.def("spanning_forest", &spanning_forest<Neighbor, Weight>, arg("offset").noconvert(),
+               arg("neighbors").noconvert(), arg("weights").noconvert().none(), arg("chosen").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Neighbor>
+void bind_weights(nb::module_& module) {
+    bind<Neighbor, double>(module);
+    bind<Neighbor, float>(module);
+    bind<Neighbor, int32_t>(module);
+    bind<Neighbor, int64_t>(module);
+}
+
+}  // namespace
+
+void bind_boruvka(nb::module_& module) {
+    bind_weights<int32_t>(module);
+    bind_weights<int64_t>(module);
+}
+
+}  // namespace tgraph

@@ -1,0 +1,29 @@
+"""Minimum spanning forest by the kernel in `boruvka.cpp`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
+from tgraph.kernels.native.base.support import refuses_data
+
+_DTYPES = (torch.float32, torch.float64, torch.int32, torch.int64)
+
+
+def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -> Tensor:
+    """As the portable one, `tgraph.kernels.portable.trees.boruvka.spanning_forest`."""
+    chosen = torch.empty(len(neighbors), dtype=torch.uint8, device="cpu")
+    if weights is None:
+        weights_or_none = None
+    else:
+        wide = torch.float64 if weights.dtype.is_floating_point else torch.int64
+        weights_or_none = (weights if weights.dtype in _DTYPES else weights.to(wide)).detach().contiguous()
+    cast(Any, native.load()).spanning_forest(offset.contiguous(), neighbors.contiguous(), weights_or_none, chosen)
+    return chosen.view(torch.bool)
+
+
+OPERATORS = {"spanning_forest": Implementation(spanning_forest, lambda offset, *others: refuses_data(offset))}

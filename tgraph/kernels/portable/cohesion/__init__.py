@@ -1,0 +1,1 @@
+"""Cohesion in torch operators: triangles per edge, trusses, onion layers, cliques."""

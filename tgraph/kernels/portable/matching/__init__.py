@@ -1,0 +1,1 @@
+"""Matching in torch operators."""

@@ -1,0 +1,1 @@
+"""Sets in torch operators."""

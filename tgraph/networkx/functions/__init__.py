@@ -1,0 +1,10 @@
+"""The functions of networkx that run here, by topic."""
+
+import importlib
+import pkgutil
+
+
+def load() -> None:
+    """Import each module, whose functions register themselves."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        importlib.import_module(module.name)

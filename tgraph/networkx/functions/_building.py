@@ -1,0 +1,171 @@
+"""Building graphs from edges in the order in which networkx's code would add them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.io.adjacency import Adjacency
+from tgraph.io.columns import Column
+from tgraph.io.dicts import DTYPES, MISSING
+from tgraph.networkx.graph import CLASSES, Graph
+
+Columns = Mapping[Any, Column]
+
+
+def build(
+    directed: bool,
+    nodes: Sequence[Any],
+    source: Tensor,
+    target: Tensor,
+    *,
+    multigraph: bool = False,
+    edge_columns: Columns | None = None,
+    node_columns: Columns | None = None,
+    keys: np.ndarray | None = None,
+    attributes: dict[Any, Any] | None = None,
+) -> Graph:
+    """The graph of these edges, no two alike unless it is a multigraph, in the order in which they are added.
+
+    nodes : range(n) or a list. source, target : vertices, int64 [m]. edge_columns, keys : in the order of the edges.
+    """
+    n, count = len(nodes), len(source)
+    edge = torch.arange(count)
+    if not directed:
+        edge = edge.repeat_interleave(2)
+        ends = torch.stack((source, target), 1)
+        source, target = ends.flatten(), ends.flip(1).flatten()
+        once = torch.ones(2 * count, dtype=torch.bool)
+        once[1::2] = source[1::2] != target[1::2]
+        source, target, edge = source[once], target[once], edge[once]
+    offset, neighbors, arcs, order = _rows(source, target, n)
+    back_order = _rows(target, source, n)[3] if directed else None
+    graph = tg.Graph(offset, neighbors, directed=directed)
+    columns = {name: column.take(edge[arcs]) for name, column in (edge_columns or {}).items()}
+    keys = None if keys is None else keys[edge[arcs].numpy()]
+    tensors = Adjacency(graph, nodes, order, back_order, columns, node_columns or {}, keys)
+    return CLASSES[directed, multigraph].of(tensors, attributes)
+
+
+def _rows(row: Tensor, other: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """(offset, neighbors, arcs, order): the rows that ascend, which arcs they hold, and their order as added."""
+    offset = torch.zeros(n + 1, dtype=torch.int64)
+    offset[1:] = row.bincount(minlength=n).cumsum(0)
+    arcs = (row * n + other).argsort(stable=True)
+    place = torch.empty_like(arcs)
+    place[arcs] = torch.arange(len(arcs))
+    order = place[row.argsort(stable=True)]
+    ascends = torch.equal(order, torch.arange(len(order)))
+    return offset, other[arcs], arcs, None if ascends else order
+
+
+def listed_edges(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """(source, target, arc) of each edge in the order of `G.edges`; `arc` is its place among the columns."""
+    graph, order = G.structure.decoded(), G._tensors.order
+    arc = torch.arange(graph.num_arcs) if order is None else order
+    source = torch.repeat_interleave(torch.arange(len(G)), graph.offset.diff())
+    target = graph.neighbors[arc].to(torch.int64)
+    if graph.directed:
+        return source, target, arc
+    once = target >= source
+    return source[once], target[once], arc[once]
+
+
+def first_of_each(source: Tensor, target: Tensor, n: int, directed: bool) -> tuple[Tensor, Tensor]:
+    """(the places of the edges that are not like one before, the number among these of each edge)"""
+    low, high = (source, target) if directed else (torch.minimum(source, target), torch.maximum(source, target))
+    _, group = (low * n + high).unique(return_inverse=True)
+    first = torch.full((int(group.max()) + 1 if len(group) else 0,), len(group))
+    first.scatter_reduce_(0, group, torch.arange(len(group)), "amin")
+    places = first.sort().values
+    number = torch.empty_like(first)
+    number[first.argsort()] = torch.arange(len(first))
+    return places, number[group]
+
+
+def merged(columns: Iterable[tuple[Columns, Tensor | None, Sequence[int]]], count: int) -> dict[Any, Column]:
+    """Columns of `count` values out of several, given as (columns, positions in them, where these go): later ones
+    prevail."""
+    found: dict[Any, list[Any]] = {}
+    for each, positions, places in columns:
+        for name, column in each.items():
+            values = found.setdefault(name, [MISSING] * count)
+            taken = column if positions is None else column.take(positions)
+            for place, value in zip(places, taken.tolist(), strict=True):
+                if value is not MISSING:
+                    values[place] = value
+    return {name: column_of(values) for name, values in found.items()}
+
+
+def column_of(values: list[Any]) -> Column:
+    """A column of these values, MISSING where there is none."""
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and (dtype := DTYPES.get(kinds.pop())) is not None:
+        try:
+            return Column(torch.tensor(values, dtype=dtype))
+        except (OverflowError, RuntimeError):  # an integer beyond int64 stays an object
+            pass
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):  # at once, numpy would take lists and tuples apart
+        array[i] = value
+    return Column(array)
+
+
+def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
+    """As `G.subgraph(nodes).copy()`: with all attributes, nodes in the order in which networkx's view has them."""
+    chosen = {node for node in nodes if node in G}
+    if 2 * len(chosen) < len(G):
+        vertices = torch.tensor(G.labels.indices(chosen), dtype=torch.int64)
+    else:
+        vertices = torch.tensor([v for v, node in enumerate(G) if node in chosen], dtype=torch.int64)
+    number = torch.full((len(G),), -1)
+    number[vertices] = torch.arange(len(vertices))
+    source, target, arc = arcs_of(G)
+    inside = (number[source] >= 0) & (number[target] >= 0)
+    source, target, arc = number[source[inside]], number[target[inside]], arc[inside]
+    by_row = source.argsort(stable=True)  # the view lists the edges of its first node first
+    source, target, arc = source[by_row], target[by_row], arc[by_row]
+    if not G.is_directed():
+        once = target >= source
+        source, target, arc = source[once], target[once], arc[once]
+    tensors = G._tensors
+    return build(
+        G.is_directed(),
+        compact(G.labels.of(vertices)),
+        source,
+        target,
+        multigraph=G.is_multigraph(),
+        edge_columns={name: column.take(arc) for name, column in tensors.edge_columns.items()},
+        node_columns={name: column.take(vertices) for name, column in tensors.node_columns.items()},
+        keys=None if tensors.keys is None else tensors.keys[arc.numpy()],
+        attributes=dict(G.graph),
+    )
+
+
+def arcs_of(G: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """(source, target, arc) of each arc in networkx's order."""
+    graph, order = G.structure.decoded(), G._tensors.order
+    arc = torch.arange(graph.num_arcs) if order is None else order
+    source = torch.repeat_interleave(torch.arange(len(G)), graph.offset.diff())
+    return source, graph.neighbors[arc].to(torch.int64), arc
+
+
+def compact(nodes: list[Any]) -> Sequence[Any]:
+    """range(n) where the nodes are these numbers."""
+    numbers = range(len(nodes))
+    return numbers if all(type(node) is int for node in nodes) and nodes == list(numbers) else nodes
+
+
+def kind_of(create_using: Any, default: type[nx.Graph] = nx.Graph) -> tuple[bool, bool] | None:
+    """(directed, multigraph) of networkx's `create_using` where it is a class of networkx's or ours, else None."""
+    plain = default if create_using is None else create_using
+    for (directed, multigraph), cls in CLASSES.items():
+        if plain is cls or plain is cls._plain:
+            return directed, multigraph
+    return None

@@ -1,0 +1,172 @@
+"""What the functions share: nodes and vertices, rows in networkx's order, matrices, results by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+
+def structure(G: Any, weight: Any = None, default: Any = 1) -> tg.Graph:
+    """The arcs, with an attribute as weights where one is named."""
+    return G.structure if weight is None else G.weighted(weight, default)
+
+
+def simple(G: Any) -> tg.Graph:
+    """The arcs, parallel ones once, without self-loops."""
+    if not G.is_multigraph() and not G.structure.num_self_loops:
+        return G.structure
+    return G._keep("simple", lambda: G.weighted(None, multi="first").without_self_loops())
+
+
+def names(G: Any, vertices: Tensor | list[int]) -> list[Any]:
+    """The nodes of vertices."""
+    return G.labels.of(vertices)
+
+
+def number(G: Any, node: Any) -> int:
+    """The vertex of a node. Raises NetworkXError where it is none."""
+    try:
+        return G.labels.index(node)
+    except KeyError:
+        raise nx.NetworkXError(f"The node {node} is not in the {'di' * G.is_directed()}graph.") from None
+
+
+def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
+    """The vertices of nodes, int64 [k]."""
+    return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+
+
+def by_node(G: Any, values: Tensor) -> dict[Any, Any]:
+    """The result of each vertex, by node."""
+    return dict(zip(G.labels.names, values.tolist(), strict=True))
+
+
+def rows(G: Any, *, reverse: bool = False) -> tuple[Tensor, Tensor]:
+    """(offset, neighbors) with the neighbours, or the predecessors, of each node in networkx's order."""
+    reverse = reverse and G.is_directed()
+    return G._keep(("rows", reverse), lambda: _rows(G, reverse))
+
+
+def _rows(G: Any, reverse: bool) -> tuple[Tensor, Tensor]:
+    arcs = G.structure.decoded()
+    arcs, order = (arcs.transpose(), G._tensors.back_order) if reverse else (arcs, G._tensors.order)
+    return arcs.offset, arcs.neighbors if order is None else arcs.neighbors[order]
+
+
+def weighted_rows(
+    G: Any, weight: Any, default: Any = 1, *, multi: str = "min", reverse: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min" or "sum"; weights are int64 or
+    float64."""
+    reverse = reverse and G.is_directed()
+    key = ("weighted rows", weight, default, type(default), multi, reverse)
+    return G._keep(key, lambda: _weighted_rows(G, weight, default, multi, reverse))
+
+
+def _weighted_rows(G: Any, weight: Any, default: Any, multi: str, reverse: bool) -> tuple[Tensor, Tensor, Tensor]:
+    offset, neighbors = rows(G, reverse=reverse)
+    weights = G.weighted(weight, default).decoded().weights if weight is not None else None
+    if weights is None:
+        weights = torch.full((len(neighbors),), default)
+    weights = weights.to(torch.float64 if weights.is_floating_point() else torch.int64)
+    arcs = G.structure.decoded()
+    if reverse:
+        weights = weights[arcs.transpose_permutation]
+    order = G._tensors.back_order if reverse else G._tensors.order
+    weights = weights if order is None else weights[order]
+    if not weights.is_floating_point() and len(weights) and int(weights.abs().max()) > 2**62 // max(len(offset), 1):
+        raise NotImplementedError(f"{weight!r}: sums of these integers may not fit int64")
+    return _merged(offset, neighbors, weights, multi) if G.is_multigraph() else (offset, neighbors, weights)
+
+
+def _merged(offset: Tensor, neighbors: Tensor, weights: Tensor, multi: str) -> tuple[Tensor, Tensor, Tensor]:
+    """The rows with parallel arcs, which stand side by side, as one."""
+    first = torch.ones(len(neighbors), dtype=torch.bool)
+    first[1:] = neighbors[1:] != neighbors[:-1]
+    first[offset[:-1][offset[:-1] < len(neighbors)]] = True
+    run = first.cumsum(0) - 1
+    merged = torch.zeros(int(first.sum()), dtype=weights.dtype)
+    merged.scatter_reduce_(0, run, weights, {"min": "amin", "sum": "sum"}[multi], include_self=False)
+    before = torch.zeros(len(neighbors) + 1, dtype=torch.int64)
+    before[1:] = first.cumsum(0)
+    return before[offset], neighbors[first], merged
+
+
+def matrix(G: Any, weight: Any, multi: str = "sum") -> Any:
+    """The adjacency matrix as a csr_array of its own memory, parallel edges merged."""
+    import scipy.sparse
+
+    arcs = G.weighted(weight, 1, multi).decoded()
+    weights = torch.ones(arcs.num_arcs, dtype=torch.int64) if arcs.weights is None else arcs.weights.clone()
+    if not arcs.num_arcs:
+        weights = weights.double()  # as numpy does of an empty list
+    tensors = weights.numpy(), arcs.neighbors.clone().numpy(), arcs.offset.clone().numpy()
+    found = scipy.sparse.csr_array(tensors, shape=(len(G), len(G)))
+    found.has_canonical_format = True
+    return found
+
+
+def degrees(G: Any, weight: Any = None, kind: str = "both") -> Tensor:
+    """The degree of each vertex, or the sum of its weights, as networkx counts: an undirected self-loop twice.
+
+    kind : "in", "out" or "both".
+    """
+    graph = structure(G, weight)
+    if not G.is_directed():
+        return _strength(graph, "out") + _loops(graph)
+    if kind == "both":
+        return _strength(graph, "out") + _strength(graph, "in")
+    return _strength(graph, kind)
+
+
+def _strength(graph: tg.Graph, kind: str) -> Tensor:
+    if graph.weight_dtype is None:
+        return graph.out_degree if kind == "out" else graph.in_degree
+    return tg.aggregate(graph.transpose() if kind == "out" else graph, _ones(graph), "sum", edge="mul")
+
+
+def _ones(graph: tg.Graph) -> Tensor:
+    weights = graph.decoded().weights
+    assert weights is not None
+    return torch.ones(graph.num_vertices, dtype=weights.dtype)
+
+
+def _loops(graph: tg.Graph) -> Tensor:
+    """The weight of the self-loops of each vertex."""
+    found = torch.zeros(graph.num_vertices, dtype=graph.weight_dtype or torch.int64)
+    if graph.num_self_loops:
+        source, target = graph.to_edge_index()
+        loop = source == target
+        weights = graph.decoded().weights
+        found.index_add_(0, source[loop], found.new_ones(int(loop.sum())) if weights is None else weights[loop])
+    return found
+
+
+def bunch(G: Any, nodes: Any) -> Tensor:
+    """The vertices of those of `nodes` that are nodes, int64 [k]; of all for None."""
+    if nodes is None:
+        return torch.arange(len(G))
+    return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
+
+
+def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
+    """Which vertices are among `nodes`, bool [n]; what is no node is passed over."""
+    found = torch.zeros(len(G), dtype=torch.bool)
+    found[[G.labels.index(node) for node in nodes if node in G]] = True
+    return found
+
+
+def edges(G: Any, weight: Any = None) -> tuple[Tensor, Tensor, Tensor | None]:
+    """(source, target, weights) of each edge, an undirected one once; weights None without an attribute."""
+    graph = structure(G, weight).decoded()
+    source, target = graph.to_edge_index()
+    if graph.directed:
+        return source, target, graph.weights
+    once = source <= target
+    return source[once], target[once], None if graph.weights is None else graph.weights[once]

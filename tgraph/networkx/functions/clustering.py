@@ -1,0 +1,232 @@
+"""Triangles and clustering, and cores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph import algorithms
+from tgraph.networkx.functions._shared import bunch, by_node, mask, names, simple
+from tgraph.networkx.registry import implements, made_of
+
+WEDGES_AT_ONCE = 1 << 22
+
+
+def _require_simple(G: Any) -> None:
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+
+
+def _around(G: Any, nodes: Any) -> tuple[tg.Graph, Tensor, Tensor]:
+    """A graph that has the triangles of some nodes, their vertices in it, and in G: the one that they and their
+    neighbours induce, where that is small."""
+    graph, chosen = simple(G), bunch(G, nodes)
+    if nodes is None or int(graph.out_degree[chosen].sum()) * 8 > graph.num_arcs:
+        return graph, chosen, chosen
+    inside = mask(G, names(G, chosen))
+    for begin, end in zip(graph.offset[chosen].tolist(), graph.offset[chosen + 1].tolist(), strict=True):
+        inside[graph.neighbors[begin:end].to(torch.int64)] = True
+    vertices = inside.nonzero().flatten()
+    return graph.subgraph(vertices), torch.searchsorted(vertices, chosen), chosen
+
+
+def _triangles(G: Any, nodes: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """(the vertices of some nodes, the triangles and the distinct neighbours of each)"""
+    graph, within, chosen = _around(G, nodes)
+    return chosen, algorithms.triangle_count(graph, per_vertex=True)[within], simple(G).out_degree[chosen]
+
+
+def _answer(G: Any, nodes: Any, chosen: Tensor, values: Tensor) -> Any:
+    """By node, or the one value where `nodes` is a node."""
+    found = values.tolist()
+    if nodes is not None and nodes in G:
+        return found[0]
+    return dict(zip(names(G, chosen), found, strict=True))
+
+
+@implements(cost="superlinear")
+def triangles(G, nodes=None):
+    if nodes is not None:
+        _require_simple(G)
+    chosen, count, _ = _triangles(G, nodes)
+    return _answer(G, nodes, chosen, count)
+
+
+def wedges(graph: tg.Graph) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """(i -> j, a, b) for each arc of an undirected simple graph and each common neighbour k of its ends, in batches.
+
+    The arcs a and b lead to k from the end of smaller degree, and from the other.
+    """
+    n, offset, neighbors = graph.num_vertices, graph.offset, graph.neighbors.to(torch.int64)
+    degree = offset.diff()
+    source = torch.repeat_interleave(torch.arange(n), degree)
+    key = source * n + neighbors
+    shorter = torch.where(degree[neighbors] < degree[source], neighbors, source)
+    longer = source + neighbors - shorter
+    work = degree[shorter].cumsum(0)
+    begin = 0
+    while begin < len(source):
+        before = int(work[begin - 1]) if begin else 0
+        end = max(int(torch.searchsorted(work, before + WEDGES_AT_ONCE, right=True)), begin + 1)
+        row, other = shorter[begin:end], longer[begin:end]
+        sizes = degree[row]
+        arc = torch.arange(int(sizes.sum())) + (offset[row] - (sizes.cumsum(0) - sizes)).repeat_interleave(sizes)
+        wanted = other.repeat_interleave(sizes) * n + neighbors[arc]
+        place = torch.searchsorted(key, wanted).clamp(max=len(key) - 1)
+        met = key[place] == wanted
+        yield torch.arange(begin, end).repeat_interleave(sizes)[met], arc[met], place[met]
+        begin = end
+
+
+def _cubes(graph: tg.Graph, s: Tensor) -> Tensor:
+    """For each vertex i the sum of s(i, j) s(j, k) s(k, i) over its neighbours j and k; s is by arc."""
+    source = torch.repeat_interleave(torch.arange(graph.num_vertices), graph.offset.diff())
+    total = torch.zeros(graph.num_vertices, dtype=torch.float64)
+    for edge, a, b in wedges(graph):
+        total.index_add_(0, source[edge], s[edge] * s[a] * s[b])
+    return total
+
+
+def _support(graph: tg.Graph) -> Tensor:
+    """The number of triangles that each arc is in."""
+    found = torch.zeros(graph.num_arcs, dtype=torch.int64)
+    for edge, _, _ in wedges(graph):
+        found += edge.bincount(minlength=graph.num_arcs)
+    return found
+
+
+def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
+    """The undirected simple graph, and for each arc the cube root of its weight relative to the largest, those of both
+    directions added."""
+    arcs = G.structure if weight is None else G.weighted(weight)
+    values = None if arcs.weights is None else arcs.decoded().weights
+    roots = torch.ones(arcs.num_arcs, dtype=torch.float64)
+    if values is not None and len(values):
+        roots = values.to(torch.float64) / values.max()
+        roots = roots.sign() * roots.abs() ** (1 / 3)
+    graph = tg.Graph(arcs.decoded().offset, arcs.decoded().neighbors, roots, directed=G.is_directed())
+    graph = graph.without_self_loops()
+    graph = graph.to_undirected(multi="sum") if G.is_directed() else graph
+    assert graph.weights is not None
+    return graph, graph.weights
+
+
+def _mutual(G: Any) -> Tensor:
+    """The neighbours of each vertex that an arc leads to and one leads from."""
+    graph, n = simple(G), len(G)
+    source, target = graph.to_edge_index()
+    return source[torch.isin(source * n + target, target * n + source)].bincount(minlength=n)
+
+
+def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
+    """The vertices of some nodes, and the clustering of each."""
+    _require_simple(G)
+    if not G.is_directed() and weight is None:
+        chosen, count, degree = _triangles(G, nodes)
+        return chosen, torch.where(count == 0, 0.0, 2.0 * count.double() / (degree * (degree - 1)).clamp(min=1))
+    chosen = bunch(G, nodes)
+    total = _cubes(*_cube_roots(G, weight))
+    degree = simple(G).out_degree
+    pairs = degree * (degree - 1)
+    if G.is_directed():
+        degree = degree + simple(G).in_degree
+        pairs = (degree * (degree - 1) - 2 * _mutual(G)) * 2
+    return chosen, torch.where(total == 0, 0.0, total / pairs)[chosen]
+
+
+@implements(cost="superlinear")
+def clustering(G, nodes=None, weight=None):
+    return _answer(G, nodes, *_clustering(G, nodes, weight))
+
+
+@implements(cost="superlinear")
+def average_clustering(G, nodes=None, weight=None, count_zeros=True):
+    if nodes is not None and nodes in G:
+        raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
+    _, found = _clustering(G, nodes, weight)
+    found = found if count_zeros else found[found.abs() > 0]
+    return sum(found.tolist()) / len(found)
+
+
+@implements(cost="superlinear")
+def transitivity(G):
+    _require_simple(G)
+    graph = simple(G)
+    degree = graph.out_degree
+    if G.is_directed():
+        found = int(_transitive(graph))
+    else:
+        found = 6 * int(algorithms.triangle_count(graph))
+    return 0 if found == 0 else found / int((degree * (degree - 1)).sum())
+
+
+def _transitive(graph: tg.Graph) -> Tensor:
+    """The number of arcs u -> v and v -> w such that u -> w."""
+    import scipy.sparse
+
+    if not graph.num_arcs:
+        return torch.tensor(0)
+    ones = torch.ones(graph.num_arcs, dtype=torch.int64).numpy()
+    matrix = scipy.sparse.csr_array((ones, graph.neighbors.numpy(), graph.offset.numpy()))
+    matrix.resize((graph.num_vertices, graph.num_vertices))
+    return torch.tensor((matrix @ matrix).multiply(matrix).sum())
+
+
+@implements(cost="superlinear")
+def generalized_degree(G, nodes=None):
+    _require_simple(G)
+    graph, within, chosen = _around(G, nodes)
+    support, bounds = _support(graph).tolist(), graph.offset.tolist()
+    found = [Counter(support[bounds[v] : bounds[v + 1]]) for v in within.tolist()]
+    return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
+
+
+@implements(
+    cost="superlinear", refuses=lambda G, nodes: "directed graphs" if G.is_directed() else None, gaps="directed graphs"
+)
+def square_clustering(G, nodes=None):
+    import scipy.sparse
+
+    graph, chosen = simple(G), bunch(G, nodes)
+    n, degree = len(G), graph.out_degree
+    ones = torch.ones(graph.num_arcs, dtype=torch.int64).numpy()
+    matrix = scipy.sparse.csr_array((ones, graph.neighbors.numpy(), graph.offset.numpy()), shape=(n, n))
+    found = []
+    for part in chosen.split(256):
+        shared = (matrix[part.numpy()] @ matrix).tocoo()
+        row, column, count = (torch.from_numpy(each.astype("int64")) for each in (shared.row, shared.col, shared.data))
+        other = column != part[row]
+        row, column, count = row[other], column[other], count[other]
+        squares = torch.zeros(len(part), dtype=torch.int64).index_add_(0, row, count * (count - 1)) // 2
+        adjacent = torch.isin(part[row] * n + column, _codes(graph))
+        inside = torch.zeros(len(part), dtype=torch.int64).index_add_(0, row[adjacent], count[adjacent])
+        around = tg.aggregate(graph.transpose(), degree, "sum")[part]
+        own = degree[part]
+        potential = around * (own - 1) - own * (own - 1) - inside - squares
+        value = torch.where((own > 1) & (potential > 0), squares.double() / potential.clamp(min=1), 0.0)
+        found += value.tolist()
+    return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
+
+
+def _codes(graph: tg.Graph) -> Tensor:
+    source, target = graph.to_edge_index()
+    return source * graph.num_vertices + target
+
+
+@implements(cost="superlinear")
+def core_number(G):
+    if G.structure.num_self_loops:
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; Consider using "
+            "G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+    return by_node(G, algorithms.core_number(G.structure))
+
+
+made_of("triangles", cost="superlinear")("fast_could_be_isomorphic")

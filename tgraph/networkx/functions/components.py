@@ -1,0 +1,126 @@
+"""Components of undirected and directed graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph import algorithms
+from tgraph.networkx.functions._shared import edges, names, number, rows, structure
+from tgraph.networkx.registry import implements
+from tgraph.primitives import search
+
+
+def groups(G: Any, label: Tensor) -> Iterator[set[Any]]:
+    """The nodes by label, in ascending order of labels."""
+    size = label.bincount()
+    members = names(G, label.argsort(stable=True))
+    begin = 0
+    for end in size[size > 0].cumsum(0).tolist():
+        yield set(members[begin:end])
+        begin = end
+
+
+def _weak(G: Any) -> Tensor:
+    """For each vertex the smallest of its weak component."""
+    return structure(G).kept("networkx components", lambda: algorithms.wcc(structure(G)))
+
+
+def count_weak(G: Any) -> int:
+    """The number of weak components."""
+    label = _weak(G)
+    return int((label == torch.arange(len(label))).sum())
+
+
+def _require_nodes(G: Any) -> None:
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+
+
+@implements()
+def connected_components(G):
+    yield from groups(G, _weak(G))
+
+
+@implements()
+def weakly_connected_components(G):
+    yield from groups(G, _weak(G))
+
+
+@implements()
+def number_connected_components(G):
+    return count_weak(G)
+
+
+@implements()
+def number_weakly_connected_components(G):
+    return count_weak(G)
+
+
+@implements()
+def is_connected(G):
+    _require_nodes(G)
+    return count_weak(G) == 1
+
+
+@implements()
+def is_weakly_connected(G):
+    _require_nodes(G)
+    return count_weak(G) == 1
+
+
+@implements()
+def node_connected_component(G, n):
+    label = _weak(G)
+    return set(names(G, (label == label[number(G, n)]).nonzero().flatten()))
+
+
+def strong(G: Any) -> Tensor:
+    """The strong component of each vertex, numbered as networkx lists them."""
+    return G._keep("strong components", lambda: search.strong_components(*rows(G)))
+
+
+@implements()
+def strongly_connected_components(G):
+    yield from groups(G, strong(G))
+
+
+@implements()
+def number_strongly_connected_components(G):
+    return len(strong(G).unique())
+
+
+@implements()
+def is_strongly_connected(G):
+    _require_nodes(G)
+    return not bool(strong(G).any())
+
+
+def _attracting(G: Any) -> list[set[Any]]:
+    """The strong components that no arc leaves."""
+    component = strong(G)
+    source, target, _ = edges(G)
+    left = component[source][component[source] != component[target]]
+    leaves = torch.zeros(len(G), dtype=torch.bool)
+    leaves[left] = True
+    return [members for i, members in enumerate(groups(G, component)) if not leaves[i]]
+
+
+@implements()
+def attracting_components(G):
+    yield from _attracting(G)
+
+
+@implements()
+def number_attracting_components(G):
+    return len(_attracting(G))
+
+
+@implements()
+def is_attracting_component(G):
+    found = _attracting(G)
+    return len(found) == 1 and len(found[0]) == len(G)

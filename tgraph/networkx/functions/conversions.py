@@ -1,0 +1,138 @@
+"""Graphs from matrices, frames, lists and dicts, and back."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.io.columns import Column
+from tgraph.networkx.functions._building import Graph, build, column_of, compact, first_of_each, kind_of
+from tgraph.networkx.registry import implements
+
+NOT_A_CLASS = "create_using is not one of networkx's four classes"
+
+
+def from_edges(
+    create_using: Any,
+    nodes: list[Any],
+    source: Tensor,
+    target: Tensor,
+    values: Any = None,
+    attribute: Any = None,
+) -> Graph:
+    """The graph of these edges, the last value where edges of a simple graph are alike."""
+    kind = kind_of(create_using)
+    assert kind is not None
+    directed, multigraph = kind
+    first = torch.arange(len(source))
+    if not multigraph:
+        first, group = first_of_each(source, target, len(nodes), directed)
+        if values is not None:
+            last = torch.zeros(len(first), dtype=torch.int64)
+            last.scatter_reduce_(0, group, torch.arange(len(group)), "amax")
+            values = [values[i] for i in last.tolist()]
+    columns = {} if values is None or not len(first) else {attribute: column_of(list(values))}
+    return build(directed, compact(nodes), source[first], target[first], multigraph=multigraph, edge_columns=columns)
+
+
+def _refuses_matrix(A, parallel_edges=False, create_using=None, edge_attribute="weight"):
+    if kind_of(create_using) is None:
+        return NOT_A_CLASS
+    return "parallel_edges" if parallel_edges else None
+
+
+@implements(refuses=_refuses_matrix, gaps="parallel_edges; create_using but networkx's classes")
+def from_scipy_sparse_array(A, parallel_edges=False, create_using=None, edge_attribute="weight"):
+    rows, columns = A.shape
+    if rows != columns:
+        raise nx.NetworkXError(f"Adjacency matrix not square: nx,ny={A.shape}")
+    entries = A.tocoo() if A.format not in ("csr", "csc", "dok") else A
+    if entries.format == "csr":
+        source = np.repeat(np.arange(rows), np.diff(entries.indptr))
+        target, values = entries.indices, entries.data
+    elif entries.format == "csc":
+        target = np.repeat(np.arange(rows), np.diff(entries.indptr))
+        source, values = entries.indices, entries.data
+    else:
+        entries = entries.tocoo()
+        source, target, values = entries.row, entries.col, entries.data
+    kind = kind_of(create_using)
+    if kind == (False, True):
+        upper = source <= target
+        source, target, values = source[upper], target[upper], values[upper]
+    u, v = (torch.from_numpy(np.array(end, dtype=np.int64)) for end in (source, target))
+    return from_edges(create_using, list(range(rows)), u, v, values.tolist(), edge_attribute)
+
+
+def _refuses_frame(df, source, target, edge_attr, create_using, edge_key):
+    if kind_of(create_using) is None:
+        return NOT_A_CLASS
+    if edge_key is not None or edge_attr is True or isinstance(edge_attr, (list, tuple)):
+        return "several attributes or keys of edges"
+    return None
+
+
+@implements(refuses=_refuses_frame, gaps="several attributes, edge_key, create_using but networkx's classes")
+def from_pandas_edgelist(df, source="source", target="target", edge_attr=None, create_using=None, edge_key=None):
+    if edge_attr is not None and edge_attr not in df.columns:
+        raise nx.NetworkXError(f"Invalid edge_attr argument: {edge_attr}")
+    index: dict[Any, int] = {}
+    pairs = zip(df[source].tolist(), df[target].tolist(), strict=True)
+    ends = [index.setdefault(node, len(index)) for node in chain.from_iterable(pairs)]
+    places = torch.tensor(ends, dtype=torch.int64)
+    values = None if edge_attr is None else df[edge_attr].tolist()
+    return from_edges(create_using, list(index), places[0::2], places[1::2], values, edge_attr)
+
+
+def _refuses_lists(d, create_using):
+    kind = kind_of(create_using)
+    if kind is None:
+        return NOT_A_CLASS
+    return "an undirected multigraph" if kind == (False, True) else None
+
+
+@implements(refuses=_refuses_lists, gaps="undirected multigraphs; create_using but networkx's classes")
+def from_dict_of_lists(d, create_using=None):
+    index: dict[Any, int] = {node: i for i, node in enumerate(d)}
+    source = torch.tensor([index[node] for node, others in d.items() for _ in others], dtype=torch.int64)
+    places = [index.setdefault(node, len(index)) for others in d.values() for node in others]
+    return from_edges(create_using, list(index), source, torch.tensor(places, dtype=torch.int64))
+
+
+@implements()
+def to_dict_of_lists(G, nodelist=None):
+    if nodelist is None:
+        return {node: list(row) for node, row in G._adj.items()}
+    return {node: [other for other in G._adj[node] if other in nodelist] for node in nodelist}
+
+
+def _refuses_biadjacency(A, create_using, edge_attribute, *, row_order, column_order):
+    if kind_of(create_using) is None:
+        return NOT_A_CLASS
+    if row_order is not None or column_order is not None:
+        return "row_order or column_order"
+    if create_using is not None and A.dtype.kind in "iu" and (kind_of(create_using) or (0, 0))[1]:
+        return "a multigraph of whole numbers"
+    return None
+
+
+@implements(refuses=_refuses_biadjacency, gaps="row_order, column_order; create_using but networkx's classes")
+def from_biadjacency_matrix(A, create_using=None, edge_attribute="weight", *, row_order=None, column_order=None):
+    rows, columns = A.shape
+    entries = A.tocsr()
+    source = torch.from_numpy(np.repeat(np.arange(rows), np.diff(entries.indptr)).astype(np.int64))
+    target = torch.from_numpy(entries.indices.astype(np.int64)) + rows
+    found = from_edges(create_using, list(range(rows + columns)), source, target, entries.data.tolist(), edge_attribute)
+    side = Column(torch.tensor([0] * rows + [1] * columns))
+    return _with_nodes(found, {"bipartite": side})
+
+
+def _with_nodes(G: Graph, columns: dict[Any, Column]) -> Graph:
+    from dataclasses import replace
+
+    return type(G).of(replace(G._tensors, node_columns={**G._tensors.node_columns, **columns}), G.graph)

@@ -1,0 +1,123 @@
+"""What follows from degrees: isolated vertices, regular graphs, tournaments, reciprocity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import bunch, by_node, degrees, edges, names, number, structure
+from tgraph.networkx.registry import implements
+
+
+def _isolated(G: Any) -> Tensor:
+    return degrees(G) == 0
+
+
+@implements(cost="view")
+def isolates(G):
+    return iter(names(G, _isolated(G).nonzero().flatten()))
+
+
+@implements(cost="view")
+def number_of_isolates(G):
+    return int(_isolated(G).sum())
+
+
+@implements(cost="view")
+def is_isolate(G, n):
+    return int(degrees(G)[number(G, n)]) == 0
+
+
+@implements(cost="view")
+def number_of_selfloops(G):
+    return structure(G).num_self_loops
+
+
+def _all_equal(values: Tensor) -> bool:
+    return bool((values == values[0]).all())
+
+
+@implements(cost="view")
+def is_regular(G):
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Graph has no nodes.")
+    if not G.is_directed():
+        return _all_equal(degrees(G))
+    return _all_equal(degrees(G, kind="in")) and _all_equal(degrees(G, kind="out"))
+
+
+@implements(cost="view")
+def is_k_regular(G, k):
+    return bool((degrees(G) == k).all())
+
+
+@implements()
+def is_tournament(G):
+    n, graph = len(G), structure(G)
+    if graph.num_self_loops or graph.num_arcs != n * (n - 1) // 2:
+        return False
+    source, target, _ = edges(G)
+    pairs = torch.minimum(source, target) * n + torch.maximum(source, target)
+    return len(pairs.unique()) == len(pairs)
+
+
+@implements(cost="view")
+def score_sequence(G):
+    return sorted(degrees(G, kind="out").tolist())
+
+
+@implements()
+def s_metric(G):
+    source, target, _ = edges(G)
+    degree = degrees(G)
+    return float((degree[source] * degree[target]).sum())
+
+
+@implements()
+def overall_reciprocity(G):
+    arcs = structure(G).num_arcs
+    if arcs == 0:
+        raise nx.NetworkXError("Not defined for empty graphs")
+    return (arcs - structure(G).to_undirected().num_edges) * 2 / arcs
+
+
+def _mutual(G: Any) -> Tensor:
+    """The number of neighbours of each vertex that an arc leads to and one leads from."""
+    n = len(G)
+    source, target, _ = edges(G)
+    key, reverse = source * n + target, target * n + source
+    return source[torch.isin(key, reverse)].bincount(minlength=n)
+
+
+@implements()
+def reciprocity(G, nodes=None):
+    if nodes is None:
+        return overall_reciprocity(G)
+    loops = torch.zeros(len(G), dtype=torch.int64)
+    single = nodes in G
+    chosen = bunch(G, nodes)
+    total = (degrees(G) - loops)[chosen].tolist()
+    both = _mutual(G)[chosen].tolist()
+    found = [None if all_of == 0 else 2 * mutual / all_of for mutual, all_of in zip(both, total, strict=True)]
+    if not single:
+        return dict(zip(names(G, chosen), found, strict=True))
+    if found[0] is None:
+        raise nx.NetworkXError("Not defined for isolated nodes.")
+    return found[0]
+
+
+@implements(cost="view")
+def faster_could_be_isomorphic(G1, G2):
+    return len(G1) == len(G2) and torch.equal(degrees(G1).sort().values, degrees(G2).sort().values)
+
+
+@implements(name="bipartite_degree_centrality", cost="view")
+def degree_centrality(G, nodes):
+    top = set(nodes)
+    bottom = set(G) - top
+    degree = by_node(G, degrees(G).to(torch.float64))
+    found = {node: degree[node] * (1.0 / len(bottom)) for node in top if node in degree}
+    return found | {node: degree[node] * (1.0 / len(top)) for node in bottom}

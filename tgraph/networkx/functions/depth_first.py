@@ -1,0 +1,57 @@
+"""Depth-first searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import names, numbers, rows
+from tgraph.networkx.registry import implements
+from tgraph.primitives import search
+
+
+def refuses(G: Any, source: Any, depth_limit: Any, sort_neighbors: Any) -> str | None:
+    if depth_limit is not None and depth_limit < 1:
+        return "depth_limit is not positive"
+    return None if sort_neighbors is None else "sort_neighbors is a function"
+
+
+def _search(G: Any, source: Any, depth_limit: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    sources = torch.arange(len(G)) if source is None else numbers(G, [source])
+    return search.depth_first(*rows(G), sources, depth_limit)
+
+
+def tree(G: Any, source: Any, depth_limit: int | None) -> list[tuple[Any, Any]]:
+    order, _, parent = _search(G, source, depth_limit)
+    found = order[parent[order] >= 0]
+    return list(zip(names(G, parent[found]), names(G, found), strict=True))
+
+
+@implements(refuses=refuses, gaps="sort_neighbors")
+def dfs_edges(G, source=None, depth_limit=None, *, sort_neighbors=None):
+    yield from tree(G, source, depth_limit)
+
+
+@implements(refuses=refuses, gaps="sort_neighbors")
+def dfs_predecessors(G, source=None, depth_limit=None, *, sort_neighbors=None):
+    return {child: parent for parent, child in tree(G, source, depth_limit)}
+
+
+@implements(refuses=refuses, gaps="sort_neighbors")
+def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
+    found: dict[Any, list[Any]] = {}
+    for parent, child in tree(G, source, depth_limit):
+        found.setdefault(parent, []).append(child)
+    return found
+
+
+@implements(refuses=refuses, gaps="sort_neighbors")
+def dfs_preorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
+    yield from names(G, _search(G, source, depth_limit)[0])
+
+
+@implements(refuses=refuses, gaps="sort_neighbors")
+def dfs_postorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
+    yield from names(G, _search(G, source, depth_limit)[1])

@@ -1,0 +1,58 @@
+"""PageRank and HITS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.networkx.functions._shared import by_node, structure
+from tgraph.networkx.registry import implements, made_of
+
+
+def _vector(G: Any, values: Mapping[Any, Any]) -> Tensor:
+    return torch.tensor([values.get(node, 0) for node in G], dtype=torch.float64)
+
+
+@implements()
+def pagerank(
+    G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nstart=None, weight="weight", dangling=None
+):
+    n = len(G)
+    if n == 0:
+        return {}
+    arcs = structure(G, weight)
+    edge = "copy" if arcs.weights is None else "mul"
+    ones = torch.ones(n, dtype=torch.float64)
+    leaving = tg.aggregate(arcs.transpose(), ones, "sum", edge=edge)
+    share = torch.where(leaving != 0, 1.0 / leaving, 0.0)
+    rank = ones / n
+    if nstart is not None:
+        rank = _vector(G, nstart)
+        rank /= rank.sum()
+    jump = ones / n
+    if personalization is not None:
+        jump = _vector(G, personalization)
+        if jump.sum() == 0:
+            raise ZeroDivisionError
+        jump /= jump.sum()
+    lost = jump
+    if dangling is not None:
+        lost = _vector(G, dangling)
+        lost /= lost.sum()
+    ends = leaving == 0
+    for _ in range(max_iter):
+        before = rank
+        received = tg.aggregate(arcs, rank * share, "sum", edge=edge)
+        rank = alpha * (received + rank[ends].sum() * lost) + (1 - alpha) * jump
+        if (rank - before).abs().sum() < n * tol:
+            return by_node(G, rank)
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+made_of("adjacency_matrix")("hits")
+made_of("to_numpy_array")("google_matrix")

@@ -1,0 +1,186 @@
+"""Scores of pairs of nodes by their common neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph import algorithms
+from tgraph.io.dicts import MISSING
+from tgraph.networkx.functions._shared import degrees, names, numbers
+from tgraph.networkx.registry import implements
+
+PAIRS_AT_ONCE = 1 << 15
+Score = Callable[[Tensor, Tensor], list[Any]]
+
+
+def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score) -> Iterator[tuple[Any, Any, Any]]:
+    """(u, v, score) for each pair, some at a time; of those that are no edges for None."""
+    if ebunch is not None:
+        ebunch = list(ebunch)
+        for pair in ebunch:
+            for node in pair:
+                if node not in G:
+                    raise nx.NodeNotFound(f"Node {node} not in G.")
+    return _in_batches(G, iter(nx.non_edges(G) if ebunch is None else ebunch), score)
+
+
+def _in_batches(G: Any, pairs: Iterator[tuple[Any, Any]], score: Score) -> Iterator[tuple[Any, Any, Any]]:
+    while batch := list(islice(pairs, PAIRS_AT_ONCE)):
+        u, v = zip(*batch, strict=True)
+        yield from zip(u, v, score(numbers(G, u), numbers(G, v)), strict=True)
+
+
+def common(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """(pair, vertex) for each common neighbour of the pairs (u, v), the two themselves among them where they are."""
+    graph, n = G.structure, len(G)
+    offset, neighbors = graph.offset, graph.neighbors
+    key = G._keep("arc keys", lambda: torch.repeat_interleave(torch.arange(n), offset.diff()) * n + neighbors)
+    degree = offset.diff()
+    shorter = torch.where(degree[u] <= degree[v], u, v)
+    sizes = degree[shorter]
+    pair = torch.arange(len(u)).repeat_interleave(sizes)
+    arc = torch.arange(len(pair)) + (offset[shorter] - (sizes.cumsum(0) - sizes))[pair]
+    vertex = neighbors[arc].to(torch.int64)
+    if not len(key):
+        return pair, vertex
+    wanted = (u + v - shorter)[pair] * n + vertex
+    met = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted
+    return pair[met], vertex[met]
+
+
+def _others(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """As `common`, without the two themselves."""
+    pair, vertex = common(G, u, v)
+    other = (vertex != u[pair]) & (vertex != v[pair])
+    return pair[other], vertex[other]
+
+
+def _count(G: Any, u: Tensor, v: Tensor) -> Tensor:
+    return _others(G, u, v)[0].bincount(minlength=len(u))
+
+
+def _sum(G: Any, values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> list[float]:
+    return torch.zeros(count, dtype=torch.float64).index_add_(0, pair, values[vertex]).tolist()
+
+
+@implements(cost="superlinear")
+def jaccard_coefficient(G, ebunch=None):
+    def score(u: Tensor, v: Tensor) -> list[Any]:
+        degree = G.structure.out_degree
+        both = common(G, u, v)[0].bincount(minlength=len(u))
+        union = degree[u] + degree[v] - both
+        found = _count(G, u, v).tolist()
+        return [0 if size == 0 else count / size for count, size in zip(found, union.tolist(), strict=True)]
+
+    return _predictions(G, ebunch, score)
+
+
+@implements(cost="superlinear")
+def resource_allocation_index(G, ebunch=None):
+    weight = 1 / degrees(G).to(torch.float64)
+    return _predictions(G, ebunch, lambda u, v: _sum(G, weight, *_others(G, u, v), len(u)))
+
+
+@implements(cost="superlinear")
+def adamic_adar_index(G, ebunch=None):
+    weight = 1 / degrees(G).to(torch.float64).log()
+    return _predictions(G, ebunch, lambda u, v: _sum(G, weight, *_others(G, u, v), len(u)))
+
+
+@implements(cost="superlinear")
+def preferential_attachment(G, ebunch=None):
+    degree = degrees(G)
+    return _predictions(G, ebunch, lambda u, v: (degree[u] * degree[v]).tolist())
+
+
+@implements(cost="superlinear")
+def common_neighbor_centrality(G, ebunch=None, alpha=0.8):
+    def score(u: Tensor, v: Tensor) -> list[Any]:
+        if bool((u == v).any()):
+            raise nx.NetworkXAlgorithmError("Self loops are not supported")
+        count = _count(G, u, v)
+        if alpha == 1:
+            return count.tolist()
+        far = torch.empty(len(u), dtype=torch.float64)
+        for source in u.unique().tolist():
+            depth = algorithms.bfs(G.structure, source)
+            far[u == source] = depth[v[u == source]].to(torch.float64)
+        far = torch.where(far < 0, torch.inf, far)
+        return (alpha * count.double() + (1 - alpha) * len(G) / far).tolist()
+
+    return _predictions(G, ebunch, score)
+
+
+class Communities:
+    """The community of each vertex as a number, -1 where it has none."""
+
+    def __init__(self, G: Any, attribute: Any):
+        index: dict[Any, int] = {}
+        column = G.node_column(attribute)
+        values = [MISSING] * len(G) if column is None else column.tolist()
+        try:
+            numbered = [-1 if value is MISSING else index.setdefault(value, len(index)) for value in values]
+        except TypeError as fault:
+            raise NotImplementedError("communities that cannot be hashed") from fault
+        self.graph, self.number = G, torch.tensor(numbered, dtype=torch.int64)
+
+    def __getitem__(self, vertices: Tensor) -> Tensor:
+        """Raises NetworkXAlgorithmError for a vertex without one."""
+        found = self.number[vertices]
+        if bool((found < 0).any()):
+            node = names(self.graph, vertices[found < 0][:1])[0]
+            raise nx.NetworkXAlgorithmError(f"No community information available for Node {node}")
+        return found
+
+
+def _within(G: Any, of: Communities, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(whether u and v are in one community, then for their common neighbours where they are: pair, vertex, whether it
+    is in it, too)"""
+    community = of[u]
+    together = community == of[v]
+    pair, vertex = _others(G, u, v)
+    pair, vertex = pair[together[pair]], vertex[together[pair]]
+    return together, pair, vertex, of[vertex] == community[pair]
+
+
+@implements(cost="superlinear")
+def cn_soundarajan_hopcroft(G, ebunch=None, community="community"):
+    of = Communities(G, community)
+
+    def score(u: Tensor, v: Tensor) -> list[Any]:
+        _, pair, _, inside = _within(G, of, u, v)
+        return (_count(G, u, v) + pair[inside].bincount(minlength=len(u))).tolist()
+
+    return _predictions(G, ebunch, score)
+
+
+@implements(cost="superlinear")
+def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
+    of, weight = Communities(G, community), 1 / degrees(G).to(torch.float64)
+
+    def score(u: Tensor, v: Tensor) -> list[Any]:
+        _, pair, vertex, inside = _within(G, of, u, v)
+        return _sum(G, weight, pair[inside], vertex[inside], len(u))
+
+    return _predictions(G, ebunch, score)
+
+
+@implements(cost="superlinear")
+def within_inter_cluster(G, ebunch=None, delta=0.001, community="community"):
+    if delta <= 0:
+        raise nx.NetworkXAlgorithmError("Delta must be greater than zero")
+    of = Communities(G, community)
+
+    def score(u: Tensor, v: Tensor) -> list[Any]:
+        _, pair, _, inside = _within(G, of, u, v)
+        within = pair[inside].bincount(minlength=len(u))
+        outside = pair[~inside].bincount(minlength=len(u))
+        return (within.double() / (outside + delta)).tolist()
+
+    return _predictions(G, ebunch, score)

@@ -1,0 +1,119 @@
+"""Matrices of a graph, in scipy's sparse arrays and in numpy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from tgraph.networkx.functions._shared import matrix, number
+from tgraph.networkx.graph import Graph
+from tgraph.networkx.registry import implements, made_of
+
+
+def _places(G: Any, nodelist: Any) -> np.ndarray | None:
+    """The vertices of a list of nodes, None for all of them in order. Raises NetworkXError where one is missing or
+    stands twice."""
+    if nodelist is None:
+        return None
+    places = np.asarray([number(G, node) if node in G else -1 for node in nodelist], dtype=np.int64)
+    if (places < 0).any():
+        raise nx.NetworkXError(f"Node {list(nodelist)[int((places < 0).argmax())]} in nodelist is not in G")
+    if len(np.unique(places)) < len(places):
+        raise nx.NetworkXError("nodelist contains duplicates.")
+    return None if len(places) == len(G) and bool((places[1:] > places[:-1]).all()) else places
+
+
+@implements()
+def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format="csr"):
+    if len(G) == 0:
+        raise nx.NetworkXError("Graph has no nodes or edges")
+    if nodelist is not None and len(nodelist) == 0:
+        raise nx.NetworkXError("nodelist has no nodes")
+    places = _places(G, nodelist)
+    found = matrix(G, weight)
+    if places is not None:
+        found = found[places][:, places]
+    if dtype is not None:
+        found = found.astype(dtype)
+    try:
+        return found.asformat(format)
+    except ValueError as fault:
+        raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from fault
+
+
+@implements()
+def adjacency_matrix(G, nodelist=None, dtype=None, weight="weight"):
+    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
+
+
+_MERGES = {sum: "sum", min: "min", max: "max"}
+
+
+def _refuses_dense(G, nodelist, dtype, order, multigraph_weight, weight, nonedge):
+    if dtype is not None and np.dtype(dtype).names is not None:
+        return "the dtype has fields"
+    if G.is_multigraph() and multigraph_weight not in _MERGES:
+        return "multigraph_weight is another function than sum, min and max"
+    return None
+
+
+@implements(refuses=_refuses_dense, gaps="dtypes with fields; multigraph_weight other than sum, min, max")
+def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=sum, weight="weight", nonedge=0.0):
+    if nodelist is not None and (missing := set(nodelist) - set(G)):
+        raise nx.NetworkXError(f"Nodes {missing} in nodelist is not in G")
+    size = len(G) if nodelist is None else len(nodelist)
+    places = _places(G, nodelist)
+    dense = np.full((size, size), nonedge, dtype=dtype, order=order)
+    if size == 0 or G.number_of_edges() == 0:
+        return dense
+    found = matrix(G, weight, _MERGES.get(multigraph_weight, "sum"))
+    if places is not None:
+        found = found[places][:, places]
+    entries = found.tocoo()
+    dense[entries.row, entries.col] = entries.data
+    return dense
+
+
+@implements()
+def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weight", format="csr"):
+    if len(row_order) == 0:
+        raise nx.NetworkXError("row_order is empty list")
+    if len(row_order) != len(set(row_order)):
+        raise nx.NetworkXError("Ambiguous ordering: `row_order` contained duplicates.")
+    if column_order is None:
+        column_order = list(set(G) - set(row_order))
+    if len(column_order) != len(set(column_order)):
+        raise nx.NetworkXError("Ambiguous ordering: `column_order` contained duplicates.")
+    entries = matrix(G, weight)[[number(G, node) for node in row_order]]
+    found = entries[:, [number(G, node) for node in column_order]]
+    if dtype is not None:
+        found = found.astype(dtype)
+    try:
+        return found.asformat(format)
+    except ValueError as fault:
+        raise nx.NetworkXError(f"Unknown sparse array format: {format}") from fault
+
+
+def _refuses_weights(G, *options):
+    """networkx's code takes the attribute "weight", which its dispatch does not pass on."""
+    if isinstance(G, Graph):
+        return None
+    return "edges have weights" if any("weight" in data for _, _, data in G.edges(data=True)) else None
+
+
+made_of("to_scipy_sparse_array", refuses=_refuses_weights, gaps="edges with the attribute weight")(
+    "bethe_hessian_matrix", "bethe_hessian_spectrum"
+)
+made_of("to_scipy_sparse_array")(
+    "laplacian_matrix",
+    "normalized_laplacian_matrix",
+    "modularity_matrix",
+    "directed_modularity_matrix",
+    "directed_laplacian_matrix",
+    "directed_combinatorial_laplacian_matrix",
+    "adjacency_spectrum",
+)
+made_of("adjacency_matrix")("tournament_matrix")
+made_of("laplacian_matrix", "normalized_laplacian_matrix")("laplacian_spectrum", "normalized_laplacian_spectrum")

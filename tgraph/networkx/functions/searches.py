@@ -1,0 +1,125 @@
+"""Breadth-first searches, and what can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import names, number, numbers, rows, weighted_rows
+from tgraph.networkx.registry import implements, made_of
+from tgraph.primitives import search
+
+
+def orders_neighbors(G: Any, source: Any, *options: Any) -> str | None:
+    return None if options[-1] is None else "sort_neighbors is a function"
+
+
+def _chooses_neighbors(G: Any, source: Any, neighbors: Any, depth_limit: Any) -> str | None:
+    return None if neighbors is None else "neighbors is a function"
+
+
+def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterator[tuple[Any, Any]]:
+    """The arcs of the tree of a search, (who found, whom), in order."""
+    arcs = rows(G, reverse=reverse)
+    order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
+    found = order[1:]
+    return zip(names(G, parent[found]), names(G, found), strict=True)
+
+
+@implements(refuses=_chooses_neighbors, gaps="neighbors given as a function")
+def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
+    yield from tree(G, source, False, depth_limit)
+
+
+@implements(refuses=orders_neighbors, gaps="sort_neighbors")
+def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
+    yield from tree(G, source, reverse, depth_limit)
+
+
+@implements(refuses=orders_neighbors, gaps="sort_neighbors")
+def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
+    for parent, child in tree(G, source, False, depth_limit):
+        yield child, parent
+
+
+@implements(refuses=orders_neighbors, gaps="sort_neighbors")
+def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
+    arcs = rows(G)
+    order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
+    found, parents = names(G, order[1:]), parent[order[1:]].tolist()
+    if not found:
+        yield source, []
+    place = 0
+    for above, group in groupby(parents):
+        size = len(list(group))
+        yield names(G, [above])[0], found[place : place + size]
+        place += size
+
+
+@implements()
+def bfs_layers(G, sources):
+    first = [sources] if sources in G else list(set(sources))
+    for source in first:
+        number(G, source)
+    if not first:
+        return
+    order, _, depth = search.breadth_first(*rows(G), numbers(G, first))
+    ends = depth[order].bincount().cumsum(0).tolist()
+    found = names(G, order)
+    for begin, end in zip([0, *ends], ends, strict=False):
+        yield found[begin:end]
+
+
+@implements()
+def descendants_at_distance(G, source, distance):
+    order, _, depth = search.breadth_first(*rows(G), numbers(G, [source]), None)
+    return set(names(G, order[depth[order] == distance]))
+
+
+@implements()
+def descendants(G, source):
+    order, _, _ = search.breadth_first(*rows(G), numbers(G, [source]))
+    return set(names(G, order[1:]))
+
+
+@implements()
+def ancestors(G, source):
+    order, _, _ = search.breadth_first(*rows(G, reverse=True), numbers(G, [source]))
+    return set(names(G, order[1:]))
+
+
+def reached(G: Any, source: int, distance: Any = None, *, reverse: bool = False) -> tuple[Tensor, Tensor]:
+    """The vertices that one reaches, or that reach it, and how far each is, by hops or by an attribute."""
+    if distance is None:
+        order, _, depth = search.breadth_first(*rows(G, reverse=reverse), torch.tensor([source]))
+        return order, depth[order]
+    found = search.dijkstra(*weighted_rows(G, distance, reverse=reverse), torch.tensor([source]))
+    if found is None:
+        raise ValueError("Contradictory paths found:", "negative weights?")
+    return found[0], found[3][found[0]]
+
+
+def _targets(G: Any, source: Any, target: Any) -> str | None:
+    """The message for an end that is no node."""
+    for end, name in ((source, "Source"), (target, "Target")):
+        if end not in G:
+            return f"{name} {end} is not in G"
+    return None
+
+
+@implements()
+def bidirectional_shortest_path(G, source, target):
+    if (fault := _targets(G, source, target)) is not None:
+        raise nx.NodeNotFound(fault)
+    path = search.meet(*rows(G), *rows(G, reverse=True), number(G, source), number(G, target))
+    if not path:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return names(G, path)
+
+
+made_of("bidirectional_shortest_path")("has_path")

@@ -1,0 +1,84 @@
+"""Shortest paths by the number of hops: from a source, to a target, for all pairs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import names, numbers, rows
+from tgraph.networkx.registry import implements, made_of
+from tgraph.primitives import search
+
+
+def _search(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    """The vertices in the order in which they are found, who found them, and their depth."""
+    limit = None if cutoff is None or cutoff == math.inf else max(math.ceil(cutoff), 0)
+    return search.breadth_first(*rows(G, reverse=reverse), numbers(G, [source]), limit)
+
+
+def tree_lengths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, int]:
+    order, _, depth = _search(G, source, cutoff, reverse)
+    return dict(zip(names(G, order), depth[order].tolist(), strict=True))
+
+
+def tree_paths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, list[Any]]:
+    order, parent, _ = _search(G, source, cutoff, reverse)
+    found, above = names(G, order), names(G, parent[order].clamp(min=0))
+    paths = {found[0]: [found[0]]}
+    if reverse:
+        for v, next_one in zip(found[1:], above[1:], strict=True):
+            paths[v] = [v, *paths[next_one]]
+    else:
+        for v, last in zip(found[1:], above[1:], strict=True):
+            paths[v] = [*paths[last], v]
+    return paths
+
+
+def _require(G: Any, node: Any, kind: str, verb: str = "") -> None:
+    if node not in G:
+        raise nx.NodeNotFound(f"{kind} {node} {verb}not in G")
+
+
+@implements()
+def single_source_shortest_path_length(G, source, cutoff=None):
+    _require(G, source, "Source", "is ")
+    return tree_lengths(G, source, cutoff)
+
+
+@implements()
+def single_target_shortest_path_length(G, target, cutoff=None):
+    _require(G, target, "Target", "is ")
+    return tree_lengths(G, target, cutoff, reverse=True)
+
+
+@implements(cost="superlinear")
+def all_pairs_shortest_path_length(G, cutoff=None):
+    for source in G:
+        yield source, tree_lengths(G, source, cutoff)
+
+
+@implements()
+def single_source_shortest_path(G, source, cutoff=None):
+    _require(G, source, "Source")
+    return tree_paths(G, source, cutoff)
+
+
+@implements()
+def single_target_shortest_path(G, target, cutoff=None):
+    _require(G, target, "Target")
+    return tree_paths(G, target, cutoff, reverse=True)
+
+
+@implements(cost="superlinear")
+def all_pairs_shortest_path(G, cutoff=None):
+    for source in G:
+        yield source, tree_paths(G, source, cutoff)
+
+
+made_of("single_source_shortest_path_length", "single_source_dijkstra_path_length", cost="superlinear")(
+    "average_shortest_path_length", "global_efficiency"
+)
+made_of("bidirectional_shortest_path")("efficiency")

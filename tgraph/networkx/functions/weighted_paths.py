@@ -1,0 +1,174 @@
+"""Shortest paths by Dijkstra's algorithm, with networkx's choice among paths of equal length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import names, number, numbers, weighted_rows
+from tgraph.networkx.registry import implements
+from tgraph.primitives import search
+
+
+def _search(
+    G: Any, sources: Iterable[Any], weight: Any, cutoff: float | None = None, target: Any = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """See `tgraph.primitives.search.dijkstra`."""
+    offset, neighbors, weights = weighted_rows(G, weight)
+    if cutoff is not None and not weights.is_floating_point():
+        cutoff = None if cutoff >= 2**62 else math.floor(cutoff)
+    end = None if target is None or target not in G else number(G, target)
+    found = search.dijkstra(offset, neighbors, weights, numbers(G, sources), cutoff=cutoff, target=end)
+    if found is None:
+        raise ValueError("Contradictory paths found:", "negative weights?")
+    return found
+
+
+def _distances(G: Any, sources: Iterable[Any], found: tuple[Tensor, ...]) -> dict[Any, Any]:
+    order, _, _, distance = found
+    return dict(zip(names(G, order), distance[order].tolist(), strict=True)) | dict.fromkeys(sources, 0)
+
+
+def tree_paths(G: Any, found: tuple[Tensor, ...]) -> dict[Any, list[Any]]:
+    order, met, parent, _ = found
+    paths: dict[int, list[Any]] = {}
+    for v, label, above in zip(order.tolist(), names(G, order), parent[order].tolist(), strict=True):
+        paths[v] = [label] if above < 0 else [*paths[above], label]
+    return dict(zip(names(G, met), map(paths.__getitem__, met.tolist()), strict=True))
+
+
+def _chain(G: Any, found: tuple[Tensor, ...], target: Any) -> list[Any]:
+    """The path to one vertex."""
+    parent, v = found[2], number(G, target)
+    path: list[int] = []
+    while v >= 0:
+        path.append(v)
+        v = int(parent[v])
+    return names(G, path[::-1])
+
+
+def _check(G: Any, sources: Any) -> None:
+    if not sources:
+        raise ValueError("sources must not be empty")
+    for source in sources:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} not found in graph")
+
+
+def _reaches(G: Any, found: tuple[Tensor, ...], target: Any) -> bool:
+    return target in G and bool((found[0][-1:] == number(G, target)).any())
+
+
+@implements()
+def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
+    _check(G, sources)
+    if target in sources:
+        return 0, [target]
+    found = _search(G, sources, weight, cutoff, target)
+    if target is None:
+        return _distances(G, sources, found), tree_paths(G, found)
+    if not _reaches(G, found, target):
+        raise nx.NetworkXNoPath(f"No path to {target}.")
+    return found[3][number(G, target)].item(), _chain(G, found, target)
+
+
+@implements()
+def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
+    _check(G, sources)
+    return tree_paths(G, _search(G, sources, weight, cutoff))
+
+
+@implements()
+def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
+    _check(G, sources)
+    return _distances(G, sources, _search(G, sources, weight, cutoff))
+
+
+@implements()
+def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight"):
+    return multi_source_dijkstra(G, {source}, cutoff=cutoff, target=target, weight=weight)
+
+
+@implements()
+def single_source_dijkstra_path(G, source, cutoff=None, weight="weight"):
+    return multi_source_dijkstra_path(G, {source}, cutoff=cutoff, weight=weight)
+
+
+@implements()
+def single_source_dijkstra_path_length(G, source, cutoff=None, weight="weight"):
+    return multi_source_dijkstra_path_length(G, {source}, cutoff=cutoff, weight=weight)
+
+
+@implements()
+def dijkstra_path(G, source, target, weight="weight"):
+    return multi_source_dijkstra(G, {source}, target=target, weight=weight)[1]
+
+
+@implements()
+def dijkstra_path_length(G, source, target, weight="weight"):
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    if source == target:
+        return 0
+    found = _search(G, [source], weight, target=target)
+    if not _reaches(G, found, target):
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return found[3][number(G, target)].item()
+
+
+@implements(cost="superlinear")
+def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
+    for source in G:
+        found = _search(G, [source], weight, cutoff)
+        yield source, (_distances(G, [source], found), tree_paths(G, found))
+
+
+@implements(cost="superlinear")
+def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
+    for source in G:
+        yield source, tree_paths(G, _search(G, [source], weight, cutoff))
+
+
+@implements(cost="superlinear")
+def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
+    for source in G:
+        yield source, _distances(G, [source], _search(G, [source], weight, cutoff))
+
+
+@implements()
+def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    order, met, _, distance = found = _search(G, [source], weight, cutoff)
+    place = torch.full((len(G),), -1)
+    place[order] = torch.arange(len(order))
+    offset, neighbors, weights = weighted_rows(G, weight)
+    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    tight = (place[row] >= 0) & (place[neighbors] >= 0) & (distance[row] + weights == distance[neighbors])
+    before: dict[Any, list[Any]] = {node: [] for node in names(G, met)}
+    row, target = row[tight], neighbors[tight]
+    by_place = place[row].argsort(stable=True)
+    for u, v in zip(names(G, row[by_place]), names(G, target[by_place]), strict=True):
+        before[v].append(u)
+    return before, _distances(G, [source], found)
+
+
+@implements()
+def bidirectional_dijkstra(G, source, target, weight="weight"):
+    for end, kind in ((source, "Source"), (target, "Target")):
+        if end not in G:
+            raise nx.NodeNotFound(f"{kind} {end} is not in G")
+    if source == target:
+        return 0, [source]
+    arcs, back = weighted_rows(G, weight), weighted_rows(G, weight, reverse=True)
+    found = search.meet_weighted(*arcs, *back, number(G, source), number(G, target))
+    if found is None:
+        raise ValueError("Contradictory paths found: negative weights?")
+    if not found[0]:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return found[1], names(G, found[0])

@@ -1,0 +1,42 @@
+"""Which calls of networkx ran here, and which were left to networkx, and why."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+logger = logging.getLogger("tgraph.networkx")
+
+_ran: Counter[str] = Counter()
+_left: Counter[tuple[str, str]] = Counter()
+
+
+def ran(name: str) -> None:
+    """Note a call that runs here."""
+    _ran[name] += 1
+    logger.debug("%s runs on tgraph", name)
+
+
+def left(name: str, reason: str) -> None:
+    """Note a call that is left to networkx."""
+    _left[name, reason] += 1
+    logger.debug("%s is left to networkx: %s", name, reason)
+
+
+def explain() -> str:
+    """What ran where since the start or the last `forget()`: a line for each function that networkx asked for, with the
+    number of calls, and the reason where they were left to networkx."""
+    lines = [f"{name}: {count} on tgraph" for name, count in sorted(_ran.items())]
+    lines += [f"{name}: {count} left to networkx: {reason}" for (name, reason), count in sorted(_left.items())]
+    return "\n".join(lines) or "No function of networkx was called with the backend tgraph."
+
+
+def calls() -> dict[str, int]:
+    """How often each function ran here."""
+    return dict(_ran)
+
+
+def forget() -> None:
+    """Begin anew."""
+    _ran.clear()
+    _left.clear()

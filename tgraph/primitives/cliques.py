@@ -1,0 +1,47 @@
+"""Cliques of an undirected simple graph, found in a degeneracy order (Eppstein, Loeffler and Strash, JEA 2013).
+
+Each function takes a graph without parallel edges and self-loops, as `simple_graph.simple` returns it. What follows a
+vertex in a degeneracy order are at most d of its neighbours, with degeneracy d, so that every clique lies in one of n
+graphs of d vertices.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.system import devices
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.cohesion import cliques as operators
+from tgraph.primitives.k_core import onion_layers
+
+
+def sizes(graph: Graph) -> Tensor:
+    """How many maximal cliques of each size there are, int64 [n + 1]. O(d n 3^(d/3))."""
+    return operators.clique_sizes(graph.offset, graph.neighbors, degeneracy_order(graph))
+
+
+def maximal(graph: Graph) -> tuple[Tensor, Tensor]:
+    """The maximal cliques: clique i is members[offset[i]:offset[i + 1]], ascending; (offset, members), int64."""
+    return operators.maximal_cliques(graph.offset, graph.neighbors, degeneracy_order(graph))
+
+
+def largest(graph: Graph) -> Tensor:
+    """The vertices of a largest clique, int64 [k] ascending."""
+    return operators.largest_clique(graph.offset, graph.neighbors, degeneracy_order(graph))
+
+
+def count(graph: Graph, k: int) -> int:
+    """The number of cliques of `k` vertices. Raises ArgumentError where 64 bits do not hold it."""
+    if k < 1:
+        raise ArgumentError(f"k: expected 1 or more vertices, got {k}")
+    found = operators.count_cliques(graph.offset, graph.neighbors, degeneracy_order(graph), k)
+    if found < 0:
+        raise ArgumentError(f"k: there are more than 2**63 cliques of {k} vertices, which no int64 holds")
+    return found
+
+
+def degeneracy_order(graph: Graph) -> Tensor:
+    """The vertices by onion layer, the innermost first, int64 [n]: at most as many neighbours of a vertex come before
+    it as the degeneracy of the graph."""
+    return devices.sort(-onion_layers(graph)[1])[1]

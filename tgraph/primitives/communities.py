@@ -1,0 +1,156 @@
+"""Moving vertices between communities, and the graph of communities: the steps of Louvain, Leiden and label
+propagation."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tgraph.core import random
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+from tgraph.kernels.quotient import Moves, Quotient
+
+BATCHES = 32  # of a sweep: fewer have more neighbours choose at once, more leave less to each
+
+
+def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> Quotient:
+    """The graph as a `Quotient` in which each vertex is a group of its own.
+
+    weighted : arcs count by graph.weights, rounded to multiples of a power of two so small that 2^52 of it exceed their
+        sum, so that sums are exact.
+    Raises ArgumentError for weights that are negative or not finite.
+    """
+    weights = exact_weights(graph) if weighted else None
+    arcs = graph.decoded()
+    offset, neighbors = arcs.offset.contiguous(), arcs.neighbors.contiguous()
+    all_alike = torch.zeros(graph.num_vertices, dtype=torch.int64, device=graph.device)
+    if not graph.directed:
+        strength = _inside(offset, neighbors, weights, all_alike, 2.0, backend)
+        return Quotient(offset, neighbors, weights, strength, None, float(strength.sum()))
+    forth, back = Graph(offset, neighbors, weights), graph.decoded().transpose()
+    both = forth.to_undirected(multi="keep")
+    back_weights = None if weights is None else weights[arcs.transpose_permutation]
+    leaving = _inside(offset, neighbors, weights, all_alike, 1.0, backend)
+    entering = _inside(back.offset.contiguous(), back.neighbors.contiguous(), back_weights, all_alike, 1.0, backend)
+    return Quotient(both.offset, both.neighbors, both.weights, leaving, entering, float(leaving.sum()))
+
+
+def move(
+    graph: Quotient,
+    community: Tensor,
+    *,
+    resolution: float = 1.0,
+    seed: int = 0,
+    bound: Tensor | None = None,
+    sweeps: int = 100,
+    tolerance: float = 0.0,
+    backend: str = "auto",
+) -> tuple[Tensor, int]:
+    """(the community of each vertex after local moving, int64 [n]; the number of moves).
+
+    A vertex moves to the community C of a neighbour for which weight(v, C) - resolution * expected(v, C) is largest, if
+    it is larger than for its own; expected is that of the null model of modularity. With resolution 0 this is label
+    propagation. Of equals one is drawn. Every vertex is visited, and again after a neighbour moved. In each of at most
+    so many `sweeps` the vertices to visit are dealt into batches by a hash; those of a batch move at once. It ends
+    once at most the share `tolerance` of the vertices moves in a sweep.
+
+    community : int64 [n], from 0 to n - 1; a vertex alone in community v is v, or community v is empty of others.
+    bound : int64 [n], groups that no vertex leaves: the refinement of Leiden. Only vertices that are alone in their
+        community move, and none that leaves others behind, so that communities are connected, if they begin alone. A
+        vertex whose arcs within its group weigh less than expected stays.
+    The result depends on the `seed`, not on the number of threads. O(m) each sweep, in which all are visited.
+    """
+    _check_groups(graph, "community", community, graph.num_vertices)
+    if bound is not None:
+        _check_groups(graph, "bound", bound, graph.num_vertices)
+    scale = resolution / graph.total if graph.total else 0.0
+    moves = Moves(scale, random.key(seed), sweeps, BATCHES, tolerance)
+    return choose(backend, Call("move_vertices", graph.neighbors)).run(graph, community, bound, moves)
+
+
+def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto") -> Quotient:
+    """The graph of groups: an arc weighs what the arcs from one group to the other do; those inside have none.
+
+    group : int64 [n], from 0 to count - 1. O(n + m).
+    """
+    _check_groups(graph, "group", group, count)
+    offset, neighbors, weights = choose(backend, Call("contract_groups", graph.neighbors)).run(graph, group, count)
+
+    def summed(strength: Tensor) -> Tensor:
+        return strength.new_zeros(count).index_add_(0, group, strength)
+
+    entering = None if graph.in_strength is None else summed(graph.in_strength)
+    return Quotient(offset, neighbors, weights, summed(graph.out_strength), entering, graph.total)
+
+
+def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+    """(the number of each vertex's group, int64 [n]; the first vertex of each group, int64 [k]).
+
+    label : int64 [n], from 0 to n - 1, equal for those of a group. Groups are numbered by their first vertices.
+    Raises ArgumentError for labels out of that range.
+    """
+    _check_range("label", label, len(label))
+    return choose(backend, Call("number_groups", label)).run(label)
+
+
+def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str = "auto") -> Tensor:
+    """The weight of the arcs from each vertex to its own group, float64 [n]; an undirected self-loop counts twice.
+
+    group : int64 [n], from 0 to n - 1. weighted : as in `quotient`. O(m).
+    """
+    _check_range("group", group, graph.num_vertices)
+    weights, arcs = exact_weights(graph) if weighted else None, graph.decoded()
+    loops = 1.0 if graph.directed else 2.0
+    return _inside(arcs.offset.contiguous(), arcs.neighbors.contiguous(), weights, group, loops, backend)
+
+
+def exact_weights(graph: Graph) -> Tensor:
+    """The weights float64 [m] as multiples of a power of two, of which at most 2^52 occur in all.
+
+    Raises ArgumentError where there are none, and for weights that are negative or not finite.
+    """
+    if graph.weight_dtype is None:
+        raise ArgumentError("weighted: the graph has no weights; leave weighted=False, or give it weights")
+    weights = graph.decoded().weights
+    assert weights is not None
+    wrong = (~torch.isfinite(weights) | (weights < 0)).nonzero()
+    if len(wrong):
+        position = int(wrong[0])
+        raise ArgumentError(
+            f"weights: {weights[position].item()} at position {position}; communities need finite weights of 0 or more"
+        )
+    held = weights.detach().to(torch.float64)
+    largest = float(held.max()) * len(held) * 2 if len(held) else 0.0
+    if not largest or not weights.is_floating_point():
+        return held.contiguous()
+    step = 2.0 ** (math.frexp(largest)[1] - 52)
+    return held.div(step).round_().mul_(step)
+
+
+def _check_groups(graph: Quotient, name: str, group: Tensor, count: int) -> None:
+    if group.shape != (graph.num_vertices,):
+        raise ArgumentError(f"{name}: expected one for each of {graph.num_vertices} vertices, got {list(group.shape)}")
+    _check_range(name, group, count)
+
+
+def _check_range(name: str, group: Tensor, count: int) -> None:
+    if group.dtype != torch.int64:
+        raise ArgumentError(f"{name}: expected int64, got {group.dtype}; use .long()")
+    if not len(group):
+        return
+    least, largest = (int(each) for each in group.aminmax())
+    if least < 0 or largest >= count:
+        wrong = least if least < 0 else largest
+        position = int((group == wrong).nonzero()[0])
+        raise ArgumentError(f"{name}: {wrong} at position {position} is outside 0..{count - 1}; number them first")
+
+
+def _inside(
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, group: Tensor, loops: float, backend: str
+) -> Tensor:
+    return choose(backend, Call("sum_inside", neighbors)).run(offset, neighbors, weights, group, loops)

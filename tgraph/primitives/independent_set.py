@@ -1,0 +1,18 @@
+"""Maximal independent sets: vertices none of which are joined, to which none can be added."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tgraph.core import random
+from tgraph.core.graph import Graph
+from tgraph.kernels.portable.sets import independent_set as operators
+from tgraph.primitives.simple_graph import refuse_directed
+
+
+def independent_set(graph: Graph, seed: int) -> Tensor:
+    """A maximal independent set of an undirected graph, bool [n]: that of a greedy pass in random order. O(m)."""
+    refuse_directed(graph)
+    graph = graph.decoded()
+    graph.ensure_valid()
+    return operators.independent_set(graph.offset, graph.neighbors, random.key(seed))

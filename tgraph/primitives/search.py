@@ -1,0 +1,127 @@
+"""Searches that go on one vertex at a time: their results depend on the order in which rows list their neighbours, and
+are those of the textbook's sequential algorithm. Where only distances are wanted, `tgraph.algorithms.bfs` and `sssp`
+find them faster.
+
+The rows are tensors on the CPU as in a Csr, in any order: offset, int64 [n + 1], and neighbors, int32 or int64 [m].
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import Operator
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.analytics import search
+
+_breadth_first = Operator("breadth_first", search.breadth_first)
+_dijkstra = Operator("dijkstra", search.dijkstra)
+_meet = Operator("meet", search.meet)
+_bellman_ford = Operator("bellman_ford_in_order", search.bellman_ford)
+_meet_weighted = Operator("meet_weighted", search.meet_weighted)
+_depth_first = Operator("depth_first", search.depth_first)
+_strong_components = Operator("strong_components", search.strong_components)
+_generations = Operator("generations", search.generations)
+
+
+def breadth_first(
+    offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Breadth-first search by a queue.
+
+    sources : int64 [s]. max_depth : go no farther than so many hops.
+    Returns the vertices in the order in which they are found, int64 [k], and for each vertex who found it and its
+    depth, int64 [n], -1 for none.
+    """
+    _check(offset, sources)
+    return _breadth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
+
+
+def dijkstra(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor,
+    sources: Tensor,
+    *,
+    cutoff: float | None = None,
+    target: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
+    """Dijkstra's algorithm by a heap, from which vertices of equal distance leave in the order in which they entered.
+
+    weights : int64 or float64 [m]. cutoff : go no farther than this. target : end at this vertex.
+    Returns the vertices in the order in which they are settled, int64 [k], as many in the order in which they were met
+    first (the same ones, unless there is a target), for each vertex its predecessor, int64 [n],
+    -1 for none, and its distance, of the dtype of the weights, final for the vertices in the order. None where a
+    settled vertex would come nearer, which takes a negative weight.
+    """
+    _check(offset, sources)
+    return _dijkstra(offset, neighbors, weights, sources, cutoff, -1 if target is None else target)
+
+
+def meet(
+    offset: Tensor, neighbors: Tensor, in_offset: Tensor, in_neighbors: Tensor, source: int, target: int
+) -> list[int]:
+    """A path of fewest arcs, found from both ends, whichever has fewer vertices to expand; empty where there is none.
+    `in_offset`, `in_neighbors` are the rows of the transpose."""
+    _check(offset, torch.tensor((source, target)))
+    return _meet(offset, neighbors, in_offset, in_neighbors, source, target)
+
+
+def bellman_ford(
+    offset: Tensor, neighbors: Tensor, weights: Tensor, sources: Tensor, *, early: bool = True
+) -> tuple[list[int], list[list[int]], Tensor] | None:
+    """Bellman and Ford's algorithm by a queue, for weights that may be negative: int64 or float64 [m].
+
+    Returns the vertices in the order in which they are met, for each of them those before it on shortest paths, the one
+    that the tree of the search has first, and the distances, [n], of the dtype of the weights. None for a negative
+    cycle; `early` finds most of them by the paths that change distances, before a vertex is queued n times.
+    """
+    _check(offset, sources)
+    return _bellman_ford(offset, neighbors, weights, sources, early)
+
+
+def meet_weighted(
+    offset: Tensor,
+    neighbors: Tensor,
+    weights: Tensor,
+    in_offset: Tensor,
+    in_neighbors: Tensor,
+    in_weights: Tensor,
+    source: int,
+    target: int,
+) -> tuple[list[int], float] | None:
+    """A shortest path and its length by Dijkstra's algorithm from both ends in turns; an empty path where there is
+    none. None where a settled vertex would come nearer, which takes a negative weight."""
+    _check(offset, torch.tensor((source, target)))
+    return _meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
+
+
+def depth_first(
+    offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Depth-first search from each of the sources that is not found yet.
+
+    max_depth : vertices at this depth are found, but not entered. Returns the vertices as they are found, those entered
+    as they are left, int64 [k] and [l], and who found each vertex, int64 [n], -1 for none.
+    """
+    _check(offset, sources)
+    return _depth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
+
+
+def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
+    """The strongly connected component of each vertex, int64 [n], numbered as Tarjan's algorithm completes them: each
+    after all that it reaches."""
+    return _strong_components(offset, neighbors)
+
+
+def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
+    """A topological order by Kahn's algorithm, with a queue: the vertices, int64 [k], fewer than n where there is a
+    cycle, and the generation of each, int64 [n], -1 for those left out."""
+    return _generations(offset, neighbors, in_degree)
+
+
+def _check(offset: Tensor, sources: Tensor) -> None:
+    n = len(offset) - 1
+    wrong = ((sources < 0) | (sources >= n)).nonzero()
+    if len(wrong):
+        raise ArgumentError(f"sources: {int(sources[wrong[0]])} is no vertex of the {n}")

@@ -1,0 +1,30 @@
+"""The undirected simple graph that many algorithms are defined on: no directions, parallel edges and self-loops."""
+
+from __future__ import annotations
+
+from tgraph.core.building import sorting
+from tgraph.core.building.inputs import Multi
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+
+
+def simple(graph: Graph, multi: Multi = "first") -> Graph:
+    """The graph in CSR without self-loops, and with parallel edges merged as `multi` says (see `Graph.from_edges`).
+
+    Raises ArgumentError for a directed graph.
+    """
+    refuse_directed(graph)
+    return graph.to_undirected(multi).without_self_loops().decoded()
+
+
+def refuse_directed(graph: Graph) -> None:
+    """Raise ArgumentError for a directed graph."""
+    if graph.directed:
+        raise ArgumentError("graph: it is directed, the algorithm takes an undirected one; use graph.to_undirected()")
+
+
+def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
+    """The graph in CSR with parallel arcs of equal direction merged, as `simple` does for undirected graphs."""
+    arcs = graph.decoded()
+    tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
+    return arcs if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=graph.directed)

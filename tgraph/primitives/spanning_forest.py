@@ -1,0 +1,28 @@
+"""Minimum spanning forest by Boruvka's rounds on a union-find."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.trees import boruvka as operators
+from tgraph.primitives.simple_graph import refuse_directed
+
+
+def spanning_forest(graph: Graph, weights: Tensor | None) -> Tensor:
+    """Where the edges of the minimum spanning forest are stored, int64 [k]: the position of one arc of each.
+
+    `graph` is undirected, `weights` [m] or None, equal for the two arcs of an edge. Of equal weights the edge of the
+    smaller ends comes first. O(m log n). Raises ArgumentError for a directed graph, and for weights that are NaN.
+    """
+    refuse_directed(graph)
+    graph.ensure_valid()
+    if weights is not None:
+        if weights.shape != (graph.num_arcs,):
+            raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")
+        if weights.dtype.is_floating_point and len(weights) and math.isnan(float(weights.min())):
+            raise ArgumentError("weights: some are NaN, which has no place in their order; use weights.nan_to_num()")
+    return operators.spanning_forest(graph.offset, graph.neighbors, weights).nonzero().squeeze(1)
