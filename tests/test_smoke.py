@@ -124,7 +124,8 @@ def test_centralities():
     run, simple = tg.algorithms, tg.generators.rmat(7).to_undirected()
     found = (run.closeness, run.harmonic, run.degree_centrality, run.eigenvector, run.laplacian_centrality)
     assert all(len(function(simple)) == 128 for function in (*found, run.subgraph_centrality))
-    assert all(len(function(simple)) == 128 for function in (run.load, run.percolation))
+    assert all(len(function(simple)) == 128 for function in (run.load, run.percolation, run.approximate_betweenness))
+    assert len(tg.primitives.sample_paths.inside(simple, tg.random.key(1), 0, 10)) == 128
     assert len(run.edge_betweenness(simple)) == simple.num_arcs and len(run.katz(simple, alpha=0.01)) == 128
     distance = run.bfs(simple, 0)[None]
     counts, onward = tg.primitives.path_counts.count_paths(simple, distance)

@@ -1,5 +1,6 @@
 """Centralities: how important each vertex is."""
 
+from tgraph.algorithms.centrality.approximate import approximate_betweenness
 from tgraph.algorithms.centrality.betweenness import betweenness
 from tgraph.algorithms.centrality.closeness import closeness, harmonic
 from tgraph.algorithms.centrality.degree import degree_centrality
@@ -19,6 +20,7 @@ __all__ = [
     "Katz",
     "PageRank",
     "PlainPageRank",
+    "approximate_betweenness",
     "betweenness",
     "closeness",
     "degree_centrality",

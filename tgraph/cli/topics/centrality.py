@@ -26,6 +26,13 @@ COMMANDS = {
         report.column("betweenness"),
         ("k", "seed", "normalized", "weighted", "endpoints"),
     ),
+    "approximate-betweenness": Algorithm(
+        algorithms.approximate_betweenness,
+        "Betweenness of every vertex, off by no more than epsilon.",
+        report.ranks,
+        report.column("betweenness"),
+        ("epsilon", "seed"),
+    ),
     "edge-betweenness": Algorithm(
         algorithms.edge_betweenness,
         "How many shortest paths go along every edge.",

@@ -28,6 +28,7 @@ from tgraph.kernels.native.analytics import (
     level_accumulate,
     multi_source,
     path_counts,
+    sample_paths,
     search,
     union_find,
 )
@@ -37,6 +38,7 @@ from tgraph.kernels.native.analytics.label_propagation import vote
 from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.native.analytics.multi_source import count_levels
 from tgraph.kernels.native.analytics.path_counts import add_along_arcs, count_paths
+from tgraph.kernels.native.analytics.sample_paths import paths_inside
 from tgraph.kernels.native.analytics.union_find import join, outside
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
@@ -99,6 +101,7 @@ __all__ = [
     "number_groups",
     "outside",
     "parents",
+    "paths_inside",
     "peel",
     "products",
     "push_rows",
@@ -152,6 +155,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "dot_pairs": products_of_matrices.refuses,
     "nearest_rows": products_of_matrices.refuses,
     "spgemm": products_of_matrices.refuses,
+    "paths_inside": sample_paths.refuses,
     "peel": k_core.refuses,
     "fewest_hops": shortest_paths.refuses,
     "shortest_path": shortest_paths.refuses,

@@ -20,6 +20,7 @@ from tgraph.kernels.portable.analytics.label_propagation import vote
 from tgraph.kernels.portable.analytics.level_accumulate import levels, sweep
 from tgraph.kernels.portable.analytics.multi_source import count_levels
 from tgraph.kernels.portable.analytics.path_counts import add_along_arcs, count_paths
+from tgraph.kernels.portable.analytics.sample_paths import paths_inside
 from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
@@ -59,6 +60,7 @@ __all__ = [
     "number_groups",
     "outside",
     "parents",
+    "paths_inside",
     "peel",
     "products",
     "push_rows",

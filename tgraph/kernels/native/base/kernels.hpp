@@ -41,6 +41,7 @@ void bind_suitor(nb::module_& module);
 void bind_bipartite(nb::module_& module);
 void bind_vote(nb::module_& module);
 void bind_multi_source(nb::module_& module);
+void bind_sample_paths(nb::module_& module);
 void bind_path_counts(nb::module_& module);
 void bind_sell(nb::module_& module);
 void bind_dag(nb::module_& module);

@@ -98,6 +98,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_bipartite(module);
     tgraph::bind_vote(module);
     tgraph::bind_multi_source(module);
+    tgraph::bind_sample_paths(module);
     tgraph::bind_path_counts(module);
     tgraph::bind_sell(module);
     tgraph::bind_dag(module);

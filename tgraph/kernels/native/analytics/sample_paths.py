@@ -1,0 +1,26 @@
+"""Random shortest paths by the kernel in `sample_paths.cpp`."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.system import native
+from tgraph.kernels.call import Call
+
+
+def refuses(call: Call) -> str | None:
+    """Every graph on the CPU is served."""
+    return None
+
+
+def paths_inside(graph: Graph, key: int, first: int, count: int) -> Tensor:
+    """See `tgraph.primitives.sample_paths.inside`."""
+    inside = torch.zeros(graph.num_vertices, dtype=torch.int64, device="cpu")
+    arcs = [part.contiguous() for side in (graph, graph.transpose()) for part in (side.offset, side.neighbors)]
+    cast(ModuleType, native.load()).sample_paths(*arcs, key, first, count, inside)
+    return inside
