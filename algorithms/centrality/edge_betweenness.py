@@ -32,11 +32,14 @@ def edge_betweenness(
 ) -> Tensor:
     """Betweenness of every edge, float64 [m]: a value for each stored arc, the same for both of an undirected edge.
 
-    The parameters are those of `betweenness`; `normalized` divides by the number of pairs of vertices. The values are
-    those of networkx: with `k`, sums are scaled up to all sources; with `sources`, they are as they are, normalized as
-    `networkx.edge_betweenness_centrality_subset` does. Parallel arcs that are as short as the shortest of them share.
+    `sources`, vertex indices that the paths start from, None for all; `k`, so many drawn at random with the `seed`
+    instead. `normalized`, divide by the number of pairs of vertices; otherwise an undirected path counts once.
+    `weighted`, over the weights, as in `tgraph.algorithms.betweenness`. `options` go to `tgraph.run` for the searches.
+    The values are those of networkx: with `k`, sums are scaled up to all sources; with `sources`, they are those of
+    `networkx.edge_betweenness_centrality_subset`. Parallel arcs that are as short as the shortest of them share.
 
-    Raises ArgumentError as `betweenness` does.
+    Raises ArgumentError for sources that are no vertices, for `k` out of range, and for weights that are missing or not
+    above zero.
     """
     n, graph = graph.num_vertices, (with_lengths(graph, positive=True) if weighted else graph).decoded()
     chosen = chosen_sources(graph, sources, k, seed)

@@ -36,7 +36,7 @@ def words(key: int | Tensor, counter: Tensor) -> Tensor:
     return word ^ _shifted(word, 31)
 
 
-def uniform(key: int, counter: Tensor) -> Tensor:
+def uniform(key: int | Tensor, counter: Tensor) -> Tensor:
     """Numbers in [0, 1), multiples of 2**-53: float64 of the shape of `counter`, int64."""
     return _shifted(words(key, counter), 11).to(torch.float64) * 2.0**-53
 

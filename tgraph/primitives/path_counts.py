@@ -44,8 +44,12 @@ def add_along_arcs(
     backend: str = "auto",
 ) -> Tensor:
     """Add to sums[a], float64 [m], left[c, u] * right[c, v] for each source c from which the arc a: u -> v is on
-    shortest paths; parallel arcs that are share it. `left` and `right` are float64 [k, n], the others as in
-    `count_paths`; with its results this is how much of the paths uses each arc. Returns `sums`."""
+    shortest paths; parallel arcs that are share it.
+
+    `distance`, `weighted` and `backend` are those of `count_paths`, `left` and `right` float64 [k, n]; with its results
+    for these it is how much of the paths uses each arc. Returns `sums`. Raises ArgumentError for tensors that do not
+    fit the graph.
+    """
     distance = _checked(graph, distance)
     for name, values, shape in (("left", left, distance.shape), ("right", right, distance.shape)):
         if values.shape != shape or values.dtype != torch.float64:

@@ -141,7 +141,7 @@ void count_paths(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weight
     });
 }
 
-// Adds to each arc u -> v on shortest paths `left[u] * right[v]` of each search, shared by parallel arcs of that length.
+// Adds to each arc u -> v on shortest paths left[u] * right[v] of each search, shared by parallel arcs of that length.
 template <class Neighbor, class Distance>
 void add_along_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weights, In<Distance> distance,
                     In<double> left, In<double> right, Out<double> sums) {
