@@ -100,10 +100,9 @@ private:
             Value most{};
             for (int64_t i = offset_[u]; i < offset_[u + 1]; ++i) {
                 const int64_t v = neighbors_[i];
-                if (v == u || order_.leaves_out(i)) continue;
                 const Value a = order_(i, u, v);
-                if (best != none && !precedes(a, u, v, most, u, best)) continue;
-                if (!prefers(v, u, a)) continue;
+                if (a <= most && (best != none || order_.leaves_out(i))) continue;  // rows ascend: the first comes first
+                if (v == u || !prefers(v, u, a)) continue;
                 best = v;
                 most = a;
             }

@@ -40,7 +40,7 @@ public:
             poll_interruption();
             find_lightest(left);
             merge(roots);
-            for_each_entry(num_vertices_, [&](int64_t v) { tree_.data()[v] = root_of(tree_.data()[v]); });
+            for_each_entry(num_vertices_, [&](int64_t v) { tree_.data()[v] = parent_.data()[tree_.data()[v]]; });
             if (round == 2) passive_ = largest_tree();
             const int64_t passive = passive_ == none ? none : tree_.data()[passive_];
             std::erase_if(left, [&](Neighbor v) {
@@ -66,6 +66,10 @@ private:
         const int64_t a = neighbors_[i], b = neighbors_[j];
         const int64_t low = std::min(u, a), other = std::min(v, b);
         return low != other ? low < other : std::max(u, a) < std::max(v, b);
+    }
+
+    bool is_same(int64_t u, int64_t i, int64_t v, int64_t j) const {
+        return !precedes(u, i, v, j) && !precedes(v, j, u, i);
     }
 
     void find_lightest(const std::vector<Neighbor>& left) {
@@ -97,29 +101,35 @@ private:
             if (best.compare_exchange_weak(held, v, std::memory_order_acq_rel)) return;
     }
 
-    Neighbor root_of(Neighbor v) const {
-        while (parent_.data()[v] != v) v = parent_.data()[v];
-        return v;
-    }
-
-    // Joins every root with the tree that its lightest edge leads to; keeps those that are still roots.
+    // Every root follows its lightest edge to another root, but for the smaller one of two that have the same edge;
+    // then all lead to the last one on their way, and those that are still roots are kept.
     void merge(std::vector<Neighbor>& roots) {
-        for (const Neighbor root : roots) {
-            const int64_t v = best_.data()[root];
-            if (v == none) continue;
-            best_.data()[root] = none;
-            const int64_t arc = lightest_.data()[v];
-            const Neighbor a = halve(root), b = halve(tree_.data()[neighbors_[arc]]);
-            if (a == b) continue;
-            chosen_[arc] = 1;
-            parent_.data()[std::max(a, b)] = std::min(a, b);
+        const int64_t size = std::ssize(roots);
+        for_each_entry(size, [&](int64_t k) { follow(roots[k]); });
+        for_each_entry(size, [&](int64_t k) { best_.data()[roots[k]] = none; });
+        for (std::atomic<bool> moved{true}; moved.load();) {
+            moved.store(false);
+            for_each_entry(size, [&](int64_t k) {
+                std::atomic_ref<Neighbor> parent(parent_.data()[roots[k]]);
+                const Neighbor near = parent.load(std::memory_order_relaxed);
+                const Neighbor far = std::atomic_ref<Neighbor>(parent_.data()[near]).load(std::memory_order_relaxed);
+                if (far == near) return;
+                parent.store(far, std::memory_order_relaxed);
+                moved.store(true, std::memory_order_relaxed);
+            });
         }
         std::erase_if(roots, [&](Neighbor v) { return parent_.data()[v] != v; });
     }
 
-    Neighbor halve(Neighbor v) {
-        while (parent_.data()[v] != v) v = parent_.data()[v] = parent_.data()[parent_.data()[v]];
-        return v;
+    void follow(Neighbor root) {
+        const int64_t v = best_.data()[root];
+        if (v == none) return;
+        const int64_t arc = lightest_.data()[v];
+        const Neighbor other = tree_.data()[neighbors_[arc]];
+        const int64_t u = best_.data()[other];
+        if (root < other && u != none && is_same(u, lightest_.data()[u], v, arc)) return;
+        chosen_[arc] = 1;
+        parent_.data()[root] = other;
     }
 
     int64_t largest_tree() const {
