@@ -93,7 +93,7 @@ def _cubes(graph: tg.Graph, s: Tensor) -> Tensor:
     return total
 
 
-def _support(graph: tg.Graph) -> Tensor:
+def support(graph: tg.Graph) -> Tensor:
     """The number of triangles that each arc is in."""
     found = torch.zeros(graph.num_arcs, dtype=torch.int64)
     for edge, _, _ in wedges(graph):
@@ -182,8 +182,8 @@ def _transitive(graph: tg.Graph) -> Tensor:
 def generalized_degree(G, nodes=None):
     _require_simple(G)
     graph, within, chosen = _around(G, nodes)
-    support, bounds = _support(graph).tolist(), graph.offset.tolist()
-    found = [Counter(support[bounds[v] : bounds[v + 1]]) for v in within.tolist()]
+    triangle_counts, bounds = support(graph).tolist(), graph.offset.tolist()
+    found = [Counter(triangle_counts[bounds[v] : bounds[v + 1]]) for v in within.tolist()]
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 
 

@@ -11,7 +11,7 @@ from networkx.algorithms.shortest_paths.generic import _build_paths_from_predece
 
 from tgraph.networkx.functions import bellman_ford, searches, unweighted_paths, weighted_paths
 from tgraph.networkx.functions._shared import names, numbers, rows
-from tgraph.networkx.registry import implements, made_of
+from tgraph.networkx.registry import implements
 from tgraph.primitives import search
 
 
@@ -158,6 +158,3 @@ def single_source_all_shortest_paths(G, source, weight=None, method="dijkstra"):
 def all_pairs_all_shortest_paths(G, weight=None, method="dijkstra"):
     for source in G:
         yield source, dict(_from(G, source, weight, method))
-
-
-made_of("to_numpy_array", cost="superlinear")("floyd_warshall_numpy")
