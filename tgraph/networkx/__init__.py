@@ -1,10 +1,12 @@
 """networkx's interface to graphs in tensors.
 
 `Graph`, `DiGraph`, `MultiGraph` and `MultiDiGraph` are read as networkx's classes of the same names are, and cannot be
-changed. `convert_from_nx` and `convert_to_nx` translate to and from networkx's own.
+changed. `convert_from_nx` and `convert_to_nx` translate to and from networkx's own. `explain` tells which calls of
+networkx's functions ran on tgraph, and why others did not.
 """
 
 from tgraph.networkx.convert import convert_from_nx, convert_to_nx
 from tgraph.networkx.graph import DiGraph, Graph, MultiDiGraph, MultiGraph
+from tgraph.networkx.history import explain
 
-__all__ = ["DiGraph", "Graph", "MultiDiGraph", "MultiGraph", "convert_from_nx", "convert_to_nx"]
+__all__ = ["DiGraph", "Graph", "MultiDiGraph", "MultiGraph", "convert_from_nx", "convert_to_nx", "explain"]

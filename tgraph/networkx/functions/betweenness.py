@@ -1,5 +1,4 @@
-"""Betweenness of edges, and of nodes between some sources and some targets (Brandes 2001, as in
-`tgraph.algorithms.betweenness`)."""
+"""Betweenness of nodes and edges, and between some sources and some targets (Brandes 2001)."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._building import listed_edges
 from tgraph.networkx.functions._shared import by_node, mask, names, numbers, simple
-from tgraph.networkx.registry import implements
+from tgraph.networkx.registry import implements, made_of
 
 COUNTABLE = 1e300  # beyond so many paths their number loses digits
 
@@ -37,40 +36,51 @@ def _sweeps(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Iterator[tuple[Te
         yield source, depth[0], paths[0], onward[0]
 
 
-def _by_arc(graph: tg.Graph, sources: Tensor, ends: Tensor) -> Tensor:
-    source, target = graph.to_edge_index()
-    total = torch.zeros(graph.num_arcs, dtype=torch.float64)
-    for _, depth, paths, onward in _sweeps(graph, sources, ends):
-        onto = (depth[source] >= 0) & (depth[target] == depth[source] + 1)
-        total += torch.where(onto, paths[source] * onward[target], 0.0)
-    return total
+def arcs_for_paths(G: Any, weight: Any) -> tg.Graph:
+    """The arcs by which shortest paths go, the shortest of parallel ones."""
+    return G.structure if weight is None else G.weighted(weight, multi="min")
 
 
-def _by_edge(G: Any, sources: Tensor, ends: Tensor) -> dict[Any, float]:
-    graph = G.structure
-    total = _by_arc(graph, sources, ends)
-    if not graph.directed:
-        loop = torch.eq(*graph.to_edge_index())
-        total = torch.where(loop, total, total + total[graph.transpose_permutation])
-    u, v, arc = listed_edges(G)
-    return dict(zip(zip(names(G, u), names(G, v), strict=True), total[arc].tolist(), strict=True))
+def by_tensors(compute: Any, *arguments: Any, **options: Any) -> Tensor:
+    """What an algorithm finds; NotImplementedError where it does not take the weights."""
+    try:
+        return compute(*arguments, **options)
+    except tg.errors.ArgumentError as fault:
+        raise NotImplementedError(str(fault)) from fault
 
 
-def _refuses(G: Any, weight: Any) -> str | None:
-    if weight is not None:
-        return "paths by weight"
-    return "multigraphs" if G.is_multigraph() else None
+@implements(cost="superlinear", gaps="weights that are not positive")
+def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
+    n = len(G)
+    sources = None if k is None or k == n else seed.sample(list(range(n)), k)
+    options = {"normalized": False, "weighted": weight is not None, "endpoints": endpoints}
+    found = by_tensors(algorithms.betweenness, arcs_for_paths(G, weight), sources, **options)
+    if not G.is_directed() and (n if endpoints else n - 1) >= 2:
+        found = found * 2
+    sampled = None if sources is None else names(G, sources)
+    shape = {"normalized": normalized, "directed": G.is_directed(), "endpoints": endpoints}
+    return _rescale(by_node(G, found), n, sampled_nodes=sampled, **shape)
+
+
+made_of("betweenness_centrality", cost="superlinear")("bipartite_betweenness_centrality")
 
 
 @implements(
-    cost="superlinear", refuses=lambda G, k, normalized, weight, seed: _refuses(G, weight), gaps="weight; multigraphs"
+    cost="superlinear",
+    refuses=lambda G, k, normalized, weight, seed: "multigraphs" if G.is_multigraph() else None,
+    gaps="multigraphs; weights that are not positive",
 )
 def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=None):
     n = len(G)
-    sources = torch.arange(n) if k is None else torch.tensor(seed.sample(list(range(n)), k), dtype=torch.int64)
-    found = _by_edge(G, sources, torch.ones(n, dtype=torch.bool))
-    sampled = None if k is None else names(G, sources)
-    return _rescale(found, n, normalized=normalized, directed=G.is_directed(), sampled_nodes=sampled)
+    sources = None if k is None else seed.sample(list(range(n)), k)
+    graph = arcs_for_paths(G, weight)
+    found = by_tensors(algorithms.edge_betweenness, graph, sources, normalized=False, weighted=weight is not None)
+    if not G.is_directed() and n >= 2:
+        found = found * 2
+    u, v, arc = listed_edges(G)
+    by_edge = dict(zip(zip(names(G, u), names(G, v), strict=True), found[arc].tolist(), strict=True))
+    sampled = None if sources is None else names(G, sources)
+    return _rescale(by_edge, n, normalized=normalized, directed=G.is_directed(), sampled_nodes=sampled)
 
 
 @implements(

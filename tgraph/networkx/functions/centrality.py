@@ -6,11 +6,9 @@ from typing import Any
 
 import networkx as nx
 import torch
-from networkx.algorithms.centrality.betweenness import _rescale
 from torch import Tensor
 
 import tgraph as tg
-from tgraph import algorithms
 from tgraph.networkx.functions._shared import by_node, degrees, mask, names, number, structure
 from tgraph.networkx.functions.searches import reached
 from tgraph.networkx.registry import implements, made_of
@@ -88,23 +86,6 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
-def _betweenness_refuses(G, k, normalized, weight, endpoints, seed):
-    return None if weight is None else "paths by weight"
-
-
-@implements(cost="superlinear", refuses=_betweenness_refuses, gaps="weight")
-def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=False, seed=None):
-    n = len(G)
-    sources = None if k is None or k == n else seed.sample(list(range(n)), k)
-    found = algorithms.betweenness(structure(G), sources, normalized=False, endpoints=endpoints)
-    if not G.is_directed() and (n if endpoints else n - 1) >= 2:
-        found = found * 2
-    sampled = None if sources is None else names(G, sources)
-    options = {"normalized": normalized, "directed": G.is_directed(), "endpoints": endpoints}
-    return _rescale(by_node(G, found), n, sampled_nodes=sampled, **options)
-
-
-made_of("betweenness_centrality", cost="superlinear")("bipartite_betweenness_centrality")
 made_of("single_source_shortest_path_length", cost="superlinear")("bipartite_closeness_centrality")
 
 
