@@ -185,7 +185,23 @@ def compared(name: str, G: nx.Graph, H: nx.Graph) -> tuple[int, int]:
     return ran, left
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs])
+BY_CHANCE = {"louvain_communities", "louvain_partitions", "leiden_communities"}
+
+
+@pytest.mark.parametrize("name", sorted(BY_CHANCE & FUNCTIONS.keys()))
+def test_communities(name):
+    for G in (GRAPHS["karate"], GRAPHS["no loops"]):
+        converted = backend.convert_from_nx(G, preserve_edge_attrs=True)
+        found = getattr(backend, name)(converted, seed=random.Random(1))
+        found = list(found)[-1] if name == "louvain_partitions" else found
+        assert nx.community.is_partition(G, found)
+        expected = nx.community.louvain_communities(G, seed=1)
+        assert nx.community.modularity(G, found) > nx.community.modularity(G, expected) - 0.03
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs and name not in BY_CHANCE]
+)
 def test_as_networkx(name):
     history.forget()
     ran = 0

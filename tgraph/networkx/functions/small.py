@@ -90,7 +90,7 @@ def v_structures(G):
             yield one, node, other
 
 
-def _labels(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
+def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     """The part that each vertex is in, -1 for none; None where one is in two."""
     label = torch.full((len(G),), -1)
     for i, part in enumerate(partition):
@@ -105,7 +105,7 @@ def _labels(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
 def intra_community_edges(G, partition):
     partition = list(partition)
     source, target, _ = edges(G)
-    label = _labels(G, partition)
+    label = labels_of(G, partition)
     if label is not None:
         return int(((label[source] == label[target]) & (label[source] >= 0)).sum())
     inside = [mask(G, part) for part in partition]
@@ -114,7 +114,7 @@ def intra_community_edges(G, partition):
 
 @implements(refuses=lambda G, partition: _refuses_multigraph(G), gaps="multigraphs")
 def inter_community_edges(G, partition):
-    label = _labels(G, partition)
+    label = labels_of(G, partition)
     if label is None or bool((label < 0).any()):
         raise nx.NetworkXException("each node must be in exactly one part of `partition`")
     source, target, _ = edges(G)
