@@ -58,13 +58,16 @@ def test_a_function_as_weight_is_left_to_networkx():
     assert "pagerank: 1 left to networkx: weight is a function" in history.explain()
 
 
-def test_small_graphs_are_not_worth_a_conversion():
+def test_small_graphs_are_left_to_networkx():
     history.forget()
-    G = nx.path_graph(3)
-    assert "takes longer" in backend.should_run("pagerank", (G,), {})
-    G.__networkx_cache__["backends"] = {"tgraph": {(True, True): backend.convert_from_nx(G)}}
-    assert backend.should_run("pagerank", (G,), {}) is True
-    assert backend.should_run("pagerank", (nx.path_graph(10_000),), {}) is True
+    small, large = nx.path_graph(3), nx.path_graph(2_000)
+    assert "converting it takes longer than the call" in backend.should_run("pagerank", (small,), {})
+    assert backend.should_run("pagerank", (large,), {}) is True
+    assert backend.should_run("connected_components", (large,), {}) == "converting the graph takes longer than the call"
+    for G in (small, large):
+        G.__networkx_cache__["backends"] = {"tgraph": {(True, True): backend.convert_from_nx(G)}}
+    assert "as fast in networkx" in backend.should_run("pagerank", (small,), {})
+    assert backend.should_run("connected_components", (large,), {}) is True
     assert "left to networkx" in history.explain()
 
 

@@ -10,11 +10,13 @@ import networkx as nx
 from tgraph.networkx import functions, history
 from tgraph.networkx.convert import convert_from_nx, convert_to_nx
 from tgraph.networkx.expected import EXPECTED_FAILURES
+from tgraph.networkx.graph import Graph
 from tgraph.networkx.registry import FUNCTIONS
 
-# Below so many nodes and edges a call that first has to convert its graph takes longer here than in networkx, by what
-# networkx's own function costs. What only reads a number off the graph is never worth a conversion.
-WORTH_CONVERTING = {"view": None, "linear": 2_000, "superlinear": 300}
+# Below so many nodes and arcs a call takes longer here than in networkx, by what it costs there: on a graph that is
+# converted already, and on one that is not. What costs less than a conversion never gains from one.
+LEAST_CONVERTED = {"light": 1_000, "linear": 1_500, "superlinear": 700}
+LEAST = {"light": None, "linear": 2_500, "superlinear": 1_000}
 
 
 class BackendInterface:
@@ -42,16 +44,21 @@ class BackendInterface:
         return reason
 
     def should_run(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool | str:
-        """True, or why the graphs are not worth a conversion. One that networkx has cached already is used."""
+        """True, or why the call is as fast in networkx. A conversion that networkx has cached costs nothing."""
         graphs = [graph for graph in (*args, *kwargs.values()) if isinstance(graph, nx.Graph)]
-        if all(_is_converted(graph) for graph in graphs):
-            return True
+        converted = [_converted(graph) for graph in graphs]
         cost = FUNCTIONS[name].cost
-        least = WORTH_CONVERTING[cost]
+        if None in converted:
+            least, what = LEAST[cost], "converting it takes longer than the call"
+        else:
+            least, what = LEAST_CONVERTED[cost], "the call is as fast in networkx"
         if least is None:
             reason = "converting the graph takes longer than the call"
-        elif (size := sum(map(_size, graphs))) < least:
-            reason = f"the graph has {size} nodes and edges; below {least} converting it takes longer than the call"
+        elif all(
+            _is_smaller(graph, least)
+            for graph in (kept or graph for kept, graph in zip(converted, graphs, strict=True))
+        ):
+            reason = f"the graph has less than {least} nodes and arcs: {what}"
         else:
             return True
         history.left(name, reason)
@@ -68,15 +75,19 @@ class BackendInterface:
                     item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
 
 
-def _is_converted(graph: Any) -> bool:
-    if hasattr(graph, "__networkx_backend__") and graph.__networkx_backend__ == "tgraph":
-        return True
-    cache = getattr(graph, "__networkx_cache__", None)
-    return cache is not None and bool(cache.get("backends", {}).get("tgraph"))
+def _converted(graph: Any) -> Graph | None:
+    """The graph in tensors, where networkx has it."""
+    if isinstance(graph, Graph):
+        return graph
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    kept = [each for each in cache.get("backends", {}).get("tgraph", {}).values() if isinstance(each, Graph)]
+    return kept[0] if kept else None
 
 
-def _size(graph: Any) -> int:
-    return len(graph) + sum(map(len, graph._adj.values()))
+def _is_smaller(graph: Any, least: int) -> bool:
+    if isinstance(graph, Graph):
+        return len(graph) + graph.structure.num_arcs < least
+    return len(graph) < least and len(graph) + sum(map(len, graph._adj.values())) < least
 
 
 functions.load()

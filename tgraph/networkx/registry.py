@@ -20,8 +20,9 @@ from tgraph.networkx import history
 
 Function = Callable[..., Any]
 
-# What a call costs networkx decides from which size on a conversion pays: see `interface.should_run`.
-COSTS = ("view", "linear", "superlinear")
+# What a call costs networkx decides from which size on it runs here, see `interface.should_run`: less than a conversion
+# ("light"), some times as much, or more the larger the graph.
+COSTS = ("light", "linear", "superlinear")
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,17 @@ def _degree_centrality(G: Any, degree: Tensor) -> dict[Any, float]:
     return by_node(G, degree.to(torch.float64) * (1.0 / (len(G) - 1.0)))
 
 
-@implements(cost="view")
+@implements(cost="light")
 def degree_centrality(G):
     return _degree_centrality(G, degrees(G))
 
 
-@implements(cost="view")
+@implements(cost="light")
 def in_degree_centrality(G):
     return _degree_centrality(G, structure(G).in_degree)
 
 
-@implements(cost="view")
+@implements(cost="light")
 def out_degree_centrality(G):
     return _degree_centrality(G, structure(G).out_degree)
 

@@ -41,39 +41,39 @@ def _require_nodes(G: Any) -> None:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
 
 
-@implements()
+@implements(cost="light")
 def connected_components(G):
     yield from groups(G, _weak(G))
 
 
-@implements()
+@implements(cost="light")
 def weakly_connected_components(G):
     yield from groups(G, _weak(G))
 
 
-@implements()
+@implements(cost="light")
 def number_connected_components(G):
     return count_weak(G)
 
 
-@implements()
+@implements(cost="light")
 def number_weakly_connected_components(G):
     return count_weak(G)
 
 
-@implements()
+@implements(cost="light")
 def is_connected(G):
     _require_nodes(G)
     return count_weak(G) == 1
 
 
-@implements()
+@implements(cost="light")
 def is_weakly_connected(G):
     _require_nodes(G)
     return count_weak(G) == 1
 
 
-@implements()
+@implements(cost="light")
 def node_connected_component(G, n):
     label = _weak(G)
     return set(names(G, (label == label[number(G, n)]).nonzero().flatten()))

@@ -17,19 +17,19 @@ def _generations(G: Any) -> tuple[Tensor, Tensor]:
     return G._keep("generations", lambda: search.generations(*rows(G), structure(G).in_degree))
 
 
-@implements()
+@implements(cost="light")
 def is_directed_acyclic_graph(G):
     return G.is_directed() and len(_generations(G)[0]) == len(G)
 
 
-@implements(name="has_cycle")
+@implements(cost="light", name="has_cycle")
 def has_cycle(G):
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     return len(_generations(G)[0]) < len(G)
 
 
-@implements()
+@implements(cost="light")
 def topological_generations(G):
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
@@ -42,7 +42,7 @@ def topological_generations(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
-@implements()
+@implements(cost="light")
 def topological_sort(G):
     for generation in topological_generations(G):
         yield from generation

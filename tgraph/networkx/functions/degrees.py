@@ -16,22 +16,22 @@ def _isolated(G: Any) -> Tensor:
     return degrees(G) == 0
 
 
-@implements(cost="view")
+@implements(cost="light")
 def isolates(G):
     return iter(names(G, _isolated(G).nonzero().flatten()))
 
 
-@implements(cost="view")
+@implements(cost="light")
 def number_of_isolates(G):
     return int(_isolated(G).sum())
 
 
-@implements(cost="view")
+@implements(cost="light")
 def is_isolate(G, n):
     return int(degrees(G)[number(G, n)]) == 0
 
 
-@implements(cost="view")
+@implements(cost="light")
 def number_of_selfloops(G):
     return structure(G).num_self_loops
 
@@ -40,7 +40,7 @@ def _all_equal(values: Tensor) -> bool:
     return bool((values == values[0]).all())
 
 
-@implements(cost="view")
+@implements(cost="light")
 def is_regular(G):
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Graph has no nodes.")
@@ -49,12 +49,12 @@ def is_regular(G):
     return _all_equal(degrees(G, kind="in")) and _all_equal(degrees(G, kind="out"))
 
 
-@implements(cost="view")
+@implements(cost="light")
 def is_k_regular(G, k):
     return bool((degrees(G) == k).all())
 
 
-@implements()
+@implements(cost="light")
 def is_tournament(G):
     n, graph = len(G), structure(G)
     if graph.num_self_loops or graph.num_arcs != n * (n - 1) // 2:
@@ -64,19 +64,19 @@ def is_tournament(G):
     return len(pairs.unique()) == len(pairs)
 
 
-@implements(cost="view")
+@implements(cost="light")
 def score_sequence(G):
     return sorted(degrees(G, kind="out").tolist())
 
 
-@implements()
+@implements(cost="light")
 def s_metric(G):
     source, target, _ = edges(G)
     degree = degrees(G)
     return float((degree[source] * degree[target]).sum())
 
 
-@implements()
+@implements(cost="light")
 def overall_reciprocity(G):
     arcs = structure(G).num_arcs
     if arcs == 0:
@@ -92,7 +92,7 @@ def _mutual(G: Any) -> Tensor:
     return source[torch.isin(key, reverse)].bincount(minlength=n)
 
 
-@implements()
+@implements(cost="light")
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)
@@ -109,12 +109,12 @@ def reciprocity(G, nodes=None):
     return found[0]
 
 
-@implements(cost="view")
+@implements(cost="light")
 def faster_could_be_isomorphic(G1, G2):
     return len(G1) == len(G2) and torch.equal(degrees(G1).sort().values, degrees(G2).sort().values)
 
 
-@implements(name="bipartite_degree_centrality", cost="view")
+@implements(name="bipartite_degree_centrality", cost="light")
 def degree_centrality(G, nodes):
     top = set(nodes)
     bottom = set(G) - top

@@ -29,17 +29,17 @@ def tree(G: Any, source: Any, depth_limit: int | None) -> list[tuple[Any, Any]]:
     return list(zip(names(G, parent[found]), names(G, found), strict=True))
 
 
-@implements(refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
 def dfs_edges(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from tree(G, source, depth_limit)
 
 
-@implements(refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
 def dfs_predecessors(G, source=None, depth_limit=None, *, sort_neighbors=None):
     return {child: parent for parent, child in tree(G, source, depth_limit)}
 
 
-@implements(refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
 def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
     found: dict[Any, list[Any]] = {}
     for parent, child in tree(G, source, depth_limit):
@@ -47,11 +47,11 @@ def dfs_successors(G, source=None, depth_limit=None, *, sort_neighbors=None):
     return found
 
 
-@implements(refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
 def dfs_preorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from names(G, _search(G, source, depth_limit)[0])
 
 
-@implements(refuses=refuses, gaps="sort_neighbors")
+@implements(cost="light", refuses=refuses, gaps="sort_neighbors")
 def dfs_postorder_nodes(G, source=None, depth_limit=None, *, sort_neighbors=None):
     yield from names(G, _search(G, source, depth_limit)[1])

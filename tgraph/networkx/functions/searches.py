@@ -31,23 +31,23 @@ def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterato
     return zip(names(G, parent[found]), names(G, found), strict=True)
 
 
-@implements(refuses=_chooses_neighbors, gaps="neighbors given as a function")
+@implements(cost="light", refuses=_chooses_neighbors, gaps="neighbors given as a function")
 def generic_bfs_edges(G, source, neighbors=None, depth_limit=None):
     yield from tree(G, source, False, depth_limit)
 
 
-@implements(refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
 def bfs_edges(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
     yield from tree(G, source, reverse, depth_limit)
 
 
-@implements(refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
 def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
     for parent, child in tree(G, source, False, depth_limit):
         yield child, parent
 
 
-@implements(refuses=orders_neighbors, gaps="sort_neighbors")
+@implements(cost="light", refuses=orders_neighbors, gaps="sort_neighbors")
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     arcs = rows(G)
     order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
@@ -61,7 +61,7 @@ def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
         place += size
 
 
-@implements()
+@implements(cost="light")
 def bfs_layers(G, sources):
     first = [sources] if sources in G else list(set(sources))
     for source in first:
@@ -75,19 +75,19 @@ def bfs_layers(G, sources):
         yield found[begin:end]
 
 
-@implements()
+@implements(cost="light")
 def descendants_at_distance(G, source, distance):
     order, _, depth = search.breadth_first(*rows(G), numbers(G, [source]), None)
     return set(names(G, order[depth[order] == distance]))
 
 
-@implements()
+@implements(cost="light")
 def descendants(G, source):
     order, _, _ = search.breadth_first(*rows(G), numbers(G, [source]))
     return set(names(G, order[1:]))
 
 
-@implements()
+@implements(cost="light")
 def ancestors(G, source):
     order, _, _ = search.breadth_first(*rows(G, reverse=True), numbers(G, [source]))
     return set(names(G, order[1:]))
@@ -112,7 +112,7 @@ def _targets(G: Any, source: Any, target: Any) -> str | None:
     return None
 
 
-@implements()
+@implements(cost="light")
 def bidirectional_shortest_path(G, source, target):
     if (fault := _targets(G, source, target)) is not None:
         raise nx.NodeNotFound(fault)
@@ -122,4 +122,4 @@ def bidirectional_shortest_path(G, source, target):
     return names(G, path)
 
 
-made_of("bidirectional_shortest_path")("has_path")
+made_of("bidirectional_shortest_path", cost="light")("has_path")

@@ -16,7 +16,7 @@ from tgraph.networkx.functions.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
 
-@implements(cost="view")
+@implements(cost="light")
 def is_simple_path(G, nodes):
     if len(nodes) <= 1:
         return len(nodes) == 1 and nodes[0] in G
@@ -25,12 +25,12 @@ def is_simple_path(G, nodes):
     return all(G.has_edge(u, v) for u, v in pairwise(nodes))
 
 
-@implements(cost="view")
+@implements(cost="light")
 def is_triad(G):
     return isinstance(G, nx.Graph) and len(G) == 3 and G.is_directed() and not G.structure.num_self_loops
 
 
-@implements(cost="view")
+@implements(cost="light")
 def mutual_weight(G, u, v, weight=None):
     return sum(G[a][b].get(weight, 1) if a in G and b in G[a] else 0 for a, b in ((u, v), (v, u)))
 
@@ -39,7 +39,7 @@ def _refuses_edge(G, edge, weight):
     return "a single edge" if edge is not None else None
 
 
-@implements(refuses=_refuses_edge, gaps="a single edge")
+@implements(cost="light", refuses=_refuses_edge, gaps="a single edge")
 def is_negatively_weighted(G, edge=None, weight="weight"):
     if weight is None or G.edge_column(weight) is None:
         return False
@@ -51,13 +51,13 @@ def _require_tournament(G: Any) -> None:
         raise NotImplementedError("the graph is no tournament")
 
 
-@implements(gaps="graphs that are no tournaments")
+@implements(cost="light", gaps="graphs that are no tournaments")
 def is_reachable(G, s, t):
     _require_tournament(G)
     return bool((reached(G, number(G, s))[0] == number(G, t)).any())
 
 
-@implements(name="tournament_is_strongly_connected", gaps="graphs that are no tournaments")
+@implements(cost="light", name="tournament_is_strongly_connected", gaps="graphs that are no tournaments")
 def is_strongly_connected(G):
     _require_tournament(G)
     return len(G) == 0 or not bool(components.strong(G).any())
@@ -76,12 +76,12 @@ def _refuses_multigraph(G):
     return "multigraphs" if G.is_multigraph() else None
 
 
-@implements(refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="light", refuses=_refuses_multigraph, gaps="multigraphs")
 def colliders(G):
     yield from _arrows(G)
 
 
-@implements(refuses=_refuses_multigraph, gaps="multigraphs")
+@implements(cost="light", refuses=_refuses_multigraph, gaps="multigraphs")
 def v_structures(G):
     source, target, _ = edges(G)
     adjacent = set(zip(names(G, source), names(G, target), strict=True))
@@ -101,7 +101,7 @@ def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     return label
 
 
-@implements()
+@implements(cost="light")
 def intra_community_edges(G, partition):
     partition = list(partition)
     source, target, _ = edges(G)
@@ -112,7 +112,7 @@ def intra_community_edges(G, partition):
     return sum(int((each[source] & each[target]).sum()) for each in inside)
 
 
-@implements(refuses=lambda G, partition: _refuses_multigraph(G), gaps="multigraphs")
+@implements(cost="light", refuses=lambda G, partition: _refuses_multigraph(G), gaps="multigraphs")
 def inter_community_edges(G, partition):
     label = labels_of(G, partition)
     if label is None or bool((label < 0).any()):

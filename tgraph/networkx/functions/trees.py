@@ -21,21 +21,21 @@ def _is_tree(G: Any) -> bool:
     return _is_forest(G) and structure(G).num_edges == len(G) - 1
 
 
-@implements()
+@implements(cost="light")
 def is_tree(G):
     return _is_tree(G)
 
 
-@implements()
+@implements(cost="light")
 def is_forest(G):
     return _is_forest(G)
 
 
-@implements()
+@implements(cost="light")
 def is_arborescence(G):
     return _is_tree(G) and int(degrees(G, kind="in").max()) <= 1
 
 
-@implements()
+@implements(cost="light")
 def is_branching(G):
     return _is_forest(G) and int(degrees(G, kind="in").max()) <= 1

@@ -42,13 +42,13 @@ def _require(G: Any, node: Any, kind: str, verb: str = "") -> None:
         raise nx.NodeNotFound(f"{kind} {node} {verb}not in G")
 
 
-@implements()
+@implements(cost="light")
 def single_source_shortest_path_length(G, source, cutoff=None):
     _require(G, source, "Source", "is ")
     return tree_lengths(G, source, cutoff)
 
 
-@implements()
+@implements(cost="light")
 def single_target_shortest_path_length(G, target, cutoff=None):
     _require(G, target, "Target", "is ")
     return tree_lengths(G, target, cutoff, reverse=True)
@@ -60,13 +60,13 @@ def all_pairs_shortest_path_length(G, cutoff=None):
         yield source, tree_lengths(G, source, cutoff)
 
 
-@implements()
+@implements(cost="light")
 def single_source_shortest_path(G, source, cutoff=None):
     _require(G, source, "Source")
     return tree_paths(G, source, cutoff)
 
 
-@implements()
+@implements(cost="light")
 def single_target_shortest_path(G, target, cutoff=None):
     _require(G, target, "Target")
     return tree_paths(G, target, cutoff, reverse=True)
@@ -81,4 +81,4 @@ def all_pairs_shortest_path(G, cutoff=None):
 made_of("single_source_shortest_path_length", "single_source_dijkstra_path_length", cost="superlinear")(
     "average_shortest_path_length", "global_efficiency"
 )
-made_of("bidirectional_shortest_path")("efficiency")
+made_of("bidirectional_shortest_path", cost="light")("efficiency")
