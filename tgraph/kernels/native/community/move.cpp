@@ -78,7 +78,8 @@ public:
     }
 
 private:
-    static constexpr int64_t grain = 256;  // vertices of a chunk
+    static constexpr int64_t longest_chunk = 256;  // in vertices
+    static constexpr int64_t items_per_arc = 8;    // what an arc costs, in items of part_count
 
     // The strengths of groups of vertices.
     struct Totals {
@@ -144,8 +145,8 @@ private:
     template <class Body>
     void each_chunk(Range held, const Body& body) {
         const int64_t count = held.end - held.begin, n = rows_.num_vertices;
-        const int64_t chunks = (count + grain - 1) / grain;
-        const int threads = std::min(threads_, part_count(count * (rows_.offset[n] / n + 1)));
+        const int64_t grain = std::clamp<int64_t>(count / 32, 1, longest_chunk), chunks = (count + grain - 1) / grain;
+        const int threads = std::min(threads_, part_count(count * (rows_.offset[n] / n + 1) * items_per_arc));
         for_each_chunk(chunks, threads, [&](int64_t chunk, int rank) {
             const int64_t begin = held.begin + chunk * grain;
             body(Range{begin, std::min(begin + grain, held.end)}, rank);
@@ -250,16 +251,10 @@ private:
                 put(of_community_, v, own, -1);
                 put(of_community_, v, target, 1);
                 if (!bound_) wake(v, target);
+                community_[v] = target;
             }
             if (moved) moves.fetch_add(moved, std::memory_order_relaxed);
         });
-        if (moves.load())
-            each_chunk(held, [&](Range range, int) {
-                for (int64_t i = range.begin; i < range.end; ++i) {
-                    const int64_t v = visited_.data()[i];
-                    community_[v] = target_.data()[v];
-                }
-            });
         return moves.load();
     }
 
