@@ -52,7 +52,8 @@ def clustering(graph: tg.Graph, *, weighted: bool = False) -> Tensor:
 
 
 def average_clustering(graph: tg.Graph, *, weighted: bool = False, count_zeros: bool = True) -> float:
-    """The mean of `clustering` over the vertices; without `count_zeros` over those where it is not 0."""
+    """The mean of `clustering` over the vertices, by weights if `weighted`; without `count_zeros` over those where it
+    is not 0."""
     found = clustering(graph, weighted=weighted)
     found = found if count_zeros else found[found != 0]
     return float(found.mean()) if len(found) else 0.0

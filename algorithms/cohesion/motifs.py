@@ -24,10 +24,11 @@ TRIADS = (
 
 
 def motif_counts(graph: tg.Graph, size: int = 4) -> dict[str, int]:
-    """The number of connected induced subgraphs of three or four vertices of each kind.
+    """The number of connected induced subgraphs of `size` vertices, 3 or 4, of each kind.
 
     Of 3: "path", "triangle". Of 4: "star", "path", "paw" (a triangle with a tail), "cycle", "diamond" (a cycle with a
     chord), "clique". Undirected graphs only; parallel edges count once, self-loops not at all.
+    Raises ArgumentError for a directed graph or another size.
     """
     if size not in (3, 4):
         raise tg.errors.ArgumentError(f"size: expected 3 or 4 vertices, got {size}")

@@ -22,8 +22,9 @@ def label_propagation(
     """The community of each vertex, int64 [n]: the index of its smallest vertex.
 
     weighted : edges count by graph.weights. seed : another one breaks ties otherwise. iterations : the largest number
-    of sweeps. In a directed graph an arc counts for both of its ends. The synchronous variant is `cdlp`.
-    Raises ArgumentError for weights that are negative or not finite, and iterations below 1.
+    of sweeps. In a directed graph an arc counts for both of its ends. The synchronous variant is `cdlp`. `backend`
+    names the kernels, "auto" takes the best. Raises ArgumentError for weights that are negative or not finite, and
+    iterations below 1.
     """
     check(0.0, iterations, "iterations")
     arcs = tg.primitives.communities.quotient(graph, weighted=weighted, backend=backend)

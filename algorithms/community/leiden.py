@@ -39,7 +39,8 @@ def leiden(
 
     weighted : edges count by graph.weights. resolution : more than 1 favours smaller communities, less larger ones.
     seed : another one gives another, similar partition. iterations : at most so many; fewer where one changes nothing.
-    In a directed graph directed modularity is maximised, and communities are weakly connected.
+    In a directed graph directed modularity is maximised, and communities are weakly connected. `backend` names the
+    kernels, "auto" takes the best.
     Raises ArgumentError for weights that are negative or not finite, a negative resolution, and iterations below 1.
     """
     check(resolution, iterations, "iterations")

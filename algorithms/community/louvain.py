@@ -34,7 +34,7 @@ def louvain(
 
     weighted : edges count by graph.weights. resolution : more than 1 favours smaller communities, less larger ones.
     seed : another one gives another, similar partition. max_level : the largest number of levels. In a directed graph
-    directed modularity is maximised.
+    directed modularity is maximised. `backend` names the kernels, "auto" takes the best.
     Raises ArgumentError for weights that are negative or not finite, a negative resolution, and a max_level below 1.
     """
     levels = louvain_levels(
@@ -52,8 +52,10 @@ def louvain_levels(
     max_level: int | None = None,
     backend: str = "auto",
 ) -> list[Tensor]:
-    """The partitions of the levels, finest first, each as `louvain` gives it, whose parameters are the same; one level
-    at least."""
+    """The partitions of the levels, finest first, each as `louvain` gives it; one level at least.
+
+    The parameters `weighted`, `resolution`, `seed`, `max_level` and `backend` are those of `louvain`.
+    """
     check(resolution, max_level, "max_level")
     steps = tg.primitives.communities
     arcs = steps.quotient(graph, weighted=weighted, backend=backend)

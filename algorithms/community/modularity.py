@@ -40,8 +40,8 @@ def modularity(graph: tg.Graph, communities: Tensor, *, weighted: bool = False, 
     """The modularity of a partition: 0 for one community of all, at most 1.
 
     communities : integers [n], equal for the vertices of a community. weighted : edges count by graph.weights.
-    NaN for a graph without edges. Raises ArgumentError for communities of another shape or dtype, and for weights that
-    are negative or not finite.
+    resolution : how much the expected part counts. NaN for a graph without edges. Raises ArgumentError for communities
+    of another shape or dtype, and for weights that are negative or not finite.
     """
     group, first = _numbered(graph, communities)
     inside, leaving, entering = _sums(graph, group, len(first), weighted)

@@ -33,6 +33,7 @@ def degree_distribution(graph: tg.Graph, direction: str = "out") -> Tensor:
     """How many vertices have degree 0, 1, 2 and so on, int64 [largest degree + 1], as networkx.degree_histogram.
 
     direction : "out", "in", or "both" for the sum of the two, in directed graphs. A self-loop counts once each way.
+    Raises ArgumentError for another direction.
     """
     if direction not in ("in", "out", "both"):
         raise tg.errors.ArgumentError(f"direction: {direction!r} is not 'in', 'out' or 'both'")
@@ -42,7 +43,7 @@ def degree_distribution(graph: tg.Graph, direction: str = "out") -> Tensor:
 
 
 def power_law_fit(values: Tensor, xmin: int | None = None) -> PowerLaw:
-    """The power law that fits positive integers [k], such as degrees, best; those below 1 are left out.
+    """The power law that fits positive integers `values` [k], such as degrees, best; those below 1 are left out.
 
     xmin : where the law begins, by default the value from which on it fits best. At least two different values must be
     left from there on. Raises ArgumentError where they are not.

@@ -27,7 +27,7 @@ class Reach(tg.Relaxation):
 
 
 def k_hop(graph: tg.Graph, vertices: Any, k: int = 1) -> Tensor:
-    """The vertices at most k hops from any of the given ones, along arcs: ascending indices, int64 [r].
+    """The vertices at most `k` hops from any of the given ones, along arcs: ascending indices, int64 [r].
 
     vertices : an index, several, or a bool mask [n]. Raises ArgumentError for what is no vertex, and k below 0.
     """

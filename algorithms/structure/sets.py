@@ -32,7 +32,7 @@ def compose(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def intersection(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs that are in both graphs, with the weights of the first.
+    """The graph of the arcs that are in `graph` and in `other`, with the weights of the first.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
     """
@@ -52,7 +52,7 @@ def difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def symmetric_difference(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """The graph of the arcs that just one of the graphs has, as networkx.symmetric_difference.
+    """The graph of the arcs that just one of `graph` and `other` has, as networkx.symmetric_difference.
 
     Raises ArgumentError for graphs of other vertices, and for a directed and an undirected one.
     """
@@ -81,7 +81,7 @@ def disjoint_union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
 
 
 def union(graph: tg.Graph, other: tg.Graph) -> tg.Graph:
-    """Both graphs side by side with the original ids of both, as networkx.union; no id may be in both.
+    """`graph` and `other` side by side with the original ids of both, as networkx.union; no id may be in both.
 
     Raises ArgumentError for an id in both graphs, and for a directed and an undirected graph; `compose` is the union of
     graphs of the same vertices.

@@ -23,6 +23,7 @@ def quotient(graph: Graph, *, weighted: bool = False, backend: str = "auto") -> 
 
     weighted : arcs count by graph.weights, rounded to multiples of a power of two so small that 2^52 of it exceed their
         sum, so that sums are exact.
+    backend : a name of the registry.
     Raises ArgumentError for weights that are negative or not finite.
     """
     weights = exact_weights(graph) if weighted else None
@@ -63,6 +64,7 @@ def move(
     bound : int64 [n], groups that no vertex leaves: the refinement of Leiden. Only vertices that are alone in their
         community move, and none that leaves others behind, so that communities are connected, if they begin alone. A
         vertex whose arcs within its group weigh less than expected stays.
+    resolution, backend : see above, and a name of the registry.
     The result depends on the `seed`, not on the number of threads. O(m) each sweep, in which all are visited.
     """
     _check_groups(graph, "community", community, graph.num_vertices)
@@ -76,7 +78,7 @@ def move(
 def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto") -> Quotient:
     """The graph of groups: an arc weighs what the arcs from one group to the other do; those inside have none.
 
-    group : int64 [n], from 0 to count - 1. O(n + m).
+    group : int64 [n], from 0 to `count` - 1. backend : a name of the registry. O(n + m).
     """
     _check_groups(graph, "group", group, count)
     offset, neighbors, weights = choose(backend, Call("contract_groups", graph.neighbors)).run(graph, group, count)
@@ -92,6 +94,7 @@ def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """(the number of each vertex's group, int64 [n]; the first vertex of each group, int64 [k]).
 
     label : int64 [n], from 0 to n - 1, equal for those of a group. Groups are numbered by their first vertices.
+    backend : a name of the registry.
     Raises ArgumentError for labels out of that range.
     """
     _check_range("label", label, len(label))
@@ -101,7 +104,8 @@ def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
 def inside(graph: Graph, group: Tensor, *, weighted: bool = False, backend: str = "auto") -> Tensor:
     """The weight of the arcs from each vertex to its own group, float64 [n]; an undirected self-loop counts twice.
 
-    group : int64 [n], from 0 to n - 1. weighted : as in `quotient`. O(m).
+    group : int64 [n], from 0 to n - 1. weighted : as in `quotient`. backend : a name of the
+    registry. O(m).
     """
     _check_range("group", group, graph.num_vertices)
     weights, arcs = exact_weights(graph) if weighted else None, graph.decoded()

@@ -11,7 +11,8 @@ from tgraph.primitives.simple_graph import refuse_directed
 
 
 def independent_set(graph: Graph, seed: int) -> Tensor:
-    """A maximal independent set of an undirected graph, bool [n]: that of a greedy pass in random order. O(m)."""
+    """A maximal independent set of an undirected graph, bool [n]: that of a greedy pass in random order, drawn
+    with the `seed`. O(m)."""
     refuse_directed(graph)
     graph = graph.decoded()
     graph.ensure_valid()

@@ -17,14 +17,16 @@ from tgraph.primitives.simple_graph import refuse_directed
 
 
 def maximal(graph: Graph, seed: int) -> Tensor:
-    """A matching to which no edge can be added: that of a greedy pass over the edges in random order. O(m) expected."""
+    """A matching to which no edge can be added: that of a greedy pass over the edges in random order, drawn with
+    the `seed`. O(m) expected."""
     graph = _arcs(graph)
     return operators.random_matching(graph.offset, graph.neighbors, random.key(seed))
 
 
 def heavy(graph: Graph, weights: Tensor) -> Tensor:
     """A matching of at least half of the largest weight, by a greedy pass over the edges of positive weight, the
-    heaviest first, then those of smaller ends. `weights` [m] is equal for the two arcs of an edge."""
+    heaviest first, then those of smaller ends. `weights` [m] is equal for the two arcs of an edge. Raises ArgumentError
+    for weights of another shape or NaN."""
     graph = _arcs(graph)
     if weights.shape != (graph.num_arcs,):
         raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")

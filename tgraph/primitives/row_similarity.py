@@ -82,7 +82,8 @@ def most_similar(
 
 
 def vertex_pairs(graph: Graph, pairs: Any) -> Tensor:
-    """Pairs of vertex indices, int64 [k, 2]. Raises ArgumentError for another shape, and what is no vertex."""
+    """The `pairs` of vertex indices as a tensor, int64 [k, 2]. Raises ArgumentError for another shape, and what is no
+    vertex."""
     tensor = inputs.as_tensor(pairs, "pairs")
     if tensor.numel() == 0 and tensor.dim() < 2:
         tensor = tensor.reshape(0, 2).to(torch.int64)

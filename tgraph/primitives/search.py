@@ -29,7 +29,7 @@ def breadth_first(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Breadth-first search by a queue.
 
-    sources : int64 [s]. max_depth : go no farther than so many hops.
+    offset, neighbors : the rows. sources : int64 [s]. max_depth : go no farther than so many hops.
     Returns the vertices in the order in which they are found, int64 [k], and for each vertex who found it and its
     depth, int64 [n], -1 for none.
     """
@@ -48,10 +48,10 @@ def dijkstra(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
     """Dijkstra's algorithm by a heap, from which vertices of equal distance leave in the order in which they entered.
 
-    weights : int64 or float64 [m]. cutoff : go no farther than this. target : end at this vertex.
-    Returns the vertices in the order in which they are settled, int64 [k], as many in the order in which they were met
-    first (the same ones, unless there is a target), for each vertex its predecessor, int64 [n],
-    -1 for none, and its distance, of the dtype of the weights, final for the vertices in the order. None where a
+    offset, neighbors : the rows. weights : int64 or float64 [m]. sources : int64 [s]. cutoff : go no farther than this.
+    target : end at this vertex. Returns the vertices in the order in which they are settled, int64 [k], as many in the
+    order in which they were met first (the same ones, unless there is a target), for each vertex its predecessor, int64
+    [n], -1 for none, and its distance, of the dtype of the weights, final for the vertices in the order. None where a
     settled vertex would come nearer, which takes a negative weight.
     """
     _check(offset, sources)
@@ -62,7 +62,8 @@ def meet(
     offset: Tensor, neighbors: Tensor, in_offset: Tensor, in_neighbors: Tensor, source: int, target: int
 ) -> list[int]:
     """A path of fewest arcs, found from both ends, whichever has fewer vertices to expand; empty where there is none.
-    `in_offset`, `in_neighbors` are the rows of the transpose."""
+    `offset`, `neighbors` are the rows, `in_offset`, `in_neighbors` those of the transpose; the path leads from `source`
+    to `target`."""
     _check(offset, torch.tensor((source, target)))
     return _meet(offset, neighbors, in_offset, in_neighbors, source, target)
 
@@ -72,6 +73,7 @@ def bellman_ford(
 ) -> tuple[list[int], list[list[int]], Tensor] | None:
     """Bellman and Ford's algorithm by a queue, for weights that may be negative: int64 or float64 [m].
 
+    offset, neighbors, weights : the rows. sources : int64 [s].
     Returns the vertices in the order in which they are met, for each of them those before it on shortest paths, the one
     that the tree of the search has first, and the distances, [n], of the dtype of the weights. None for a negative
     cycle; `early` finds most of them by the paths that change distances, before a vertex is queued n times.
@@ -91,7 +93,10 @@ def meet_weighted(
     target: int,
 ) -> tuple[list[int], float] | None:
     """A shortest path and its length by Dijkstra's algorithm from both ends in turns; an empty path where there is
-    none. None where a settled vertex would come nearer, which takes a negative weight."""
+    none. None where a settled vertex would come nearer, which takes a negative weight.
+
+    `offset`, `neighbors` and `weights` are the rows, `in_offset`, `in_neighbors` and `in_weights` those of the
+    transpose; the path leads from `source` to `target`."""
     _check(offset, torch.tensor((source, target)))
     return _meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
 
@@ -101,8 +106,9 @@ def depth_first(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Depth-first search from each of the sources that is not found yet.
 
-    max_depth : vertices at this depth are found, but not entered. Returns the vertices as they are found, those entered
-    as they are left, int64 [k] and [l], and who found each vertex, int64 [n], -1 for none.
+    offset, neighbors : the rows. sources : int64 [s]. max_depth : vertices at this depth are found, but not entered.
+    Returns the vertices as they are found, those entered as they are left, int64 [k] and [l], and who found each
+    vertex, int64 [n], -1 for none.
     """
     _check(offset, sources)
     return _depth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
@@ -110,13 +116,14 @@ def depth_first(
 
 def strong_components(offset: Tensor, neighbors: Tensor) -> Tensor:
     """The strongly connected component of each vertex, int64 [n], numbered as Tarjan's algorithm completes them: each
-    after all that it reaches."""
+    after all that it reaches. `offset`, `neighbors` are the rows."""
     return _strong_components(offset, neighbors)
 
 
 def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[Tensor, Tensor]:
     """A topological order by Kahn's algorithm, with a queue: the vertices, int64 [k], fewer than n where there is a
-    cycle, and the generation of each, int64 [n], -1 for those left out."""
+    cycle, and the generation of each, int64 [n], -1 for those left out. `offset`, `neighbors` are the rows,
+    `in_degree`, int64 [n], the arcs into each vertex."""
     return _generations(offset, neighbors, in_degree)
 
 

@@ -24,7 +24,8 @@ def refuse_directed(graph: Graph) -> None:
 
 
 def merged(graph: Graph, multi: sorting.Merge = "first") -> Graph:
-    """The graph in CSR with parallel arcs of equal direction merged, as `simple` does for undirected graphs."""
+    """The graph in CSR with parallel arcs of equal direction merged as `multi` says in `Graph.from_edges`, as
+    `simple` does for undirected graphs."""
     arcs = graph.decoded()
     tensors = sorting.merge_parallel(arcs.offset, arcs.neighbors, arcs.weights, multi)
     return arcs if tensors[1] is arcs.neighbors else Graph(*tensors, vertices=graph.vertices, directed=graph.directed)
