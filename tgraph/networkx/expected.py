@@ -1,5 +1,13 @@
 """The tests of networkx that do not pass with its functions run here, and why: by the end of the name of each."""
 
+ORDER = "communities are listed by their first node"
+
 EXPECTED_FAILURES: dict[str, str] = {
+    "test_louvain.py::test_karate_club_partition": ORDER,
+    "test_louvain.py::test_undirected_selfloops": ORDER,
+    "test_louvain.py::test_directed_partition": ORDER,
     "test_dag.py::TestDAG::test_topological_sort6": "the graph is changed while it is sorted, which is not noticed",
+    "bipartite/tests/test_centrality.py::TestBipartiteCentrality::test_betweenness_centrality": (
+        "sums in another order differ in the last digit"
+    ),
 }

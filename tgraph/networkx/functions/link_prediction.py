@@ -181,6 +181,6 @@ def within_inter_cluster(G, ebunch=None, delta=0.001, community="community"):
         _, pair, _, inside = _within(G, of, u, v)
         within = pair[inside].bincount(minlength=len(u))
         outside = pair[~inside].bincount(minlength=len(u))
-        return (within.double() / (outside + delta)).tolist()
+        return (within.double() / (outside.double() + delta)).tolist()
 
     return _predictions(G, ebunch, score)
