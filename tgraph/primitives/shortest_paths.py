@@ -127,4 +127,6 @@ def check_sums(graph: Graph) -> None:
 
 
 def _ends(graph: Graph, source: int, target: int) -> tuple[int, int]:
+    if type(source) is type(target) is int and min(source, target) >= 0 and max(source, target) < graph.num_vertices:
+        return source, target
     return int(graph.as_vertices(source, "source")), int(graph.as_vertices(target, "target"))

@@ -2,9 +2,10 @@
 // power estimation", 1970): blocking flows along the arcs that lead one step nearer to the target in the residual
 // network.
 //
-// A phase begins with a breadth-first search back from the target, which ends at the source. The residual network is
-// not built: an arc has cap - flow left, and its reverse, found in the rows of the transpose, has the flow. Memory that
-// a flow does not come near is not touched. O(n^2 m), few phases in practice; one thread.
+// A phase begins with a breadth-first search from both ends, level by level from the one with fewer arcs, until they
+// meet. The residual network is not built: an arc has cap - flow left, and its reverse, found in the rows of the
+// transpose, has the flow. Memory that a flow does not come near is not touched. O(n^2 m), few phases in practice; one
+// thread.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -52,16 +53,16 @@ public:
     // Infinite where a path has infinite capacities only.
     Value run() {
         Value total{};
-        while (!is_infinite(total) && leaves_source()) {
-            if ((is_complete_ = !find_levels())) break;
-            total += block();
-        }
+        while (!is_infinite(total) && find_levels()) total += block();
         return total;
     }
 
     // After run(): 1 for vertices from which the target is out of reach.
     void write_source_side(bool* side) {
-        if (!is_complete_) find_levels();
+        forget();
+        see(target_, 1, ends_[1]);
+        ends_[1].level.swap(ends_[1].next);
+        while (!ends_[1].level.empty()) expand_target();
         for (int64_t v = 0; v < network_.num_vertices; ++v) side[v] = !level_[v];
     }
 
@@ -73,14 +74,23 @@ private:
         bool is_back;
     };
 
+    // What is reached from one end.
+    struct End {
+        std::vector<Neighbor> level, next;
+        int64_t arcs = 0;  // of the level
+    };
+
     const Network<Neighbor, Capacity> network_;
     Value* const flow_;
     const Neighbor source_, target_;
-    Zeroed<Neighbor> level_;  // one more than the steps to the target; 0 where out of reach or given up
-    Zeroed<int64_t> next_;    // the number of the step of a vertex that is tried next
+    // One more than the steps to the target, or, near the source, minus one more than those from there; 0 where neither
+    // end comes, or given up.
+    Zeroed<Neighbor> level_;
+    Zeroed<int64_t> next_;  // the number of the step of a vertex that is tried next
     std::vector<Neighbor> seen_;
     std::vector<Step> path_;
-    bool is_complete_ = false;  // the levels are those of all vertices that still reach the target
+    End ends_[2];
+    Neighbor length_ = 0;  // of the shortest paths, in steps
 
     static bool is_infinite(Value value) {
         return std::numeric_limits<Value>::has_infinity && value == std::numeric_limits<Value>::infinity();
@@ -97,39 +107,83 @@ private:
         return {network_.in_neighbors[back], network_.in_arc[back], true};
     }
 
-    bool leaves_source() const {
-        for (int64_t i = 0; i < network_.degree(source_); ++i)
-            if (left(step(source_, i)) > 0) return true;
-        return false;
+    // Steps to the target, if the vertex is on a shortest path; negative if it is on none.
+    Neighbor steps_left(Neighbor v) const {
+        const Neighbor level = level_[v];
+        return level >= 0 ? level - 1 : length_ + level + 1;
     }
 
     // Returns whether the target can be reached from the source.
     bool find_levels() {
         poll_interruption();
-        for (const Neighbor v : seen_) level_[v] = 0;
-        seen_.clear();
-        see(target_, 1);
-        for (std::size_t i = 0; i < seen_.size(); ++i) {
-            const Neighbor v = seen_[i];
-            for (int64_t b = network_.in_offset[v]; b < network_.in_offset[v + 1]; ++b) {
-                const Neighbor u = network_.in_neighbors[b];
-                if (level_[u]) continue;
-                const int64_t arc = network_.in_arc[b];
-                if (network_.cap(arc) - flow_[arc] > 0 && see(u, level_[v] + 1)) return true;
-            }
-            for (int64_t arc = network_.offset[v]; arc < network_.offset[v + 1]; ++arc) {
-                const Neighbor u = network_.neighbors[arc];
-                if (!level_[u] && flow_[arc] > 0 && see(u, level_[v] + 1)) return true;
-            }
+        forget();
+        see(source_, -1, ends_[0]);
+        see(target_, 1, ends_[1]);
+        for (End& end : ends_) end.level.swap(end.next);
+        length_ = 0;
+        for (bool has_met = false; !has_met; ++length_) {
+            if (ends_[0].level.empty() || ends_[1].level.empty()) return false;
+            has_met = ends_[0].arcs < ends_[1].arcs ? expand_source() : expand_target();
         }
-        return false;
+        return true;
     }
 
-    bool see(Neighbor v, Neighbor level) {
+    void forget() {
+        for (const Neighbor v : seen_) level_[v] = 0;
+        seen_.clear();
+        for (End& end : ends_) {
+            end.level.clear();
+            end.next.clear();
+        }
+    }
+
+    void see(Neighbor v, Neighbor level, End& end) {
         level_[v] = level;
         next_[v] = 0;
         seen_.push_back(v);
-        return v == source_;
+        end.next.push_back(v);
+        end.arcs += network_.degree(v);
+    }
+
+    // Both return whether the other end's vertices were met; the level is finished all the same.
+    bool expand_source() {
+        bool has_met = false;
+        ends_[0].arcs = 0;
+        for (const Neighbor v : ends_[0].level)
+            for (int64_t i = 0, degree = network_.degree(v); i < degree; ++i) {
+                const Step taken = step(v, i);
+                if (level_[taken.head] < 0 || !(left(taken) > 0)) continue;
+                if (level_[taken.head])
+                    has_met = true;
+                else
+                    see(taken.head, level_[v] - 1, ends_[0]);
+            }
+        ends_[0].level.swap(ends_[0].next);
+        ends_[0].next.clear();
+        return has_met;
+    }
+
+    bool expand_target() {
+        bool has_met = false;
+        ends_[1].arcs = 0;
+        const auto reach = [&](Neighbor u, Neighbor v) {
+            if (level_[u])
+                has_met = true;
+            else
+                see(u, level_[v] + 1, ends_[1]);
+        };
+        for (const Neighbor v : ends_[1].level) {
+            for (int64_t b = network_.in_offset[v]; b < network_.in_offset[v + 1]; ++b) {
+                const int64_t arc = network_.in_arc[b];
+                const Neighbor u = network_.in_neighbors[b];
+                if (level_[u] <= 0 && network_.cap(arc) - flow_[arc] > 0) reach(u, v);
+            }
+            for (int64_t arc = network_.offset[v]; arc < network_.offset[v + 1]; ++arc)
+                if (level_[network_.neighbors[arc]] <= 0 && flow_[arc] > 0) reach(network_.neighbors[arc], v);
+        }
+        ends_[1].level.swap(ends_[1].next);
+        ends_[1].next.clear();
+        return has_met;
     }
 
     // Augments along shortest paths until there are none.
@@ -157,7 +211,8 @@ private:
         const int64_t degree = network_.degree(v);
         for (int64_t& i = next_[v]; i < degree; ++i) {
             const Step taken = step(v, i);
-            if (level_[taken.head] + 1 == level_[v] && level_[taken.head] && left(taken) > 0) {
+            const bool is_nearer = level_[taken.head] && steps_left(taken.head) + 1 == steps_left(v);
+            if (is_nearer && left(taken) > 0) {
                 path_.push_back(taken);
                 return true;
             }
