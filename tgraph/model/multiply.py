@@ -23,8 +23,9 @@ from tgraph.model.operators import aggregate
 
 REDUCTIONS = ("sum", "min", "max", "prod", "any")
 
-# How many terms of a product by rows cost as much as a step of a product of two rows.
-TERMS_PER_STEP = 2
+# How many terms of a product by rows cost as much as a step of a product of two rows; as many times more with weights,
+# which are gathered beside the bits that say where rows meet.
+TERMS_PER_STEP, WITH_WEIGHTS = 2, 3
 
 
 @overload
@@ -165,7 +166,8 @@ def _is_cheaper_by_pairs(a: Graph, b: Graph, mask: Graph) -> bool:
     terms = int(b.out_degree.index_select(0, a.neighbors).sum())
     source = a.out_degree.repeat_interleave(mask.out_degree, output_size=mask.num_arcs)
     steps = int(torch.minimum(source, b.in_degree.index_select(0, mask.neighbors)).sum()) + mask.num_arcs
-    if steps * TERMS_PER_STEP > terms:
+    weighted = a.weight_dtype is not None or b.weight_dtype is not None
+    if steps * TERMS_PER_STEP * (WITH_WEIGHTS if weighted else 1) > terms:
         return False
     return not (sorting.has_parallel_arcs(a.offset, a.neighbors) or sorting.has_parallel_arcs(b.offset, b.neighbors))
 

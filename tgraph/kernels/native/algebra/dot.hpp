@@ -122,7 +122,8 @@ private:
     template <class Hit>
     TGRAPH_INLINE void each_common(int64_t row, int64_t other, bool marks, const Hit& hit) const {
         const int64_t begin = b_.offset[other], end = b_.offset[other + 1];
-        if (const uint64_t* bits = bitmap(other); bits && a_.length(row) < end - begin) {
+        const int64_t cost = b_.values ? search_cost : 1;  // a value is searched for
+        if (const uint64_t* bits = bitmap(other); bits && a_.length(row) * cost < end - begin) {
             int64_t at = begin;
             for (int64_t i = a_.offset[row]; i < a_.offset[row + 1]; ++i) {
                 if (!has_bit(bits, a_.columns[i])) continue;
