@@ -37,7 +37,11 @@ class BackendInterface:
 
     def can_run(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool | str:
         """True, or why the function does not serve these arguments."""
-        reason = FUNCTIONS[name].refused(tuple(args), kwargs)
+        graphs = [graph for graph in (*args, *kwargs.values()) if isinstance(graph, nx.Graph)]
+        if any(type(graph).adjacency is not nx.Graph.adjacency for graph in graphs):
+            reason: str | None = "a class of graphs that computes its neighbours"
+        else:
+            reason = FUNCTIONS[name].refused(tuple(args), kwargs)
         if reason is None:
             return True
         history.left(name, reason)
