@@ -1,0 +1,74 @@
+"""Centralities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tgraph as tg
+from bench.arrays import Description
+from bench.kernels import BLOCKS
+from bench.library import Row, anything, close
+
+
+def some(description: Description) -> list[tuple[int, ...]]:
+    return [tuple(range(min(64, description.num_vertices)))] * BLOCKS
+
+
+def scaled(scores: object) -> np.ndarray:
+    values = np.asarray(scores, dtype=np.float64)
+    return values / np.linalg.norm(values)
+
+
+def near(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """The same direction, which iterations of different tolerance approach."""
+    close(np.array([1.0]), np.array([ours @ theirs]))
+
+
+def networkit(name: str, *arguments: float) -> Callable[[Any, Any], Any]:
+    """A centrality of networkit."""
+
+    def call(system: Any, _: Any) -> Any:
+        import networkit
+
+        return getattr(networkit.centrality, name)(system.graph, *arguments).run().scores()
+
+    return call
+
+
+ROWS = {
+    "closeness": Row(
+        "closeness of 64 vertices",
+        {
+            "tgraph": lambda system, chosen: tg.algorithms.closeness(system.graph, chosen, wf_improved=False),
+            "igraph": lambda system, chosen: system.graph.closeness(chosen),
+        },
+        read={"igraph": lambda found: np.nan_to_num(np.asarray(found))},
+        agree=close,
+        directed=False,
+        arguments=some,
+    ),
+    "eigenvector": Row(
+        "eigenvector centrality",
+        {
+            "tgraph": lambda system, _: tg.algorithms.eigenvector(
+                system.graph, tol=1e-9 / system.graph.num_vertices, max_iterations=10_000
+            ),
+            "networkit": networkit("EigenvectorCentrality", 1e-9),
+        },
+        read={"tgraph": scaled, "networkit": scaled},
+        agree=near,
+        directed=False,
+    ),
+    "approximate-betweenness": Row(
+        "betweenness, off by at most 0.01 nine times in ten",
+        {
+            "tgraph": lambda system, _: tg.algorithms.approximate_betweenness(system.graph, epsilon=0.01, delta=0.1),
+            "networkit": networkit("KadabraBetweenness", 0.01, 0.1),
+        },
+        agree=anything,
+        directed=False,
+    ),
+}
