@@ -145,3 +145,11 @@ def test_a_large_graph_keeps_its_order():
         assert list(found.edges) == list(H.edges) and [list(found[v]) for v in H] == [list(H[v]) for v in H]
         back = found.to_networkx()
         assert list(back.edges) == list(H.edges) and back._adj == H._adj
+
+
+def test_a_class_whose_neighbours_are_not_in_its_dicts():
+    from networkx.algorithms.approximation.kcomponents import _AntiGraph
+
+    G = nx.path_graph(5)
+    found = tnx.convert_from_nx(_AntiGraph(G))
+    assert {frozenset(edge) for edge in found.edges} == {frozenset(edge) for edge in nx.complement(G).edges}

@@ -39,9 +39,20 @@ def convert_from_nx(
         raise TypeError(f"{graph_name or 'graph'}: expected a graph of networkx, got {type(graph).__name__}")
     edges = None if preserve_edge_attrs else tuple(edge_attrs or ())
     nodes = None if preserve_node_attrs else tuple(node_attrs or ())
-    tensors = adjacency.read(graph, edges, nodes)
     cls = CLASSES[graph.is_directed(), graph.is_multigraph()]
+    if type(graph).adj is not cls._plain.adj:  # a class whose neighbours are not those in its dicts
+        graph = _listed(graph, cls)
+    tensors = adjacency.read(graph, edges, nodes)
     return cls.of(tensors, dict(graph.graph) if preserve_graph_attrs else None)
+
+
+def _listed(graph: nx.Graph, cls: type[Graph]) -> nx.Graph:
+    """networkx's own graph with the neighbours that `graph.adj` gives, without attributes of edges."""
+    plain = object.__new__(cls._plain)
+    plain.__init__(**graph.graph)
+    plain.add_nodes_from(graph.nodes(data=True))
+    plain.add_edges_from((u, v) for u, neighbours in graph.adj.items() for v in neighbours)
+    return plain
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
