@@ -79,7 +79,6 @@ public:
 
 private:
     static constexpr int64_t longest_chunk = 256;  // in vertices
-    static constexpr int64_t items_per_arc = 8;    // what an arc costs, in items of part_count
 
     // The strengths of groups of vertices.
     struct Totals {
@@ -146,7 +145,7 @@ private:
     void each_chunk(Range held, const Body& body) {
         const int64_t count = held.end - held.begin, n = rows_.num_vertices;
         const int64_t grain = std::clamp<int64_t>(count / 32, 1, longest_chunk), chunks = (count + grain - 1) / grain;
-        const int threads = std::min(threads_, part_count(count * (rows_.offset[n] / n + 1) * items_per_arc));
+        const int threads = std::min(threads_, part_count(count * (rows_.offset[n] / n + 1)));
         for_each_chunk(chunks, threads, [&](int64_t chunk, int rank) {
             const int64_t begin = held.begin + chunk * grain;
             body(Range{begin, std::min(begin + grain, held.end)}, rank);
