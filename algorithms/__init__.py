@@ -6,8 +6,10 @@ Every name of a topic is a name of this package, too: `tg.algorithms.bfs` is `tg
 from tgraph.algorithms import (
     centrality,
     cohesion,
+    coloring,
     community,
     components,
+    dag,
     distances,
     flow,
     matching,
@@ -19,8 +21,10 @@ from tgraph.algorithms import (
 )
 from tgraph.algorithms.centrality import *  # noqa: F403
 from tgraph.algorithms.cohesion import *  # noqa: F403
+from tgraph.algorithms.coloring import *  # noqa: F403
 from tgraph.algorithms.community import *  # noqa: F403
 from tgraph.algorithms.components import *  # noqa: F403
+from tgraph.algorithms.dag import *  # noqa: F403
 from tgraph.algorithms.distances import *  # noqa: F403
 from tgraph.algorithms.flow import *  # noqa: F403
 from tgraph.algorithms.matching import *  # noqa: F403
@@ -33,11 +37,13 @@ from tgraph.algorithms.trees import *  # noqa: F403
 __all__: list[str] = []
 __all__ += centrality.__all__
 __all__ += cohesion.__all__
+__all__ += coloring.__all__
 __all__ += community.__all__
 __all__ += components.__all__
 __all__ += distances.__all__
 __all__ += flow.__all__
 __all__ += matching.__all__
+__all__ += dag.__all__
 __all__ += paths.__all__
 __all__ += sets.__all__
 __all__ += trees.__all__

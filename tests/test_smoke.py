@@ -163,6 +163,21 @@ def test_structure():
     assert isinstance(run.power_law_fit(graph.out_degree), run.PowerLaw)
 
 
+def test_components_and_orders():
+    run, simple = tg.algorithms, tg.generators.rmat(7)
+    ascending = tg.generators.rmat(6, directed=True).to_edge_index().sort(0)[0]
+    dag = tg.Graph.from_edges(*ascending[:, ascending[0] != ascending[1]])
+    assert len(run.scc(dag)) == len(run.attracting_components(dag)) == dag.num_vertices
+    assert run.condensation(dag)[0].num_vertices == dag.num_vertices and run.is_dag(dag)
+    assert len(run.biconnected_components(simple)) == 2 and len(run.biconnected_edges(simple)) == simple.num_arcs
+    assert len(run.articulation_points(simple)) and len(run.bridges(simple)) == 2
+    assert len(run.topological_sort(dag)) == len(run.topological_generations(dag)) and not len(run.find_cycle(dag))
+    assert run.dag_longest_path_length(dag) + 1 == len(run.dag_longest_path(dag))
+    assert run.transitive_closure(dag).num_arcs > run.transitive_reduction(dag).num_arcs > 0
+    assert len(run.greedy_color(simple)) == simple.num_vertices and not run.is_bipartite(simple)
+    assert len(run.odd_cycle(simple)) % 2 and len(run.bipartite_color(tg.generators.grid2d(2, 2))) == 4
+
+
 @pytest.mark.parametrize(
     "program",
     [

@@ -151,6 +151,10 @@ NO_COMMAND = {
     **dict.fromkeys(("quotient_graph", "attribute_assortativity", "numeric_assortativity"), "of data of the vertices"),
     **dict.fromkeys(("power_law_fit", "PowerLaw"), "degrees tells it"),
     "all_pairs": "an iterator over more than fits",
+    "biconnected_edges": "biconnected tells the vertices",
+    "is_dag": "cycle tells it",
+    "dag_longest_path_length": "longest-path tells it",
+    "is_bipartite": "odd-cycle tells it",
 }
 
 
@@ -221,6 +225,49 @@ def test_distances(file, tmp_path):
     assert pandas.read_csv(output)["vertex"].tolist() == [20, 30]
     assert "2 of 4 vertices: 10, 40" in tgraph("periphery", file, "--undirected")
     assert "no path leads from vertex 20 to 10" in fails("diameter", file)
+
+
+def test_components_by_original_id(file, tmp_path):
+    output = tmp_path / "found.csv"
+
+    def written(*arguments):
+        tgraph(*arguments, "--output", output)
+        return pandas.read_csv(output).to_numpy().tolist()
+
+    assert "6 components, the largest of 1 of 6 vertices" in tgraph("scc", file)
+    assert "6 strongly connected components, 5 arcs between them" in tgraph("condensation", file, "--output", output)
+    assert written("attracting", file) == [[40, 40], [60, 60]]
+    assert "3 biconnected components, the largest of 3 of 6" in tgraph("biconnected", file, "--undirected")
+    assert written("biconnected", file, "--undirected")[:3] == [[0, 10], [0, 20], [0, 30]]
+    assert "1 of 6 vertices: 20" in tgraph("articulation", file, "--undirected", "--output", output)
+    assert "2 of 5 edges: 20 - 40, 50 - 60" in tgraph("bridges", file, "--undirected")
+    assert written("bridges", file, "--undirected") == [[20, 40], [50, 60]]
+
+
+def test_graphs_without_cycles_by_original_id(file, tmp_path):
+    output = tmp_path / "found.csv"
+    assert "6 of 6 vertices: 10, 50, 30, 60, 20, 40" in tgraph("topological", file)
+    assert "4 generations, the largest of 2 of 6" in tgraph("generations", file, "--output", output)
+    assert column(output, "generation") == {10: 0, 20: 2, 30: 1, 40: 3, 50: 0, 60: 1}
+    assert "3 arcs: 10 -> 30 -> 20 -> 40" in tgraph("longest-path", file)
+    assert "2 arcs: 10 -> 20 -> 40" in tgraph("longest-path", file, "--weighted")
+    assert "there is no such cycle" in tgraph("cycle", file)
+    assert "7 of 5 arcs" in tgraph("transitive-closure", file, "--output", output)
+    assert "4 of 5 arcs" in tgraph("transitive-reduction", file)
+    file.write_text(EDGES + "40 10 1\n")
+    assert "a cycle of 3 of 6 vertices: 10, 20, 40" in tgraph("cycle", file)
+    assert "it has a cycle" in fails("topological", file)
+
+
+def test_colours_by_original_id(file, tmp_path):
+    output = tmp_path / "found.csv"
+    for options in ([], ["--strategy", "smallest_last"], ["--strategy", "random_sequential", "--seed", 2]):
+        assert "3 colours" in tgraph("color", file, "--undirected", "--output", output, *options)
+    assert "a cycle of 3 of 6 vertices: " in tgraph("odd-cycle", file)
+    assert "not bipartite" in fails("bipartite", file)
+    file.write_text("1 2\n2 3\n")
+    assert "2 colours" in tgraph("bipartite", file, "--output", output)
+    assert column(output, "side") == {1: 0, 2: 1, 3: 0}
 
 
 def test_betweenness_draws_sources(file):

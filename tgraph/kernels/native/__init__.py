@@ -53,6 +53,12 @@ from tgraph.kernels.native.community.communities import (
     number_groups,
     sum_inside,
 )
+from tgraph.kernels.native.components import strong_components, topological
+from tgraph.kernels.native.components.biconnected import biconnect
+from tgraph.kernels.native.components.coloring import color_in_order
+from tgraph.kernels.native.components.strong_components import label_strong
+from tgraph.kernels.native.components.topological import longest, topological_levels
+from tgraph.kernels.native.components.two_coloring import color_by_depth
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.dicts import dicts
@@ -79,6 +85,9 @@ __all__ = [
     "attend_backward",
     "attention_weights",
     "bellman_ford",
+    "biconnect",
+    "color_by_depth",
+    "color_in_order",
     "contract_groups",
     "convert",
     "count_arcs_among",
@@ -92,7 +101,9 @@ __all__ = [
     "gauss_seidel_step",
     "join",
     "k_shortest",
+    "label_strong",
     "levels",
+    "longest",
     "max_flow",
     "move_vertices",
     "name",
@@ -113,6 +124,7 @@ __all__ = [
     "spgemm",
     "sum_inside",
     "sweep",
+    "topological_levels",
     "unavailable",
     "vote",
 ]
@@ -163,6 +175,12 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "bellman_ford": shortest_paths.refuses,
     "k_shortest": shortest_paths.refuses,
     "max_flow": flows.refuses,
+    "label_strong": strong_components.refuses,
+    "biconnect": strong_components.refuses,
+    "topological_levels": strong_components.refuses,
+    "longest": topological.refuses_longest,
+    "color_by_depth": strong_components.refuses,
+    "color_in_order": strong_components.refuses,
     "vote": label_propagation.refuses,
     "contract_groups": communities.refuses,
     "move_vertices": communities.refuses,

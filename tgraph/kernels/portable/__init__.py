@@ -23,6 +23,11 @@ from tgraph.kernels.portable.analytics.path_counts import add_along_arcs, count_
 from tgraph.kernels.portable.analytics.sample_paths import paths_inside
 from tgraph.kernels.portable.analytics.union_find import join, outside
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.portable.components.biconnected import biconnect
+from tgraph.kernels.portable.components.coloring import color_in_order
+from tgraph.kernels.portable.components.strong_components import label_strong
+from tgraph.kernels.portable.components.topological import longest, topological_levels
+from tgraph.kernels.portable.components.two_coloring import color_by_depth
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.portable.linear import affine_step
 from tgraph.kernels.portable.max_flow import max_flow
@@ -39,6 +44,9 @@ __all__ = [
     "attend_backward",
     "attention_weights",
     "bellman_ford",
+    "biconnect",
+    "color_by_depth",
+    "color_in_order",
     "contract_groups",
     "convert",
     "count_arcs_among",
@@ -51,7 +59,9 @@ __all__ = [
     "gauss_seidel_step",
     "join",
     "k_shortest",
+    "label_strong",
     "levels",
+    "longest",
     "max_flow",
     "move_vertices",
     "name",
@@ -71,6 +81,7 @@ __all__ = [
     "spgemm",
     "sum_inside",
     "sweep",
+    "topological_levels",
     "vote",
 ]
 

@@ -57,5 +57,10 @@ void bind_tiles(nb::module_& module);
 void bind_spgemm(nb::module_& module);
 void bind_dot(nb::module_& module);
 void bind_nearest(nb::module_& module);
+void bind_strong_components(nb::module_& module);
+void bind_biconnected(nb::module_& module);
+void bind_two_coloring(nb::module_& module);
+void bind_topological(nb::module_& module);
+void bind_coloring(nb::module_& module);
 
 }  // namespace tgraph

@@ -114,4 +114,9 @@ NB_MODULE(_native, module) {
     tgraph::bind_dot(module);
     tgraph::bind_nearest(module);
     tgraph::bind_repulsion(module);
+    tgraph::bind_strong_components(module);
+    tgraph::bind_biconnected(module);
+    tgraph::bind_two_coloring(module);
+    tgraph::bind_topological(module);
+    tgraph::bind_coloring(module);
 }

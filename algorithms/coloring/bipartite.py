@@ -1,0 +1,66 @@
+"""Two colours: whether the vertices fall into two sides such that every edge joins one to the other.
+
+Breadth-first search colours by the parity of depth. An edge between vertices of equal depth closes an odd cycle with
+the paths from both to where these meet, and no graph with one has two sides (König, 1916). O(n + m), and less where the
+search meets an odd cycle early.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+
+def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
+    """True where every edge joins one side to the other. Arcs count as edges whichever way they point.
+
+    `backend` names the kernels.
+    """
+    return tg.primitives.coloring.color_by_depth(_undirected(graph), backend=backend)[1] < 0
+
+
+def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
+    """The side of each vertex, int64 [n], 0 for the smallest vertex of each connected component, else 0 or 1.
+
+    Arcs count as edges whichever way they point. Raises ArgumentError for a graph with an odd cycle, which it names.
+    `backend` names the kernels.
+    """
+    depth, conflict = tg.primitives.coloring.color_by_depth(_undirected(graph), backend=backend)
+    if conflict >= 0:
+        cycle = odd_cycle(graph, backend=backend)
+        shown = ", ".join(map(str, cycle[:8].tolist())) + (", ..." if len(cycle) > 8 else "")
+        raise tg.errors.ArgumentError(
+            f"graph: not bipartite, it has an odd cycle, of vertices {shown}; odd_cycle(graph) gives it"
+        )
+    return depth & 1
+
+
+def odd_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
+    """The vertices of a cycle of odd length in its order, int64 [k]; empty for a bipartite graph.
+
+    Arcs count as edges whichever way they point; a self-loop is such a cycle. It is always the same.
+    `backend` names the kernels.
+    """
+    graph = _undirected(graph).decoded()
+    depth, conflict = tg.primitives.coloring.color_by_depth(graph, backend=backend)
+    if conflict < 0:
+        return depth.new_empty(0)
+
+    def neighbor(v: int, level: int) -> int:
+        """The smallest neighbour at a depth."""
+        row = graph.neighbors[int(graph.offset[v]) : int(graph.offset[v + 1])].to(torch.int64)
+        return int(row[depth.index_select(0, row) == level][0])
+
+    level = int(depth[conflict])
+    left, right = [conflict], [neighbor(conflict, level)]
+    while left[-1] != right[-1]:
+        level -= 1
+        left.append(neighbor(left[-1], level))
+        right.append(neighbor(right[-1], level))
+    return torch.tensor(left + right[-2::-1], device=graph.device)
+
+
+def _undirected(graph: tg.Graph) -> tg.Graph:
+    return graph.to_undirected() if graph.directed else graph

@@ -1,0 +1,56 @@
+"""Strongly connected components of a directed graph: sets of vertices each of which reaches all others.
+
+Contracted to a vertex each they leave a graph without cycles, the condensation; those that no arc leaves, its sinks,
+are the attracting components, in one of which every random walk ends. Depth-first search (Tarjan, "Depth-first search
+and linear graph algorithms", 1972) after two searches from a hub on all threads where these pay. O(n + m).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+
+def scc(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
+    """Strongly connected components: for each vertex the smallest vertex of its component, int64 [n].
+
+    In an undirected graph these are the connected components.
+    `backend` names the kernels.
+    """
+    return tg.primitives.components.label_strong(graph, backend=backend) if graph.directed else tg.algorithms.wcc(graph)
+
+
+def condensation(graph: tg.Graph, *, backend: str = "auto") -> tuple[tg.Graph, Tensor]:
+    """(dag, component): the strongly connected components as a directed graph without cycles, and the vertex of it
+    that each vertex is in, int64 [n].
+
+    Components are numbered in ascending order of their smallest vertices. An arc leads from one to another where some
+    arc does, once, without weights. The ids of the graph's vertices are not kept.
+    Raises ArgumentError for an undirected graph.
+    `backend` names the kernels.
+    """
+    tg.primitives.topological.check_directed(graph)
+    label = scc(graph, backend=backend)
+    first = label == torch.arange(len(label), device=label.device)
+    component = (first.cumsum(0) - 1).index_select(0, label)
+    ends = component.index_select(0, graph.to_edge_index().flatten()).view(2, -1)
+    crossing = ends[0] != ends[1]
+    dag = tg.Graph.from_edges(*ends[:, crossing], num_vertices=int(first.sum()), multi="first")
+    return dag, component
+
+
+def attracting_components(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
+    """For each vertex of a strongly connected component that no arc leaves its smallest vertex, for others -1,
+    int64 [n]. Raises ArgumentError for an undirected graph.
+    `backend` names the kernels.
+    """
+    tg.primitives.topological.check_directed(graph)
+    label = scc(graph, backend=backend)
+    reverse, degree = graph.transpose(), graph.out_degree
+    least, largest = (tg.aggregate(reverse, label, reduce) for reduce in ("min", "max"))
+    leaves = (degree > 0) & ((least != label) | (largest != label))
+    left = torch.zeros_like(leaves)
+    left[label[leaves]] = True
+    return torch.where(left.index_select(0, label), -1, label)

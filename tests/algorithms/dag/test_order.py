@@ -1,0 +1,123 @@
+"""Orders, cycles, longest paths, closures and reductions against networkx."""
+
+import networkx as nx
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import (
+    BACKENDS,
+    FLOATS,
+    INTEGERS,
+    arcs,
+    edge_lists,
+    exact_weights,
+    graphs,
+    on_threads,
+    random_graph,
+    twin,
+)
+
+import tgraph as tg
+from tgraph.algorithms import (
+    dag_longest_path,
+    dag_longest_path_length,
+    find_cycle,
+    is_dag,
+    topological_generations,
+    topological_sort,
+    transitive_closure,
+    transitive_reduction,
+)
+
+
+@st.composite
+def dags(draw, weighted=False):
+    """Arcs that ascend in a shuffled order of the vertices."""
+    n, edges = draw(edge_lists())
+    order = draw(st.permutations(range(n)))
+    edges = [(order[min(u, v)], order[max(u, v)]) for u, v in edges if u != v]
+    dtype = draw(st.sampled_from([d for d in (*INTEGERS, *FLOATS) if d != torch.uint8])) if weighted else None
+    weights = exact_weights(draw, len(edges), dtype, lowest=-5) if weighted else None
+    return tg.Graph.from_edges([u for u, _ in edges], [v for _, v in edges], weights, num_vertices=n)
+
+
+@given(graphs(directed=True))
+def test_cycles(graph):
+    acyclic = nx.is_directed_acyclic_graph(twin(graph))
+    for backend in BACKENDS:
+        assert is_dag(graph, backend=backend) == acyclic
+        cycle = find_cycle(graph, backend=backend).tolist()
+        assert bool(cycle) != acyclic and len(set(cycle)) == len(cycle)
+        held = {(u, v) for u, v, _ in arcs(graph)}
+        assert all(arc in held for arc in zip(cycle, cycle[1:] + cycle[:1], strict=True))
+        if cycle:
+            with pytest.raises(tg.errors.ArgumentError, match=f"a cycle, of vertices {cycle[0]}"):
+                topological_sort(graph, backend=backend)
+
+
+@given(dags())
+def test_generations_equal_networkx(graph):
+    expected = [0] * graph.num_vertices
+    for number, members in enumerate(nx.topological_generations(twin(graph))):
+        for v in members:
+            expected[v] = number
+    for backend in BACKENDS:
+        assert topological_generations(graph, backend=backend).tolist() == expected
+        order = topological_sort(graph, backend=backend).tolist()
+        assert order == sorted(range(graph.num_vertices), key=lambda v: (expected[v], v))
+
+
+@given(dags(weighted=True))
+def test_longest_paths_equal_networkx(graph):
+    G = nx.DiGraph()
+    G.add_nodes_from(range(graph.num_vertices))
+    for u, v, weight in arcs(graph):
+        G.add_edge(u, v, weight=max(weight, G.get_edge_data(u, v, {"weight": weight})["weight"]))
+    expected = nx.dag_longest_path_length(G)
+    for backend in BACKENDS:
+        assert dag_longest_path_length(graph, weighted=True, backend=backend) == expected
+        assert dag_longest_path_length(graph, backend=backend) == nx.dag_longest_path_length(G, weight=None)
+        path = dag_longest_path(graph, weighted=True, backend=backend).tolist()
+        assert nx.path_weight(G, path, "weight") == expected if path else not len(G)
+    assert path == dag_longest_path(graph, weighted=True).tolist()
+
+
+@given(dags())
+def test_closure_and_reduction_equal_networkx(graph):
+    G = nx.DiGraph(twin(graph))
+    for function, oracle in (
+        (transitive_closure, nx.transitive_closure),
+        (transitive_reduction, nx.transitive_reduction),
+    ):
+        found = function(graph)
+        assert sorted(zip(*found.to_edge_index().tolist(), strict=True)) == sorted(oracle(G).edges)
+
+
+def test_a_larger_graph(monkeypatch, backend):
+    graph = random_graph(3000, 9000, seed=1)
+    u, v = graph.to_edge_index()
+    dag = tg.Graph.from_edges(u[u < v], v[u < v], num_vertices=3000)
+    G = nx.DiGraph(twin(dag))
+    assert dag_longest_path_length(dag, backend=backend) == nx.dag_longest_path_length(G, weight=None)
+    monkeypatch.setattr(tg.algorithms.dag.transitive, "BYTES", 1 << 20)  # several times over
+    assert transitive_closure(dag, backend=backend).num_arcs == nx.transitive_closure_dag(G).number_of_edges()
+    found = on_threads(lambda: topological_generations(dag, backend=backend))
+    assert all(torch.equal(one, found[0]) for one in found)
+
+
+def test_the_smallest_graphs_layouts_and_refusals(backend):
+    for n in (0, 1):
+        graph = tg.Graph.from_edges([], [], num_vertices=n)
+        assert is_dag(graph, backend=backend) and topological_sort(graph, backend=backend).tolist() == list(range(n))
+        assert dag_longest_path(graph, backend=backend).tolist() == list(range(n))
+        assert dag_longest_path_length(graph, backend=backend) == 0 and transitive_closure(graph).num_arcs == 0
+    chain = tg.Graph.from_edges(range(9), range(1, 10), torch.ones(9))
+    assert dag_longest_path(chain.to_format("virtual"), weighted=True, backend=backend).tolist() == list(range(10))
+    undirected = random_graph(4, 4, directed=False)
+    assert not is_dag(undirected)
+    for function in (topological_sort, find_cycle, dag_longest_path, transitive_closure):
+        with pytest.raises(tg.errors.ArgumentError, match="undirected"):
+            function(undirected)
+    with pytest.raises(tg.errors.ArgumentError, match="no weights"):
+        dag_longest_path(tg.Graph.from_edges([0], [1]), weighted=True)

@@ -1,0 +1,51 @@
+// Greedy colouring of an undirected graph in a given order.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "components/breadth_first.hpp"
+
+namespace tgraph {
+namespace {
+
+// Each vertex in turn gets the smallest colour that no neighbor has so far.
+template <class Neighbor>
+void color_in_order(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> order, Out<int64_t> color) {
+    const GraphRows<Neighbor> arcs(offset, neighbors);
+    const Scratch<Neighbor> colors(arcs.num_vertices);
+    Neighbor* const given = colors.data();
+    fill(given, arcs.num_vertices, Neighbor{-1});
+    std::vector<int64_t> seen{-1};  // by colour + 1, the last vertex that has a neighbor of it
+    constexpr int64_t ahead = 16;
+    for (int64_t i = 0; i < arcs.num_vertices; ++i) {
+        if (i % 4096 == 0) poll_interruption();
+        if (i + ahead < arcs.num_vertices) fetch(arcs.offset + order.data()[i + ahead]);
+        if (i + ahead / 2 < arcs.num_vertices) fetch(arcs.neighbors + arcs.offset[order.data()[i + ahead / 2]]);
+        const int64_t v = order.data()[i], end = arcs.offset[v + 1];
+        for (int64_t arc = arcs.offset[v]; arc < end; ++arc) {
+            if (arc + ahead < end) fetch(given + arcs.neighbors[arc + ahead]);
+            seen[given[arcs.neighbors[arc]] + 1] = i;
+        }
+        std::size_t free = 1;
+        while (free < seen.size() && seen[free] == i) ++free;
+        if (free == seen.size()) seen.push_back(-1);
+        given[v] = static_cast<Neighbor>(free - 1);
+    }
+    copy(given, arcs.num_vertices, color.data());
+}
+
+template <class Neighbor>
+void bind(nb::module_& module) {
+    using nb::arg;
+    module.def("color_in_order", &color_in_order<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("order").noconvert(), arg("color").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace
+
+void bind_coloring(nb::module_& module) {
+    bind<int32_t>(module);
+    bind<int64_t>(module);
+}
+
+}  // namespace tgraph

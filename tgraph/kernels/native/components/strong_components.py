@@ -1,0 +1,42 @@
+"""Strongly connected components by the kernel in `strong_components.cpp`."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.core.system import native
+from tgraph.kernels.call import Call
+
+# Two searches of all arcs on all threads find the largest component before one thread searches the others. That pays
+# where these arcs, and the vertices, are many, and neighbours lie apart: where they lie together one thread takes less.
+LARGE = 1 << 19
+SAMPLES = 1024
+
+
+def refuses(call: Call) -> str | None:
+    """Every graph on the CPU is served."""
+    return None
+
+
+def label_strong(graph: Graph) -> Tensor:
+    """For each vertex the smallest of its strongly connected component, int64 [n]."""
+    graph.ensure_valid()
+    component = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
+    reverse: tuple[Tensor | None, ...] = (None, None)
+    if "transpose" in graph.caches and graph.num_vertices >= LARGE and _is_scattered(graph):
+        transpose = graph.transpose()
+        reverse = transpose.offset.contiguous(), transpose.neighbors.contiguous()
+    stored = graph.offset.contiguous(), graph.neighbors.contiguous()
+    native.load().label_strong(*stored, *reverse, component)  # type: ignore[union-attr]
+    return component
+
+
+def _is_scattered(graph: Graph) -> bool:
+    """Whether a sample of arcs leads far, in the median more than a hundredth of the vertices."""
+    if not graph.num_arcs:
+        return False
+    place = torch.arange(SAMPLES) * 2654435761 % graph.num_arcs
+    row = torch.searchsorted(graph.offset, place, right=True) - 1
+    return int((graph.neighbors[place] - row).abs().median()) * 100 > graph.num_vertices

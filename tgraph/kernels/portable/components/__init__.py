@@ -1,0 +1,1 @@
+"""Components, orders and colourings in torch operators."""

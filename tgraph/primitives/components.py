@@ -1,0 +1,38 @@
+"""Strongly connected and biconnected components."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+
+def label_strong(graph: Graph, *, backend: str = "auto") -> Tensor:
+    """For each vertex the smallest of its strongly connected component, int64 [n]: of those that it reaches and that
+    reach it. `backend` names the kernels. O(n + m)."""
+    graph = graph.decoded()
+    return choose(backend, Call("label_strong", graph.neighbors)).run(graph)
+
+
+def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+    """(component, head), int64 [n] each: the biconnected components, as trees of them hang on cut vertices.
+
+    Each tree is rooted at a vertex: the one of largest degree, and in other connected components the smallest. Every
+    other vertex is in one component that lies towards the root, whose vertex nearest to the root is its head. component
+    : the smallest vertex of that component but the head. head : its head. At a root, the vertex itself and -1. The
+    component of an edge is that of the end that is not the head of the other's; of equals, that of both.
+
+    `backend` names the kernels. O(n + m). Raises ArgumentError for a directed graph.
+    """
+    check_undirected(graph)
+    graph = graph.decoded()
+    return choose(backend, Call("biconnect", graph.neighbors)).run(graph)
+
+
+def check_undirected(graph: Graph) -> None:
+    """Raise ArgumentError for a directed graph."""
+    if graph.directed:
+        raise ArgumentError("graph: directed, and this is for undirected graphs; use graph.to_undirected()")

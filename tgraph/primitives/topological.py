@@ -1,0 +1,54 @@
+"""Generations of a directed graph without cycles, and its longest paths."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
+
+
+def generations(graph: Graph, *, backend: str = "auto") -> Tensor:
+    """For each vertex the most arcs of a path that ends there, int64 [n]; -1 on cycles and behind them.
+
+    `backend` names the kernels. O(n + m). Raises ArgumentError for an undirected graph.
+    """
+    check_directed(graph)
+    graph = graph.decoded()
+    return choose(backend, Call("topological_levels", graph.neighbors)).run(graph)
+
+
+def longest(
+    graph: Graph, generation: Tensor, *, weighted: bool = False, backend: str = "auto"
+) -> tuple[Tensor, Tensor]:
+    """(length, before) of the longest paths: for each vertex the largest sum over a path that ends there, and the
+    vertex before it on such a path, the smallest of several.
+
+    generation : int64 [n] as `generations` gives it, of a graph without cycles. weighted : whether to sum the weights,
+    which may be negative, or to count arcs. length : [n], int64, or float64 for floating weights; at least 0, for the
+    path of one vertex. before : int64 [n], -1 where a path begins. `backend` names the kernels. O(n + m).
+
+    Raises ArgumentError for generations of another shape or dtype, or that are negative, and for missing weights.
+    """
+    if generation.shape != (graph.num_vertices,) or generation.dtype != torch.int64:
+        raise ArgumentError(
+            f"generation: expected int64 [{graph.num_vertices}], got {generation.dtype} {list(generation.shape)}"
+        )
+    if bool((generation < 0).any()):
+        bad = int((generation < 0).nonzero()[0])
+        raise ArgumentError(f"generation: {int(generation[bad])} at position {bad}; the graph has a cycle")
+    graph = graph.decoded()
+    weights = graph.weights if weighted else None
+    if weighted and weights is None:
+        raise ArgumentError("weighted: the graph has no weights; use weighted=False")
+    others = () if weights is None else (weights,)
+    return choose(backend, Call("longest", graph.neighbors, others=others)).run(graph, weights, generation)
+
+
+def check_directed(graph: Graph) -> None:
+    """Raise ArgumentError for an undirected graph."""
+    if not graph.directed:
+        raise ArgumentError("graph: undirected, and this is for directed graphs; give the edges directions")
