@@ -70,8 +70,8 @@ private:
     std::vector<Candidate> kept_;
 };
 
-// Row r of A is vertex ids[r] (r without ids), and leaves out itself and, with `others_only`, its own columns. `columns`
-// and `scores` [rows x k] are filled with -1 and 0 before.
+// Row r of A is vertex ids[r] (r without ids), and leaves out itself and, with `others_only`, its own columns.
+// `columns` and `scores` [rows x k] are filled with -1 and 0 before.
 void nearest_rows(In<int64_t> ids, In<int64_t> a_offset, In<int32_t> a_columns, In<double> weights,
                   In<int64_t> b_offset, In<int32_t> b_columns, In<int64_t> sizes, bool others_only,
                   const std::string& score, int64_t k, Out<int64_t> columns, Out<double> scores) {

@@ -104,8 +104,8 @@ int64_t strong_components(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_
 }
 
 // Lists the vertices of which all predecessors are listed, by a queue; `generation` is one more than the largest of the
-// predecessors', and `missing` the in-degree before and 0 of those listed after. Returns how many are listed: fewer than
-// all where there is a cycle.
+// predecessors', and `missing` the in-degree before and 0 of those listed after. Returns how many are listed: fewer
+// than all where there is a cycle.
 template <class Neighbor>
 int64_t generations(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> missing, Out<int64_t> order,
                     Out<int64_t> generation) {

@@ -1,5 +1,6 @@
 // Shortest paths one vertex at a time: Bellman and Ford's algorithm with a queue (Moore 1959), whose weights may be
-// negative, and Dijkstra's from both ends. What they return depends on the order in which the rows list their neighbors.
+// negative, and Dijkstra's from both ends. What they return depends on the order in which the rows list their
+// neighbors.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 

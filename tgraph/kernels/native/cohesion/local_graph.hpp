@@ -1,5 +1,5 @@
-// The graph among the neighbors of a vertex u that come before it in a degeneracy order, as bits: at most as many as the
-// degeneracy (Eppstein, Loeffler and Strash, "Listing all maximal cliques in large sparse graphs", JEA 2013).
+// The graph among the neighbors of a vertex u that come before it in a degeneracy order, as bits: at most as many as
+// the degeneracy (Eppstein, Loeffler and Strash, "Listing all maximal cliques in large sparse graphs", JEA 2013).
 #pragma once
 
 #include <algorithm>

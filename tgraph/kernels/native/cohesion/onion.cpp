@@ -1,6 +1,6 @@
 // Onion decomposition: all vertices of degree at most the level are one layer and are removed at once; the level rises
-// where there are none (Hebert-Dufresne, Grochow and Allard, Scientific Reports 2016). The layers are a degeneracy order:
-// a vertex has at most as many neighbors in its own and later layers as its core number.
+// where there are none (Hebert-Dufresne, Grochow and Allard, Scientific Reports 2016). The layers are a degeneracy
+// order: a vertex has at most as many neighbors in its own and later layers as its core number.
 #include <algorithm>
 #include <atomic>
 #include <vector>

@@ -1,4 +1,5 @@
-// Groups of vertices: their numbers, the arcs inside, and the graph of groups: the vertices are groups of vertices, and an arc weighs what the arcs between two of them do.
+// Groups of vertices: their numbers, the arcs inside, and the graph of groups: the vertices are groups of vertices, and
+// an arc weighs what the arcs between two of them do.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>

@@ -282,7 +282,8 @@ void bind(nb::module_& module) {
     using nb::arg;
     module.def("move", &move<Id>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("weights").noconvert().none(), arg("out").noconvert(), arg("in_").noconvert().none(), arg("scale"),
-               arg("community").noconvert(), arg("bound").noconvert().none(), arg("key"), arg("sweeps"), arg("batches"), arg("enough"),
+               arg("community").noconvert(), arg("bound").noconvert().none(), arg("key"), arg("sweeps"), arg("batches"),
+               arg("enough"),
                nb::call_guard<nb::gil_scoped_release>());
 }
 

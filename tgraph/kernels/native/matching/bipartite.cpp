@@ -1,5 +1,5 @@
-// Maximum matching of a bipartite graph (Hopcroft and Karp, SIAM J. Computing 1973): a greedy matching, from vertices of
-// small degree up, then phases that search all shortest augmenting paths by levels and take a maximal set of them.
+// Maximum matching of a bipartite graph (Hopcroft and Karp, SIAM J. Computing 1973): a greedy matching, from vertices
+// of small degree up, then phases that search all shortest augmenting paths by levels and take a maximal set of them.
 // O(m sqrt(n)); sequential, since each path depends on those before it.
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The matching that a greedy pass over the edges by descending weight finds, at least half of the largest weight: every
 // vertex proposes to the best neighbor that has no better proposal, and who loses a place proposes again (Manne and
-// Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014). Of equal weights the edge of the smaller
-// ends comes first, or, without weights, random words decide; so there is one result.
+// Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014). Of equal weights the edge of the
+// smaller ends comes first, or, without weights, random words decide; so there is one result.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -101,7 +101,8 @@ private:
             for (int64_t i = offset_[u]; i < offset_[u + 1]; ++i) {
                 const int64_t v = neighbors_[i];
                 const Value a = order_(i, u, v);
-                if (a <= most && (best != none || order_.leaves_out(i))) continue;  // rows ascend: the first comes first
+                // Rows ascend: the first comes first.
+                if (a <= most && (best != none || order_.leaves_out(i))) continue;
                 if (v == u || !prefers(v, u, a)) continue;
                 best = v;
                 most = a;

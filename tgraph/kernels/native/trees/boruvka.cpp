@@ -2,8 +2,8 @@
 // these join are merged; at most log n rounds. An edge precedes another by its weight, then by its smaller and its
 // larger end, so that there is one minimum.
 //
-// A tree of a quarter of the vertices takes no edges any more: those that lead to it are seen from their other ends, and
-// its vertices need not be looked at again.
+// A tree of a quarter of the vertices takes no edges any more: those that lead to it are seen from their other ends,
+// and its vertices need not be looked at again.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -58,7 +58,8 @@ private:
     uint8_t* chosen_;
     int threads_;
     Scratch<Neighbor> tree_, parent_;  // the root of each vertex; the parent of each former root
-    Scratch<int64_t> lightest_, best_;  // the lightest arc of a vertex out of its tree; the vertex that has that of a root
+    // The lightest arc of a vertex out of its tree; the vertex that has that of a root.
+    Scratch<int64_t> lightest_, best_;
     int64_t passive_ = none;            // a vertex of the tree that takes no edges
 
     bool precedes(int64_t u, int64_t i, int64_t v, int64_t j) const {
