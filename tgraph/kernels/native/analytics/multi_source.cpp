@@ -34,7 +34,7 @@ struct LevelCounts {
 };
 
 template <int width, class Neighbor>
-void search_groups(LevelCounts& found, const int64_t* sources, Arcs<Neighbor> out, Arcs<Neighbor> in, int64_t n,
+void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in, int64_t n,
                    int threads) {
     std::vector<std::unique_ptr<GroupSearch<width, Neighbor>>> searches(threads);
     for_each_chunk(static_cast<int64_t>(found.groups.size()), threads, [&](int64_t group, int rank) {
@@ -53,7 +53,7 @@ LevelCounts count_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t>
     const int64_t share = (count + threads - 1) / threads;
     LevelCounts found{count, std::clamp<int64_t>(share, 1, 512), {}};
     found.groups.resize((count + found.group_size - 1) / found.group_size);
-    const Arcs<Neighbor> out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
+    const SearchArcs<Neighbor> out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
     if (found.group_size <= 64)
         search_groups<1>(found, sources.data(), out, in, n, threads);
     else if (found.group_size <= 128)

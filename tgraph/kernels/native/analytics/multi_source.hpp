@@ -76,7 +76,7 @@ struct BitCounter {
 };
 
 template <class Neighbor>
-struct Arcs {
+struct SearchArcs {
     const int64_t* offset;
     const Neighbor* neighbors;
 
@@ -86,7 +86,7 @@ struct Arcs {
 // What a group of searches holds: `front` and `next` are zero outside of `active` and `reached`.
 template <int width, class Neighbor>
 struct SearchState {
-    Arcs<Neighbor> out, in;
+    SearchArcs<Neighbor> out, in;
     int64_t num_arcs;
     SourceBits<width>*seen, *front, *next;
     Neighbor *active, *reached, *open;  // open: vertices with in-arcs that some source may not have reached
@@ -177,7 +177,7 @@ class GroupSearch {
 public:
     static constexpr int64_t capacity = 64 * width;
 
-    GroupSearch(Arcs<Neighbor> out, Arcs<Neighbor> in, int64_t num_vertices)
+    GroupSearch(SearchArcs<Neighbor> out, SearchArcs<Neighbor> in, int64_t num_vertices)
         : n_(num_vertices), seen_(allocate()), front_(allocate()), next_(allocate()), active_(n_ + 1), reached_(n_ + 1),
           open_(n_ + 1) {
         std::fill_n(front_.get(), n_, SourceBits<width>{});

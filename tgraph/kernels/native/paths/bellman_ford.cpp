@@ -22,7 +22,7 @@ class BellmanFord {
 public:
     using Value = Distance<Weight>;
 
-    BellmanFord(const WeightedRows<Neighbor, Weight>& rows, Value* distance, int64_t* parent)
+    BellmanFord(const PathRows<Neighbor, Weight>& rows, Value* distance, int64_t* parent)
         : rows_(rows), distance_(distance), parent_(parent), place_(rows.num_vertices + 1),
           head_(static_cast<Neighbor>(rows.num_vertices)), end_(head_) {}
 
@@ -57,7 +57,7 @@ private:
         bool is_in_tree, is_queued;
     };
 
-    const WeightedRows<Neighbor, Weight> rows_;
+    const PathRows<Neighbor, Weight> rows_;
     Value* const distance_;
     int64_t* const parent_;
     Zeroed<Place> place_;
@@ -114,7 +114,7 @@ private:
 template <class Neighbor, class Weight>
 std::vector<int64_t> bellman_ford(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> sources,
                                   Out<Distance<Weight>> distance, Out<int64_t> parent) {
-    const WeightedRows<Neighbor, Weight> rows(offset, neighbors, weights);
+    const PathRows<Neighbor, Weight> rows(offset, neighbors, weights);
     const auto count = static_cast<int64_t>(sources.shape(0));
     return BellmanFord<Neighbor, Weight>(rows, distance.data(), parent.data()).run(sources.data(), count);
 }

@@ -21,7 +21,7 @@ namespace {
 template <class Neighbor, class Weight>
 class KShortest {
 public:
-    using Rows = WeightedRows<Neighbor, Weight>;
+    using Rows = PathRows<Neighbor, Weight>;
     using Value = Distance<Weight>;
     using Found = std::vector<std::pair<std::vector<int64_t>, Value>>;
 
@@ -211,7 +211,7 @@ private:
 template <class Neighbor, class Weight>
 auto k_shortest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
                 In<Neighbor> in_neighbors, In<Weight> in_weights, int64_t source, int64_t target, int64_t count) {
-    const WeightedRows<Neighbor, Weight> ahead(offset, neighbors, weights), behind(in_offset, in_neighbors, in_weights);
+    const PathRows<Neighbor, Weight> ahead(offset, neighbors, weights), behind(in_offset, in_neighbors, in_weights);
     return KShortest<Neighbor, Weight>(ahead, behind, source, target).run(count);
 }
 

@@ -15,7 +15,7 @@ namespace {
 template <class Neighbor, class Value, class Weight>
 class Tree {
 public:
-    using Rows = WeightedRows<Neighbor, Weight>;
+    using Rows = PathRows<Neighbor, Weight>;
 
     // `rows` are those of the in-neighbors, ascending. Parents of sources are the sources themselves when it begins,
     // all others -1.
@@ -83,7 +83,7 @@ private:
 template <class Neighbor, class Value, class Weight>
 void parents(In<int64_t> in_offset, In<Neighbor> in_neighbors, In<Weight> in_weights, In<Value> distance,
              Out<int64_t> parent) {
-    const WeightedRows<Neighbor, Weight> rows(in_offset, in_neighbors, in_weights);
+    const PathRows<Neighbor, Weight> rows(in_offset, in_neighbors, in_weights);
     Tree<Neighbor, Value, Weight>(rows, distance.data(), parent.data()).run();
 }
 

@@ -37,7 +37,7 @@ std::vector<int64_t> joined(const Ends& ends, int64_t left, int64_t right) {
 template <class Neighbor>
 class HopSearch {
 public:
-    using Rows = WeightedRows<Neighbor, int32_t>;
+    using Rows = PathRows<Neighbor, int32_t>;
 
     HopSearch(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
 
@@ -126,7 +126,7 @@ struct Labels {
 template <class Neighbor, class Weight>
 class DijkstraFromBothEnds {
 public:
-    using Rows = WeightedRows<Neighbor, Weight>;
+    using Rows = PathRows<Neighbor, Weight>;
 
     DijkstraFromBothEnds(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
 
@@ -193,7 +193,7 @@ bool is_infinite(Number number) {
 
 // A vertex whose distance falls after it was settled is settled again, so that the bounds need not be consistent.
 template <class Neighbor, class Weight>
-Path<Weight> search_with_bounds(const WeightedRows<Neighbor, Weight>& rows, const Distance<Weight>* bound,
+Path<Weight> search_with_bounds(const PathRows<Neighbor, Weight>& rows, const Distance<Weight>* bound,
                                 int64_t source, int64_t target) {
     Labels<Neighbor, Weight> labels(rows.num_vertices);
     MinHeap<Distance<Weight>, Neighbor> queue;
@@ -238,7 +238,7 @@ Path<Weight> shortest_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight
 template <class Neighbor, class Weight>
 Path<Weight> astar_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound,
                         int64_t source, int64_t target) {
-    return search_with_bounds(WeightedRows<Neighbor, Weight>(offset, neighbors, weights), bound.data(), source, target);
+    return search_with_bounds(PathRows<Neighbor, Weight>(offset, neighbors, weights), bound.data(), source, target);
 }
 
 template <class Neighbor, class Weight>

@@ -19,13 +19,13 @@ using Distance = std::conditional_t<std::is_floating_point_v<Weight>, double, in
 
 // The rows of a graph with their weights; every arc weighs 1 where `weights` is null.
 template <class Neighbor, class Weight>
-struct WeightedRows {
+struct PathRows {
     const int64_t* offset;
     const Neighbor* neighbors;
     const Weight* weights;
     int64_t num_vertices;
 
-    WeightedRows(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<Weight>& weights)
+    PathRows(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<Weight>& weights)
         : offset(offset.data()), neighbors(neighbors.data()), weights(weights.data()),
           num_vertices(static_cast<int64_t>(offset.shape(0)) - 1) {}
 
