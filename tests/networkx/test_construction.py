@@ -27,7 +27,7 @@ DATA = [
 
 
 @pytest.mark.parametrize(("plain", "ours"), KINDS)
-@pytest.mark.parametrize("data", DATA, ids=repr)
+@pytest.mark.parametrize("data", DATA, ids=[f"{i}-{type(data).__name__}" for i, data in enumerate(DATA)])
 def test_what_networkx_takes(plain, ours, data):
     found, expected = ours(data, year=2024), plain(data, year=2024)
     assert nx.utils.graphs_equal(found, expected) and list(found.edges) == list(expected.edges)
