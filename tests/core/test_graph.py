@@ -491,7 +491,10 @@ def test_the_default_device_of_torch_changes_nothing():
         assert tg.algorithms.cdlp(graph).tolist() == [0, 0, 0]
         assert tg.aggregate(graph, torch.ones(3, 2, device="cpu"), "sum").sum() == 6
         assert graph.to_undirected().subgraph([0, 1]).num_edges == 1
-        assert tg.generators.rmat(4).num_vertices == 16
+        made = tg.generators
+        assert made.rmat(4).num_vertices == 16 and made.erdos_renyi(16, 0.5).device.type == "cpu"
+        assert made.barabasi_albert(16, 2).num_vertices == 16
+        assert made.lfr(16, min_degree=2, max_degree=4, min_community=6)[1].device.type == "cpu"
     finally:
         torch.set_default_device(None)
 

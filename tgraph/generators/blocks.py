@@ -15,11 +15,12 @@ from tgraph.errors import ArgumentError
 from tgraph.generators import exact
 from tgraph.generators.degrees import pair_stubs, stubs
 from tgraph.generators.pairs import ends_of, joined, num_pairs
-from tgraph.generators.simple import EDGES, SHUFFLE, VERTICES, check_count, simple
+from tgraph.generators.simple import EDGES, SHUFFLE, VERTICES, check_count, on_cpu, simple
 
 ROUNDS = 40  # after which some edges in a thousand are still repeated
 
 
+@on_cpu
 def stochastic_block_model(
     sizes: Sequence[int], probabilities: Any, seed: int = 0, *, directed: bool = False, weighted: bool = False
 ) -> Graph:
@@ -48,6 +49,7 @@ def stochastic_block_model(
     return simple(src, dst, first[-1], directed=directed, seed=seed, weighted=weighted)
 
 
+@on_cpu
 def lfr(
     n: int,
     tau1: float = 2.5,

@@ -10,15 +10,17 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.generators.pairs import ends_of, num_pairs
-from tgraph.generators.simple import check_count, simple
+from tgraph.generators.simple import check_count, on_cpu, simple
 
 
+@on_cpu
 def path(n: int) -> Graph:
     """Of `n` vertices i is joined to i + 1."""
     vertex = torch.arange(check_count(n, "n"))
     return simple(vertex[:-1], vertex[1:], n)
 
 
+@on_cpu
 def cycle(n: int) -> Graph:
     """Of `n` vertices i is joined to i + 1, and the last one to the first. Two vertices have one edge, one vertex has
     none."""
@@ -26,29 +28,34 @@ def cycle(n: int) -> Graph:
     return simple(vertex, vertex.roll(-1), n)
 
 
+@on_cpu
 def star(leaves: int) -> Graph:
     """Vertex 0 is joined to `leaves` others."""
     leaf = torch.arange(1, check_count(leaves, "leaves") + 1)
     return simple(torch.zeros_like(leaf), leaf, leaves + 1)
 
 
+@on_cpu
 def wheel(n: int) -> Graph:
     """Vertex 0 is joined to the `n` - 1 others, which are a cycle."""
     rim = torch.arange(1, check_count(n, "n"))
     return simple(torch.cat((torch.zeros_like(rim), rim)), torch.cat((rim, rim.roll(-1))), n)
 
 
+@on_cpu
 def complete(n: int, *, directed: bool = False) -> Graph:
     """Each pair of `n` vertices is joined, both ways if `directed`."""
     n = check_count(n, "n")
     return simple(*_all_pairs(n, directed), n, directed=directed)
 
 
+@on_cpu
 def complete_bipartite(left: int, right: int) -> Graph:
     """Each of the first `left` vertices is joined to each of the `right` after them."""
     return complete_multipartite((left, right))
 
 
+@on_cpu
 def complete_multipartite(sizes: Sequence[int]) -> Graph:
     """Consecutive vertices are parts of these `sizes`, and two vertices are joined where their parts differ."""
     counts = [check_count(size, f"sizes[{i}]") for i, size in enumerate(sizes)]
@@ -59,6 +66,7 @@ def complete_multipartite(sizes: Sequence[int]) -> Graph:
     return simple(src[apart], dst[apart], n)
 
 
+@on_cpu
 def ladder(rungs: int, *, circular: bool = False) -> Graph:
     """Two paths of `rungs` vertices, 0..rungs - 1 and the next ones, joined vertex by vertex; two cycles where
     `circular`."""
@@ -68,6 +76,7 @@ def ladder(rungs: int, *, circular: bool = False) -> Graph:
     return simple(src, torch.cat((following, following + rungs, foot + rungs)), 2 * rungs)
 
 
+@on_cpu
 def lollipop(clique: int, tail: int) -> Graph:
     """A complete graph of `clique` vertices, 2 or more, whose last one begins a path of `tail` more."""
     clique, tail = check_count(clique, "clique", 2), check_count(tail, "tail")
@@ -76,6 +85,7 @@ def lollipop(clique: int, tail: int) -> Graph:
     return simple(torch.cat((src, vertex[:-1])), torch.cat((dst, vertex[1:])), clique + tail)
 
 
+@on_cpu
 def barbell(clique: int, path: int) -> Graph:
     """Two complete graphs of `clique` vertices, 2 or more, joined by a path of `path` vertices between them."""
     clique, path = check_count(clique, "clique", 2), check_count(path, "path")
@@ -86,6 +96,7 @@ def barbell(clique: int, path: int) -> Graph:
     return simple(src, torch.cat((dst, between[1:], dst + second)), 2 * clique + path)
 
 
+@on_cpu
 def hypercube(dimensions: int) -> Graph:
     """The vertices are the numbers of so many bits, `dimensions`, joined where they differ in one. Raises ArgumentError
     for more than 31."""

@@ -14,11 +14,12 @@ from tgraph.core.building import inputs
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.generators.classic import complete
-from tgraph.generators.simple import EDGES, check_count, simple
+from tgraph.generators.simple import EDGES, check_count, on_cpu, simple
 
 PATIENCE = 50
 
 
+@on_cpu
 def configuration_model(degrees: Any, seed: int = 0, *, multi: bool = False) -> Graph:
     """An undirected graph with the `degrees` [n]: their stubs paired at random.
 
@@ -38,6 +39,7 @@ def configuration_model(degrees: Any, seed: int = 0, *, multi: bool = False) -> 
     return simple(src, dst, len(degree))
 
 
+@on_cpu
 def random_regular(n: int, degree: int, seed: int = 0) -> Graph:
     """A simple graph in which each of the `n` vertices has exactly this `degree`.
 

@@ -6,7 +6,7 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.generators.simple import simple
+from tgraph.generators.simple import on_cpu, simple
 
 # Cubic graphs in LCF notation (Lederberg; Coxeter and Frucht): a cycle, and a chord of so many steps at each vertex,
 # the steps repeated so many times.
@@ -45,6 +45,7 @@ EDGES: dict[str, dict[int, tuple[int, ...]]] = {
 }  # fmt: skip
 
 
+@on_cpu
 def famous(name: str) -> Graph:
     """A small undirected graph by its `name`, with the numbering of networkx: one of NAMES.
 

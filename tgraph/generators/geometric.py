@@ -14,12 +14,13 @@ from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.generators import exact
-from tgraph.generators.simple import VERTICES, check_count, simple
+from tgraph.generators.simple import VERTICES, check_count, on_cpu, simple
 
 PAIRS_AT_ONCE = 1 << 22
 SLACK = 1e-9  # radians by which the range of angles is widened before pairs are tested
 
 
+@on_cpu
 def random_geometric(n: int, radius: float, seed: int = 0, *, dim: int = 2) -> tuple[Graph, Tensor]:
     """`n` random points of the unit cube of `dim` dimensions, joined where they are at most `radius` apart (Euclidean
     distance): the graph, and the points, float64 [n, dim].
@@ -58,6 +59,7 @@ def random_geometric(n: int, radius: float, seed: int = 0, *, dim: int = 2) -> t
     return simple(_joined(src), _joined(dst), n, seed=seed), points
 
 
+@on_cpu
 def hyperbolic(n: int, degree: float = 10.0, exponent: float = 3.0, seed: int = 0) -> tuple[Graph, Tensor]:
     """`n` random points of a hyperbolic disk, joined where they are at most its radius apart: the graph, and the radius
     and the angle of each point, float64 [n, 2].

@@ -6,9 +6,10 @@ import numpy as np
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.generators.simple import simple
+from tgraph.generators.simple import on_cpu, simple
 
 
+@on_cpu
 def grid2d(rows: int, columns: int, *, seed: int = 0, weighted: bool = False) -> Graph:
     """The undirected grid in which vertex `row * columns + column` is joined to its up to four neighbours.
 

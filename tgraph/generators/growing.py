@@ -7,9 +7,10 @@ import torch
 from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.generators.simple import EDGES, VERTICES, check_count, check_probability, simple
+from tgraph.generators.simple import EDGES, VERTICES, check_count, check_probability, on_cpu, simple
 
 
+@on_cpu
 def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) -> Graph:
     """A scale-free graph of `n` vertices: each new one is joined to `m` others drawn in proportion to their degree.
 
@@ -29,6 +30,7 @@ def barabasi_albert(n: int, m: int, seed: int = 0, *, weighted: bool = False) ->
     return simple(edge // m, entry // 2 // m, n, seed=seed, weighted=weighted)
 
 
+@on_cpu
 def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, weighted: bool = False) -> Graph:
     """A small world: a ring of `n` vertices in which each vertex is joined to its `k` nearest, an even number, and then
     each edge has its far end moved to a random vertex with probability `p`.

@@ -16,7 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.random import Words
 from tgraph.errors import ArgumentError
 from tgraph.generators.chunks import in_chunks
-from tgraph.generators.simple import EDGES, SHUFFLE, check_count, simple
+from tgraph.generators.simple import EDGES, SHUFFLE, check_count, on_cpu, simple
 
 # Probabilities of the upper left, upper right and lower left quadrant (the Graph500 and GAP parameters), accumulated:
 # the quadrant of a draw is the number of bounds that it reaches. Bounds lie in the upper 32 bits of a 64-bit word.
@@ -25,6 +25,7 @@ RMAT_BOUNDS = [np.uint64(round(p * 2**32) << 32) for p in (0.57, 0.57 + 0.19, 0.
 MAX_SCALE = 31
 
 
+@on_cpu
 def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
     """A scale-free graph of `2**scale` vertices and about `edge_factor * 2**scale` edges, vertex ids shuffled.
 
@@ -44,6 +45,7 @@ def rmat(scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = F
     return simple(src, dst, 2**scale, directed=directed, seed=seed, weighted=weighted)
 
 
+@on_cpu
 def kronecker(initiator: Any, power: int, num_edges: int, seed: int = 0, *, directed: bool = False) -> Graph:
     """The stochastic Kronecker graph of k**power vertices from an `initiator` [k, k] of numbers of 0 or more.
 

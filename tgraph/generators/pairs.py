@@ -13,11 +13,12 @@ from tgraph.core.random import Words
 from tgraph.errors import ArgumentError
 from tgraph.generators.chunks import in_chunks
 from tgraph.generators.kronecker import count_edges
-from tgraph.generators.simple import EDGES, check_count, check_probability, simple
+from tgraph.generators.simple import EDGES, check_count, check_probability, on_cpu, simple
 
 GAP_BITS = 62  # of the longest gap between two pairs that are joined
 
 
+@on_cpu
 def uniform(
     scale: int, edge_factor: int = 16, seed: int = 0, *, directed: bool = False, weighted: bool = False
 ) -> Graph:
@@ -33,6 +34,7 @@ def uniform(
     return simple(src, dst, 2**scale, directed=directed, seed=seed, weighted=weighted)
 
 
+@on_cpu
 def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
     """The graph of `n` vertices in which each pair is joined with probability `p`, each by itself: G(n, p).
 
@@ -45,6 +47,7 @@ def erdos_renyi(n: int, p: float, seed: int = 0, *, directed: bool = False, weig
     return simple(*ends_of(pair, n, directed), n, directed=directed, seed=seed, weighted=weighted)
 
 
+@on_cpu
 def random_edges(n: int, m: int, seed: int = 0, *, directed: bool = False, weighted: bool = False) -> Graph:
     """The graph of `n` vertices and exactly `m` edges, each set of these with the same probability: G(n, m).
 

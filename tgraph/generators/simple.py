@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -21,15 +23,30 @@ MAX_WEIGHT = 255
 EDGES, SHUFFLE, WEIGHTS, VERTICES = 0, 1, 2, 3
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def on_cpu(generator: Callable[P, R]) -> Callable[P, R]:
+    """The generator, whose tensors are on the CPU whatever the default device of torch is."""
+
+    @wraps(generator)
+    def generate(*arguments: P.args, **named: P.kwargs) -> R:
+        with torch.device("cpu"):
+            return generator(*arguments, **named)
+
+    return generate
+
+
 def simple(
     src: Any, dst: Any, num_vertices: int, *, directed: bool = False, seed: int = 0, weighted: bool = False
 ) -> Graph:
     """The graph of these edges [m] without self-loops and parallel edges; `weighted` ones have int32 weights in
     1..255, a function of the seed and of their ends."""
-    ends = torch.as_tensor(src, dtype=torch.int64), torch.as_tensor(dst, dtype=torch.int64)
-    weights = _pair_weights(random.key(seed, WEIGHTS), *ends, directed) if weighted else None
+    ends = [torch.as_tensor(end, dtype=torch.int64, device="cpu") for end in (src, dst)]
+    weights = _pair_weights(random.key(seed, WEIGHTS), ends[0], ends[1], directed) if weighted else None
     return Graph.from_edges(
-        *ends, weights, num_vertices=num_vertices, directed=directed, multi="first", self_loops="drop"
+        ends[0], ends[1], weights, num_vertices=num_vertices, directed=directed, multi="first", self_loops="drop"
     )
 
 

@@ -6,9 +6,10 @@ import torch
 
 from tgraph.core import random
 from tgraph.core.graph import Graph
-from tgraph.generators.simple import EDGES, check_count, simple
+from tgraph.generators.simple import EDGES, check_count, on_cpu, simple
 
 
+@on_cpu
 def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
     """A tree of `n` vertices, each of the n**(n - 2) labelled trees with the same probability.
 
@@ -29,6 +30,7 @@ def random_tree(n: int, seed: int = 0, *, weighted: bool = False) -> Graph:
     return simple(src, dst, n, seed=seed, weighted=weighted)
 
 
+@on_cpu
 def balanced_tree(branching: int, height: int) -> Graph:
     """The tree in which each inner vertex has `branching` children and each leaf lies `height` below the root,
     vertex 0; level by level, the children of a vertex side by side."""

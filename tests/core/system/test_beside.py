@@ -29,7 +29,7 @@ def python(tmp_path_factory):
 
 def test_a_clone_that_is_not_installed_imports(python):
     code = (
-        "import tgraph.algorithms.bfs, tgraph as tg\n"
+        "import tgraph.algorithms.paths.bfs, tgraph as tg\n"
         "graph = tg.Graph.from_edges([0, 1], [1, 2])\n"
         "print(tg.__file__, tg.algorithms.__file__, tg.algorithms.bfs(graph, 0).tolist())"
     )

@@ -34,8 +34,8 @@ struct LevelCounts {
 };
 
 template <int width, class Neighbor>
-void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in, int64_t n,
-                   int threads) {
+void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in,
+                   int64_t n, int threads) {
     std::vector<std::unique_ptr<GroupSearch<width, Neighbor>>> searches(threads);
     for_each_chunk(static_cast<int64_t>(found.groups.size()), threads, [&](int64_t group, int rank) {
         if (!searches[rank]) searches[rank] = std::make_unique<GroupSearch<width, Neighbor>>(out, in, n);
