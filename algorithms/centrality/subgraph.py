@@ -53,14 +53,15 @@ def _quadrature(graph: tg.Graph, normalized: bool, tol: float) -> Tensor:
     n = graph.num_vertices
     together, found, largest = max(1, AT_ONCE // n), [], -torch.inf
     for group in torch.arange(n, device=graph.device).split(together):
-        logarithm, top = _lanczos(graph, group, tol)
+        logarithm, top = _lanczos(graph, group, tol, normalized)
         found.append(logarithm)
         largest = max(largest, top)
     return torch.exp(torch.cat(found) - (largest if normalized else 0))
 
 
-def _lanczos(graph: tg.Graph, vertices: Tensor, tol: float) -> tuple[Tensor, float]:
-    """The logarithms of exp(A)[v, v] for some vertices, and the largest eigenvalue that is seen from them."""
+def _lanczos(graph: tg.Graph, vertices: Tensor, tol: float, with_top: bool) -> tuple[Tensor, float]:
+    """The logarithms of exp(A)[v, v] for some vertices, and the largest eigenvalue that is seen from them; it converges
+    later than they do, and is waited for `with_top`."""
     n, k = graph.num_vertices, len(vertices)
     vector = torch.zeros((n, k), dtype=torch.float64, device=graph.device)
     vector[vertices, torch.arange(k, device=graph.device)] = 1
@@ -76,8 +77,9 @@ def _lanczos(graph: tg.Graph, vertices: Tensor, tol: float) -> tuple[Tensor, flo
         beta = torch.where(beta > 1e-10, beta, 0)  # the walks from the vertex are exhausted
         diagonals.append(alpha)
         if step % 3 == 0 or step == n or not bool(beta.any()):
-            last, (value, top) = value, _exponential(diagonals, sides)
-            if not bool(beta.any()) or bool(((value - last).abs() <= tol).all()):
+            last, highest, (value, top) = value, top, _exponential(diagonals, sides)
+            settled = bool(((value - last).abs() <= tol).all()) and (not with_top or top - highest <= tol)
+            if not bool(beta.any()) or settled:
                 break
         sides.append(beta)
         before, vector = vector, onward / torch.where(beta == 0, 1, beta)
