@@ -2,9 +2,10 @@
 
     python -m bench.library [--topics components,paths] [--rows scc] [--graphs rmat,web] [--scale 20] [--threads 2]
 
-Every result is verified against ours, which the tests compare with other oracles. Graphs, peers and the way of timing
-are those of `bench.analytics`; a row for undirected graphs takes directed ones without their directions. Prints the
-cells as they are measured, and writes bench/results/library.json and library.md.
+Every result is verified against ours, which the tests compare with other oracles; of communities, which may differ
+and be as good, the modularity is shown. Graphs, peers and the way of timing are those of `bench.analytics`; a row for
+undirected graphs takes directed ones without their directions. Prints the cells as they are measured, and writes
+bench/results/library.json and library.md.
 """
 
 from __future__ import annotations

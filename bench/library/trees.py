@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import tgraph as tg
-from bench.library import Row, anything, close
+from bench.library import Row, close
+from bench.verify import require
 
 
 def networkit_forest(system, _):
@@ -39,7 +40,7 @@ def networkit_set(system, _):
 def networkit_suitor(system, _):
     import networkit
 
-    return networkit.matching.SuitorMatcher(system.weighted, False, False).run()
+    return networkit.matching.SuitorMatcher(system.weighted, False, False).run(), system.weighted
 
 
 def total(forest):
@@ -52,6 +53,33 @@ def matched(found):
     source = np.repeat(np.arange(graph.num_vertices), arcs.out_degree.numpy())
     chosen = mate.numpy()[source] == arcs.neighbors.numpy()
     return float(arcs.weights.numpy()[chosen].sum()) / 2
+
+
+def half_each(ours, theirs):
+    """Each is half of the largest weight at least, and so of the other's."""
+    require(
+        2 * ours >= theirs and 2 * theirs >= ours, f"weights {ours} and {theirs} cannot both be half of the largest"
+    )
+
+
+def proved_set(found):
+    """The size of a set of vertices that is independent, and to which none can be added."""
+    chosen, graph = found
+    inside = np.zeros(graph.num_vertices, dtype=bool)
+    inside[chosen.numpy()] = True
+    source = np.repeat(np.arange(graph.num_vertices), graph.out_degree.numpy())
+    target = graph.neighbors.numpy()
+    apart = source != target
+    require(not (inside[source] & inside[target] & apart).any(), "two vertices of the set are neighbours")
+    covered = inside.copy()
+    covered[source[inside[target]]] = True
+    require(covered.all(), "a vertex can be added to the set")
+    return len(chosen)
+
+
+def similar_size(ours, theirs):
+    """Sets that cannot be extended differ in size, those of random orders little."""
+    require(0.8 * theirs <= ours <= 1.25 * theirs, f"{ours} and {theirs} vertices are too far apart")
 
 
 ROWS = {
@@ -78,11 +106,11 @@ ROWS = {
     "independent set": Row(
         "maximal independent set",
         {
-            "tgraph": lambda system, _: tg.algorithms.maximal_independent_set(system.graph),
+            "tgraph": lambda system, _: (tg.algorithms.maximal_independent_set(system.graph), system.graph),
             "networkit": networkit_set,
         },
-        read={"tgraph": len, "networkit": sum},
-        agree=anything,
+        read={"tgraph": proved_set, "networkit": sum},
+        agree=similar_size,
         quality={"vertices": lambda system, size: float(size)},
         directed=False,
     ),
@@ -94,9 +122,9 @@ ROWS = {
         },
         read={
             "tgraph": matched,
-            "networkit": lambda run: run.getMatching().weight(),
+            "networkit": lambda found: found[0].getMatching().weight(found[1]),
         },
-        agree=anything,
+        agree=half_each,
         directed=False,
     ),
 }
