@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Operator
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.analytics import search
+from tgraph.kernels.portable.paths import search
 
 _breadth_first = Operator("breadth_first", search.breadth_first)
 _dijkstra = Operator("dijkstra", search.dijkstra)

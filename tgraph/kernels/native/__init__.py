@@ -21,44 +21,34 @@ from tgraph.kernels.native.aggregation.aggregation import (
 )
 from tgraph.kernels.native.algebra import products as products_of_matrices
 from tgraph.kernels.native.algebra.products import dot_pairs, nearest_rows, spgemm
-from tgraph.kernels.native.analytics import (
-    intersect,
-    k_core,
-    label_propagation,
-    level_accumulate,
-    multi_source,
-    path_counts,
-    sample_paths,
-    search,
-    union_find,
-)
-from tgraph.kernels.native.analytics.intersect import count_arcs_among, count_triangles
-from tgraph.kernels.native.analytics.k_core import peel
-from tgraph.kernels.native.analytics.label_propagation import vote
-from tgraph.kernels.native.analytics.level_accumulate import levels, sweep
-from tgraph.kernels.native.analytics.multi_source import count_levels
-from tgraph.kernels.native.analytics.path_counts import add_along_arcs, count_paths
-from tgraph.kernels.native.analytics.sample_paths import paths_inside
-from tgraph.kernels.native.analytics.union_find import join, outside
 from tgraph.kernels.native.attention import attention
 from tgraph.kernels.native.attention.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.native.base import values
 from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
-from tgraph.kernels.native.cohesion import cliques, peeling
-from tgraph.kernels.native.community import communities
+from tgraph.kernels.native.centrality import level_accumulate, multi_source, path_counts, sample_paths
+from tgraph.kernels.native.centrality.level_accumulate import levels, sweep
+from tgraph.kernels.native.centrality.multi_source import count_levels
+from tgraph.kernels.native.centrality.path_counts import add_along_arcs, count_paths
+from tgraph.kernels.native.centrality.sample_paths import paths_inside
+from tgraph.kernels.native.cohesion import cliques, intersect, k_core, peeling
+from tgraph.kernels.native.cohesion.intersect import count_arcs_among, count_triangles
+from tgraph.kernels.native.cohesion.k_core import peel
+from tgraph.kernels.native.community import communities, label_propagation
 from tgraph.kernels.native.community.communities import (
     contract_groups,
     move_vertices,
     number_groups,
     sum_inside,
 )
-from tgraph.kernels.native.components import strong_components, topological
+from tgraph.kernels.native.community.label_propagation import vote
+from tgraph.kernels.native.components import strong_components, topological, union_find
 from tgraph.kernels.native.components.biconnected import biconnect
 from tgraph.kernels.native.components.coloring import color_in_order
 from tgraph.kernels.native.components.strong_components import label_strong
 from tgraph.kernels.native.components.topological import longest, topological_levels
 from tgraph.kernels.native.components.two_coloring import color_by_depth
+from tgraph.kernels.native.components.union_find import join, outside
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.dicts import dicts
@@ -69,7 +59,7 @@ from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
 from tgraph.kernels.native.matching import matching
-from tgraph.kernels.native.paths import shortest_paths
+from tgraph.kernels.native.paths import search, shortest_paths
 from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint

@@ -8,31 +8,31 @@ from tgraph.kernels.portable.aggregation import aggregate
 from tgraph.kernels.portable.algebra.dot import dot_pairs
 from tgraph.kernels.portable.algebra.nearest import nearest_rows
 from tgraph.kernels.portable.algebra.spgemm import spgemm
-from tgraph.kernels.portable.analytics.communities import (
+from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.portable.centrality.level_accumulate import levels, sweep
+from tgraph.kernels.portable.centrality.multi_source import count_levels
+from tgraph.kernels.portable.centrality.path_counts import add_along_arcs, count_paths
+from tgraph.kernels.portable.centrality.sample_paths import paths_inside
+from tgraph.kernels.portable.cohesion.intersect import count_arcs_among, count_triangles
+from tgraph.kernels.portable.cohesion.k_core import peel
+from tgraph.kernels.portable.community.communities import (
     contract_groups,
     move_vertices,
     number_groups,
     sum_inside,
 )
-from tgraph.kernels.portable.analytics.intersect import count_arcs_among, count_triangles
-from tgraph.kernels.portable.analytics.k_core import peel
-from tgraph.kernels.portable.analytics.label_propagation import vote
-from tgraph.kernels.portable.analytics.level_accumulate import levels, sweep
-from tgraph.kernels.portable.analytics.multi_source import count_levels
-from tgraph.kernels.portable.analytics.path_counts import add_along_arcs, count_paths
-from tgraph.kernels.portable.analytics.sample_paths import paths_inside
-from tgraph.kernels.portable.analytics.union_find import join, outside
-from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
+from tgraph.kernels.portable.community.label_propagation import vote
 from tgraph.kernels.portable.components.biconnected import biconnect
 from tgraph.kernels.portable.components.coloring import color_in_order
 from tgraph.kernels.portable.components.strong_components import label_strong
 from tgraph.kernels.portable.components.topological import longest, topological_levels
 from tgraph.kernels.portable.components.two_coloring import color_by_depth
+from tgraph.kernels.portable.components.union_find import join, outside
+from tgraph.kernels.portable.flow.max_flow import max_flow
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.portable.linear import affine_step
-from tgraph.kernels.portable.max_flow import max_flow
+from tgraph.kernels.portable.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.portable.relaxation import relax
-from tgraph.kernels.portable.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [

@@ -6,5 +6,5 @@ import pkgutil
 
 def load() -> None:
     """Import each module, whose functions register themselves."""
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         importlib.import_module(module.name)

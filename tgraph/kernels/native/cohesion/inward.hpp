@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "analytics/orient.hpp"
+#include "cohesion/orient.hpp"
 #include "base/memory.hpp"
 #include "base/rows.hpp"
 #include "threads/parallel.hpp"

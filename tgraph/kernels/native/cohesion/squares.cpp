@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-#include "analytics/orient.hpp"
+#include "cohesion/orient.hpp"
 #include "base/bindings.hpp"
 
 namespace tgraph {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analytics/union_find.hpp"
+#include "components/union_find.hpp"
 #include "components/breadth_first.hpp"
 
 namespace tgraph {

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
-from tgraph.kernels.portable.analytics.intersect import closed_pairs, towards_hubs
+from tgraph.kernels.portable.cohesion.intersect import closed_pairs, towards_hubs
 
 
 @operator

@@ -13,7 +13,7 @@ from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.core.system import devices
-from tgraph.kernels.portable.analytics.union_find import flatten
+from tgraph.kernels.portable.components.union_find import flatten
 
 
 def biconnect(graph: Graph) -> tuple[Tensor, Tensor]:

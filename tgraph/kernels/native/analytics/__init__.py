@@ -1,1 +1,0 @@
-"""Calls of the compiled kernels of graph algorithms; the C++ lies beside."""

@@ -1,0 +1,98 @@
+// Bindings of the accumulation by levels (level_accumulate.hpp), and a parallel counting sort of vertices by level.
+#include "centrality/level_accumulate.hpp"
+
+#include "base/bindings.hpp"
+#include "base/memory.hpp"
+
+namespace tgraph {
+namespace {
+
+// Stable counting sort of the positions by depth, for depths 0 .. num_levels - 1; level_offset : begin of each depth.
+template <class Item>
+void group_levels(In<int32_t> depth, Out<Item> order, Out<int64_t> level_offset) {
+    const auto size = static_cast<int64_t>(depth.shape(0));
+    const auto num_levels = static_cast<int64_t>(level_offset.shape(0)) - 1;
+    const int32_t* depths = depth.data();
+    Item* const out = order.data();
+    int64_t* const begin = level_offset.data();
+    // A part has a counter per level: fewer parts for many levels (paths).
+    const int parts = static_cast<int>(std::clamp<int64_t>(size / (num_levels + 1), 1, part_count(size)));
+    std::vector<int64_t> next(parts * num_levels);
+    advise_huge_pages(out, size * sizeof(Item));
+    for_each_part(parts, [&](int part) {
+        const Range range = part_of(size, part, parts);
+        int64_t* count = next.data() + part * num_levels;
+        for (int64_t i = range.begin; i < range.end; ++i)
+            if (depths[i] >= 0 && depths[i] < num_levels) ++count[depths[i]];
+    });
+    int64_t total = 0;
+    for (int64_t level = 0; level < num_levels; ++level) {
+        begin[level] = total;
+        for (int part = 0; part < parts; ++part) {
+            const int64_t count = next[part * num_levels + level];
+            next[part * num_levels + level] = total;
+            total += count;
+        }
+    }
+    begin[num_levels] = total;
+    for_each_part(parts, [&](int part) {
+        const Range range = part_of(size, part, parts);
+        int64_t* place = next.data() + part * num_levels;
+        for (int64_t i = range.begin; i < range.end; ++i)
+            if (depths[i] >= 0 && depths[i] < num_levels) out[place[depths[i]]++] = static_cast<Item>(i);
+    });
+}
+
+// Validated by the caller: items are below shape(values), a multiple of the number of vertices, and levels are
+// consecutive in the order. `sums` and `values` are filled with the zero of Kind.
+template <class Kind, class Neighbor, class Item>
+void sweep(In<int64_t> pull_offset, In<Neighbor> pull_neighbors, In<int64_t> push_offset, In<Neighbor> push_neighbors,
+           In<Item> order, In<int64_t> level_offset, bool descending, In<double> bias, Out<double> sums,
+           Out<double> values) {
+    const auto num_vertices = static_cast<int64_t>(pull_offset.shape(0)) - 1;
+    const auto num_levels = static_cast<int64_t>(level_offset.shape(0)) - 1;
+    if (num_levels <= 0 || num_vertices == 0) return;
+    Sweep<Kind, Neighbor, Item> first;
+    first.pull = {pull_offset.data(), pull_neighbors.data()};
+    first.push = {push_offset.data(), push_neighbors.data()};
+    first.num_vertices = num_vertices;
+    first.order = order.data();
+    first.bias = bias.data();
+    first.sums = sums.data();
+    first.values = values.data();
+    const auto count = static_cast<int64_t>(values.shape(0)) / num_vertices;
+    Searches<Kind, Neighbor, Item>{first, count, level_offset.data(), num_levels, descending}.sweep();
+}
+
+template <class Item>
+void bind_levels(nb::module_& module) {
+    using nb::arg;
+    module.def("group_levels", &group_levels<Item>, arg("depth").noconvert(), arg("order").noconvert(),
+               arg("level_offset").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+}
+
+template <class Neighbor, class Item>
+void bind_sweep_of(nb::module_& module) {
+    using nb::arg;
+    const auto define = [&](const char* name, auto function) {
+        module.def(name, function, arg("pull_offset").noconvert(), arg("pull_neighbors").noconvert(),
+                   arg("push_offset").noconvert(), arg("push_neighbors").noconvert(), arg("order").noconvert(),
+                   arg("level_offset").noconvert(), arg("descending"), arg("bias").noconvert(), arg("sums").noconvert(),
+                   arg("values").noconvert(), nb::call_guard<nb::gil_scoped_release>());
+    };
+    define("sweep", &sweep<Numbers, Neighbor, Item>);
+    define("sweep_logarithms", &sweep<Logarithms, Neighbor, Item>);
+}
+
+}  // namespace
+
+void bind_sweep(nb::module_& module) {
+    bind_levels<int32_t>(module);
+    bind_levels<int64_t>(module);
+    bind_sweep_of<int32_t, int32_t>(module);
+    bind_sweep_of<int32_t, int64_t>(module);
+    bind_sweep_of<int64_t, int32_t>(module);
+    bind_sweep_of<int64_t, int64_t>(module);
+}
+
+}  // namespace tgraph

@@ -1,1 +1,0 @@
-"""Graph algorithms in torch operators."""

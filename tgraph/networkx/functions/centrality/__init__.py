@@ -1,0 +1,1 @@
+"""Importance of nodes: degrees, paths and links."""

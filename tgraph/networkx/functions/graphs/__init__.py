@@ -1,0 +1,1 @@
+"""Graphs made, combined and converted."""

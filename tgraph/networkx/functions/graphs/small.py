@@ -1,0 +1,125 @@
+"""Questions about a few nodes or edges, tournaments, partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations, pairwise
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import edges, mask, names, number, rows
+from tgraph.networkx.functions.centrality import degrees
+from tgraph.networkx.functions.groups import components
+from tgraph.networkx.functions.traversal.searches import reached
+from tgraph.networkx.registry import implements, made_of
+
+
+@implements(cost="light")
+def is_simple_path(G, nodes):
+    if len(nodes) <= 1:
+        return len(nodes) == 1 and nodes[0] in G
+    if not all(node in G for node in nodes) or len(set(nodes)) != len(nodes):
+        return False
+    return all(G.has_edge(u, v) for u, v in pairwise(nodes))
+
+
+@implements(cost="light")
+def is_triad(G):
+    return isinstance(G, nx.Graph) and len(G) == 3 and G.is_directed() and not G.structure.num_self_loops
+
+
+@implements(cost="light")
+def mutual_weight(G, u, v, weight=None):
+    return sum(G[a][b].get(weight, 1) if a in G and b in G[a] else 0 for a, b in ((u, v), (v, u)))
+
+
+def _refuses_edge(G, edge, weight):
+    return "a single edge" if edge is not None else None
+
+
+@implements(cost="light", refuses=_refuses_edge, gaps="a single edge")
+def is_negatively_weighted(G, edge=None, weight="weight"):
+    if weight is None or G.edge_column(weight) is None:
+        return False
+    return G.weighted(weight).weight_range[0] < 0
+
+
+def _require_tournament(G: Any) -> None:
+    if not degrees.is_tournament(G):
+        raise NotImplementedError("the graph is no tournament")
+
+
+@implements(cost="light", gaps="graphs that are no tournaments")
+def is_reachable(G, s, t):
+    _require_tournament(G)
+    return bool((reached(G, number(G, s))[0] == number(G, t)).any())
+
+
+@implements(cost="light", name="tournament_is_strongly_connected", gaps="graphs that are no tournaments")
+def is_strongly_connected(G):
+    _require_tournament(G)
+    return len(G) == 0 or not bool(components.strong(G).any())
+
+
+def _arrows(G: Any) -> Any:
+    """(one parent, the node, another parent)"""
+    offset, neighbors = rows(G, reverse=True)
+    bounds, parents = offset.tolist(), names(G, neighbors)
+    for node, (begin, end) in zip(G, pairwise(bounds), strict=True):
+        for one, other in combinations(parents[begin:end], 2):
+            yield one, node, other
+
+
+def _refuses_multigraph(G):
+    return "multigraphs" if G.is_multigraph() else None
+
+
+@implements(cost="light", refuses=_refuses_multigraph, gaps="multigraphs")
+def colliders(G):
+    yield from _arrows(G)
+
+
+@implements(cost="light", refuses=_refuses_multigraph, gaps="multigraphs")
+def v_structures(G):
+    source, target, _ = edges(G)
+    adjacent = set(zip(names(G, source), names(G, target), strict=True))
+    for one, node, other in _arrows(G):
+        if (one, other) not in adjacent and (other, one) not in adjacent:
+            yield one, node, other
+
+
+def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
+    """The part that each vertex is in, -1 for none; None where one is in two."""
+    label = torch.full((len(G),), -1)
+    for i, part in enumerate(partition):
+        vertices = torch.tensor([G.labels.index(node) for node in set(part) if node in G], dtype=torch.int64)
+        if bool((label[vertices] >= 0).any()):
+            return None
+        label[vertices] = i
+    return label
+
+
+@implements(cost="light")
+def intra_community_edges(G, partition):
+    partition = list(partition)
+    source, target, _ = edges(G)
+    label = labels_of(G, partition)
+    if label is not None:
+        return int(((label[source] == label[target]) & (label[source] >= 0)).sum())
+    inside = [mask(G, part) for part in partition]
+    return sum(int((each[source] & each[target]).sum()) for each in inside)
+
+
+@implements(cost="light", refuses=lambda G, partition: _refuses_multigraph(G), gaps="multigraphs")
+def inter_community_edges(G, partition):
+    label = labels_of(G, partition)
+    if label is None or bool((label < 0).any()):
+        raise nx.NetworkXException("each node must be in exactly one part of `partition`")
+    source, target, _ = edges(G)
+    return int((label[source] != label[target]).sum())
+
+
+made_of("ancestors", "is_directed_acyclic_graph")("lowest_common_ancestor", "all_pairs_lowest_common_ancestor")

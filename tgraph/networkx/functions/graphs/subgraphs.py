@@ -1,0 +1,144 @@
+"""Subgraphs: around a node, by core number, trees of searches, and nodes renamed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from tgraph.networkx.functions._building import build, column_of, compact, first_of_each, induced, listed_edges
+from tgraph.networkx.functions._shared import rows
+from tgraph.networkx.functions.groups import clustering, components
+from tgraph.networkx.functions.paths import unweighted_paths, weighted_paths
+from tgraph.networkx.functions.traversal import depth_first, searches
+from tgraph.networkx.registry import implements
+
+
+def _refuses_both_ways(G, n, radius, center, undirected, distance):
+    return "undirected=True of a directed graph" if undirected and G.is_directed() else None
+
+
+@implements(refuses=_refuses_both_ways, gaps="undirected=True of directed graphs")
+def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
+    if distance is not None:
+        near = weighted_paths.single_source_dijkstra_path_length(G, n, cutoff=radius, weight=distance)
+    else:
+        near = unweighted_paths.single_source_shortest_path_length(G, n, cutoff=radius)
+    found = induced(G, near)
+    return found if center else induced(found, [node for node in found if node != n])
+
+
+def _core_subgraph(G: Any, k: int | None, core: dict[Any, int] | None, keeps: Any, least: int = 0) -> Any:
+    core = clustering.core_number(G) if core is None else core
+    k = max(core.values()) - least if k is None else k
+    return induced(G, (node for node, level in core.items() if keeps(level, k)))
+
+
+@implements(cost="superlinear")
+def k_core(G, k=None, core_number=None):
+    return _core_subgraph(G, k, core_number, lambda level, k: level >= k)
+
+
+@implements(cost="superlinear")
+def k_shell(G, k=None, core_number=None):
+    return _core_subgraph(G, k, core_number, lambda level, k: level == k)
+
+
+@implements(cost="superlinear")
+def k_crust(G, k=None, core_number=None):
+    return _core_subgraph(G, k, core_number, lambda level, k: level <= k, least=1)
+
+
+@implements(cost="superlinear")
+def k_corona(G, k, core_number=None):
+    core = clustering.core_number(G) if core_number is None else core_number
+    levels = torch.tensor([core[node] for node in G])
+    offset, neighbors = rows(G)
+    source = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    inside = source[levels[neighbors] >= k].bincount(minlength=len(G))
+    return induced(
+        G,
+        (
+            node
+            for node, level, count in zip(G, levels.tolist(), inside.tolist(), strict=True)
+            if level == k and count == k
+        ),
+    )
+
+
+def _tree(nodes: list[Any], edges: list[tuple[Any, Any]]) -> Any:
+    index = {node: i for i, node in enumerate(nodes)}
+    ends = torch.tensor([(index[u], index[v]) for u, v in edges], dtype=torch.int64).reshape(-1, 2)
+    return build(True, compact(nodes), ends[:, 0], ends[:, 1])
+
+
+@implements(refuses=searches.orders_neighbors, gaps="sort_neighbors")
+def bfs_tree(G, source, reverse=False, depth_limit=None, sort_neighbors=None):
+    edges = list(searches.tree(G, source, reverse, depth_limit))
+    return _tree([source, *(child for _, child in edges)], edges)
+
+
+@implements(refuses=depth_first.refuses, gaps="sort_neighbors")
+def dfs_tree(G, source=None, depth_limit=None, *, sort_neighbors=None):
+    edges = depth_first.tree(G, source, depth_limit)
+    return _tree(list(G) if source is None else [source, *(child for _, child in edges)], edges)
+
+
+@implements(refuses=lambda G, scc: None if scc is None else "scc is given", gaps="scc given")
+def condensation(G, scc=None):
+    component = components.strong(G)
+    members = list(components.groups(G, component))
+    source, target, _ = listed_edges(G)
+    source, target = component[source], component[target]
+    source, target = source[source != target], target[source != target]
+    count = len(members)
+    first, _ = first_of_each(source, target, count, True)
+    mapping = {node: i for i, group in enumerate(members) for node in group}
+    columns = {"members": column_of(members)} if members else {}
+    attributes = {"mapping": mapping}
+    return build(True, range(count), source[first], target[first], node_columns=columns, attributes=attributes)
+
+
+def _renamed(G: Any, labels: list[Any]) -> Any:
+    if len(set(labels)) < len(labels):
+        raise NotImplementedError("nodes that are given one name")
+    source, target, arc = listed_edges(G)
+    kept = G._tensors
+    return build(
+        G.is_directed(),
+        compact(labels),
+        source,
+        target,
+        multigraph=G.is_multigraph(),
+        edge_columns={name: column.take(arc) for name, column in kept.edge_columns.items()},
+        node_columns=kept.node_columns,
+        keys=None if kept.keys is None else kept.keys[arc.numpy()],
+        attributes=dict(G.graph),
+    )
+
+
+def _refuses_in_place(G, mapping, copy):
+    return None if copy else "copy=False changes the graph"
+
+
+@implements(refuses=_refuses_in_place, gaps="copy=False; nodes that are given one name")
+def relabel_nodes(G, mapping, copy=True):
+    get = mapping if callable(mapping) else lambda node: mapping.get(node, node)
+    return _renamed(G, [get(node) for node in G])
+
+
+def _refuses_orderings(G, first_label, ordering, label_attribute):
+    if ordering != "default":
+        return f"ordering={ordering!r}"
+    return None
+
+
+@implements(refuses=_refuses_orderings, gaps="orderings but the default")
+def convert_node_labels_to_integers(G, first_label=0, ordering="default", label_attribute=None):
+    labels = list(range(first_label, first_label + len(G)))
+    found = _renamed(G, labels)
+    if label_attribute is None or not len(G):
+        return found
+    columns = {**found._tensors.node_columns, label_attribute: column_of(list(G))}
+    return type(G).of(replace(found._tensors, node_columns=columns), found.graph)

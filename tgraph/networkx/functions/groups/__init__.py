@@ -1,0 +1,1 @@
+"""Groups of nodes: components, communities, cuts, trees, and the likeness of pairs."""

@@ -1,0 +1,94 @@
+"""Communities and the quality of partitions. Where chance has a part it is not that of networkx: a seed gives another
+partition, of the same quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+from networkx.algorithms.community.quality import NotAPartition
+from torch import Tensor
+
+from tgraph import algorithms
+from tgraph.networkx.functions._shared import structure
+from tgraph.networkx.functions.centrality.betweenness import by_tensors
+from tgraph.networkx.functions.graphs.small import labels_of
+from tgraph.networkx.functions.groups.components import groups
+from tgraph.networkx.registry import implements
+
+SEEDED = "the partition of another chance than networkx's"
+
+
+def _check_level(max_level: int | None) -> None:
+    if max_level is not None and max_level <= 0:
+        raise ValueError("max_level argument must be a positive integer or None")
+
+
+def _options(G: Any, weight: Any, resolution: float, seed: Any) -> dict[str, Any]:
+    weighted = structure(G, weight).weight_dtype is not None
+    return {"weighted": weighted, "resolution": resolution, "seed": seed.getrandbits(31)}
+
+
+def _levels(G: Any, weight: Any, resolution: float, max_level: int | None, seed: Any) -> list[Tensor]:
+    from tgraph.algorithms.community.louvain import louvain_levels
+
+    options = _options(G, weight, resolution, seed)
+    found = by_tensors(louvain_levels, structure(G, weight), max_level=max_level, **options)
+    return found if isinstance(found, list) else [found]
+
+
+def _refuses_threshold(G, weight, resolution, threshold, *others):
+    return None if threshold == 1e-7 else "threshold"
+
+
+@implements(cost="superlinear", refuses=_refuses_threshold, gaps=f"threshold; {SEEDED}")
+def louvain_communities(G, weight="weight", resolution=1, threshold=1e-07, max_level=None, seed=None):
+    _check_level(max_level)
+    return list(groups(G, _levels(G, weight, resolution, max_level, seed)[-1]))
+
+
+@implements(cost="superlinear", refuses=_refuses_threshold, gaps=f"threshold; {SEEDED}")
+def louvain_partitions(G, weight="weight", resolution=1, threshold=1e-07, seed=None):
+    for level in _levels(G, weight, resolution, None, seed):
+        yield list(groups(G, level))
+
+
+if "leiden_communities" in nx.utils.backends._registered_algorithms:  # since networkx 3.5, for backends alone
+
+    @implements(cost="superlinear")
+    def leiden_communities(G, weight="weight", resolution=1, max_level=None, seed=None):
+        _check_level(max_level)
+        options = _options(G, weight, resolution, seed)
+        iterations = 3 if max_level is None else max_level
+        return list(groups(G, by_tensors(algorithms.leiden, structure(G, weight), iterations=iterations, **options)))
+
+
+def _parts(G: Any, communities: Any) -> Tensor:
+    """The part of each vertex. Raises NotAPartition where they are not in one each."""
+    label = labels_of(G, communities)
+    if label is None or bool((label < 0).any()) or any(node not in G for part in communities for node in part):
+        raise NotAPartition(G, communities)
+    return label
+
+
+@implements(gaps="negative weights")
+def modularity(G, communities, weight="weight", resolution=1):
+    communities = list(communities)
+    label = _parts(G, communities)
+    if not G.number_of_edges():
+        raise ZeroDivisionError("division by zero")
+    graph = structure(G, weight)
+    options = {"weighted": graph.weight_dtype is not None, "resolution": resolution}
+    return float(by_tensors(algorithms.modularity, graph, label, **options))
+
+
+def _covers(G: Any, communities: Any) -> Iterator[bool]:
+    label = labels_of(G, communities)
+    yield label is not None and not bool((label < 0).any())
+    yield all(node in G for part in communities for node in part)
+
+
+@implements()
+def is_partition(G, communities):
+    return all(_covers(G, list(communities)))

@@ -1,0 +1,1 @@
+"""Shortest and other paths, and distances."""

@@ -1,0 +1,148 @@
+"""Shortest paths by Bellman and Ford's algorithm, with weights that may be negative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from tgraph.networkx.functions._shared import names, number, numbers, weighted_rows
+from tgraph.networkx.functions.paths.weighted_paths import tree_paths
+from tgraph.networkx.registry import implements
+from tgraph.primitives import search
+
+Found = tuple[list[int], list[list[int]], Tensor]
+
+
+def _search(G: Any, sources: list[Any], weight: Any, early: bool = True) -> Found:
+    """See `tgraph.primitives.search.bellman_ford`."""
+    for source in sources:
+        if source not in G:
+            raise nx.NodeNotFound(f"Source {source} not in G")
+    found = search.bellman_ford(*weighted_rows(G, weight), numbers(G, sources), early=early)
+    if found is None:
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+    return found
+
+
+def _distances(G: Any, source: Any, found: Found) -> dict[Any, Any]:
+    met, _, distance = found
+    return dict(zip(names(G, met), distance[met].tolist(), strict=True)) | {source: 0}
+
+
+def _paths(G: Any, found: Found, only: Any = None) -> dict[Any, list[Any]]:
+    met, before, _ = found
+    first = {v: above[0] if above else -1 for v, above in zip(met, before, strict=True)}
+    first[met[0]] = -1  # the source ends every path
+    paths = {}
+    for v in met if only is None else [number(G, only)]:
+        path = [v]
+        while (v := first[v]) >= 0:
+            path.append(v)
+        path.reverse()
+        paths[names(G, path[-1:])[0]] = names(G, path)
+    return paths
+
+
+@implements()
+def single_source_bellman_ford(G, source, target=None, weight="weight"):
+    if source == target:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+        return 0, [source]
+    found = _search(G, [source], weight)
+    if target is None:
+        return _distances(G, source, found), _paths(G, found)
+    if target not in G or number(G, target) not in found[0]:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return found[2][number(G, target)].item(), _paths(G, found, target)[target]
+
+
+@implements()
+def single_source_bellman_ford_path(G, source, weight="weight"):
+    return _paths(G, _search(G, [source], weight))
+
+
+@implements()
+def single_source_bellman_ford_path_length(G, source, weight="weight"):
+    return _distances(G, source, _search(G, [source], weight))
+
+
+@implements()
+def bellman_ford_path(G, source, target, weight="weight"):
+    return single_source_bellman_ford(G, source, target=target, weight=weight)[1]
+
+
+@implements()
+def bellman_ford_path_length(G, source, target, weight="weight"):
+    if source == target:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+        return 0
+    found = _search(G, [source], weight)
+    if target not in G or number(G, target) not in found[0]:
+        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
+    return found[2][number(G, target)].item()
+
+
+@implements(cost="superlinear")
+def all_pairs_bellman_ford_path(G, weight="weight"):
+    for source in G:
+        yield source, _paths(G, _search(G, [source], weight))
+
+
+@implements(cost="superlinear")
+def all_pairs_bellman_ford_path_length(G, weight="weight"):
+    for source in G:
+        yield source, _distances(G, source, _search(G, [source], weight))
+
+
+def _check_loops(G: Any, weight: Any) -> None:
+    offset, neighbors, weights = weighted_rows(G, weight)
+    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    if bool((weights[row == neighbors] < 0).any()):
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+
+
+@implements()
+def bellman_ford_predecessor_and_distance(G, source, target=None, weight="weight", heuristic=False):
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    _check_loops(G, weight)
+    if len(G) == 1:
+        return {source: []}, {source: 0}
+    met, before, _ = found = _search(G, [source], weight, heuristic)
+    lists = [names(G, above) for above in before]
+    return dict(zip(names(G, met), lists, strict=True)), _distances(G, source, found)
+
+
+@implements()
+def negative_edge_cycle(G, weight="weight", heuristic=True):
+    if G.number_of_edges() == 0:
+        return False
+    _, _, weights = weighted_rows(G, weight)
+    if not bool((weights < 0).any()):
+        return False
+    if not G.is_directed():
+        return True
+    return search.bellman_ford(*weighted_rows(G, weight), torch.arange(len(G)), early=True) is None
+
+
+@implements(cost="superlinear")
+def johnson(G, weight="weight"):
+    offset, neighbors, weights = weighted_rows(G, weight)
+    found = search.bellman_ford(offset, neighbors, weights, torch.arange(len(G)))
+    if found is None:
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+    potential = found[2]
+    row = torch.repeat_interleave(torch.arange(len(G)), offset.diff())
+    lengths = weights + potential[row] - potential[neighbors]
+    paths = {}
+    for source, node in enumerate(G):
+        searched = search.dijkstra(offset, neighbors, lengths, torch.tensor([source]))
+        if searched is None:
+            raise ValueError("Contradictory paths found:", "negative weights?")
+        paths[node] = tree_paths(G, searched)
+    return paths

@@ -1,0 +1,146 @@
+"""What neighbours have in common: their degrees, efficiency among them, redundancy; and what a node's absence costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.networkx.functions._building import build, induced, listed_edges
+from tgraph.networkx.functions._shared import bunch, degrees, names, number, simple, structure
+from tgraph.networkx.functions.groups.clustering import support
+from tgraph.networkx.functions.paths import distances
+from tgraph.networkx.registry import implements
+
+KINDS = {"in": "in", "out": "out", "in+out": "both"}
+
+
+def _refuses_weights(G, source, target, nodes, weight):
+    return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
+
+
+@implements(refuses=_refuses_weights, gaps="multigraphs with weights")
+def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=None):
+    if G.is_directed():
+        for name, kind in (("source", source), ("target", target)):
+            if kind not in KINDS:
+                raise nx.NetworkXError(f"{name} argument {kind} must be 'in', 'out' or 'in+out'")
+    elif source != "out" or target != "out":
+        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    kind = KINDS[source] if G.is_directed() else "both"
+    reached = degrees(G, None, KINDS[target] if G.is_directed() else "both").double()
+    own = degrees(G, weight, kind).double()
+    arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
+    edge = "copy" if weight is None else "mul"
+    total = torch.zeros(len(G), dtype=torch.float64)
+    if not G.is_directed() or "out" in source:
+        total += tg.aggregate(arcs.transpose(), reached, "sum", edge=edge)
+    if G.is_directed() and "in" in source:
+        total += tg.aggregate(arcs, reached, "sum", edge=edge)
+    chosen = bunch(G, nodes)
+    found = torch.where(own == 0, 0.0, total / own)[chosen]
+    return dict(zip(names(G, chosen), found.tolist(), strict=True))
+
+
+def _neighbors(graph: tg.Graph, vertex: int) -> Tensor:
+    return graph.neighbors[int(graph.offset[vertex]) : int(graph.offset[vertex + 1])].to(torch.int64)
+
+
+def _efficiency(graph: tg.Graph) -> float:
+    """The mean of 1 / distance over all pairs of a small graph, level by level."""
+    n = graph.num_vertices
+    if n < 2:
+        return 0.0
+    adjacent = torch.zeros(n, n)
+    adjacent[tuple(graph.to_edge_index())] = 1
+    reached = torch.eye(n)
+    total, depth = 0.0, 0
+    while True:
+        onward = ((reached @ adjacent) + reached).clamp(max=1)
+        depth += 1
+        if not (found := float((onward - reached).sum(dtype=torch.float64))):
+            return total / (n * (n - 1))
+        total += found / depth
+        reached = onward
+
+
+@implements(cost="superlinear")
+def local_efficiency(G):
+    graph = simple(G)
+    with_loops = G.structure
+    total = 0.0
+    for vertex in range(len(G)):
+        around = _neighbors(with_loops, vertex).unique()
+        total += _efficiency(graph.subgraph(around))
+    return total / len(G)
+
+
+@implements(cost="superlinear")
+def closeness_vitality(G, node=None, weight=None, wiener_index=None):
+    whole = distances.wiener_index(G, weight=weight) if wiener_index is None else wiener_index
+
+    def without(one: Any) -> float:
+        return whole - distances.wiener_index(induced(G, set(G) - {one}), weight=weight)
+
+    return {each: without(each) for each in G} if node is None else without(node)
+
+
+@implements(cost="superlinear")
+def node_redundancy(G, nodes=None):
+    import scipy.sparse
+
+    chosen = list(G if nodes is None else nodes)
+    vertices = [number(G, node) for node in chosen]
+    graph = G.weighted(None, multi="first")
+    if any(int(graph.offset[v + 1] - graph.offset[v]) < 2 for v in vertices):
+        raise nx.NetworkXError("Cannot compute redundancy coefficient for a node that has fewer than two neighbors.")
+    ones = np.ones(graph.num_arcs, dtype=np.int64)
+    matrix = scipy.sparse.csr_array((ones, graph.neighbors.numpy(), graph.offset.numpy()), shape=(len(G), len(G)))
+    found = {}
+    for node, vertex in zip(chosen, vertices, strict=True):
+        around = _neighbors(graph, vertex).numpy()
+        rows = matrix[around]
+        shared = (rows @ rows.T).toarray()
+        through = rows[:, [vertex]].toarray()
+        overlap = np.triu(shared - through @ through.T > 0, 1).sum()
+        count = len(around)
+        found[node] = float(2 * overlap / (count * (count - 1)))
+    return found
+
+
+@implements(cost="superlinear")
+def k_truss(G, k):
+    if G.structure.num_self_loops:
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; Consider using "
+            "G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+    graph = G.structure
+    arc = torch.arange(graph.num_arcs)
+    while graph.num_arcs and bool((weak := support(graph) < k - 2).any()):
+        source, target = (end[~weak] for end in graph.to_edge_index())
+        arc = arc[~weak]
+        offset = torch.zeros(len(G) + 1, dtype=torch.int64)
+        offset[1:] = source.bincount(minlength=len(G)).cumsum(0)
+        graph = tg.Graph(offset, target, directed=False)
+    left = graph.out_degree > 0
+    number_of = left.cumsum(0) - 1
+    kept = torch.zeros(G.structure.num_arcs, dtype=torch.bool)
+    kept[arc] = True
+    source, target, listed = listed_edges(G)
+    inside = kept[listed]
+    vertices = left.nonzero().flatten()
+    tensors = G._tensors
+    return build(
+        False,
+        names(G, vertices),
+        number_of[source[inside]],
+        number_of[target[inside]],
+        edge_columns={name: column.take(listed[inside]) for name, column in tensors.edge_columns.items()},
+        node_columns={name: column.take(vertices) for name, column in tensors.node_columns.items()},
+        attributes=dict(G.graph),
+    )
