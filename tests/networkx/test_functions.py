@@ -3,7 +3,7 @@
 import inspect
 import random
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 import networkx as nx
 import pytest
@@ -185,6 +185,28 @@ def compared(name: str, G: nx.Graph, H: nx.Graph) -> tuple[int, int]:
     return ran, left
 
 
+TOO_MANY = {"shortest_simple_paths"}  # paths, to list all
+
+
+@pytest.mark.parametrize("weight", [None, "weight", "distance"])
+@pytest.mark.parametrize("kind", ["karate", "undirected", "no loops", "directed", "dag", "cycle"])
+def test_shortest_simple_paths(kind, weight):
+    """The same lengths in the same order; of equally long paths networkx begins with another."""
+    G, nodes = GRAPHS[kind], sorted(GRAPHS[kind])
+    converted = backend.convert_from_nx(G, preserve_edge_attrs=True)
+
+    def lengths(**arguments):
+        found = list(islice(arguments.pop("function")(weight=weight, **arguments), 12))
+        assert all(nx.is_simple_path(G, path) for path in found)
+        assert len(set(map(tuple, found))) == len(found)
+        return [sum(1 if weight is None else G[u][v].get(weight, 1) for u, v in pairwise(path)) for path in found]
+
+    for source, target in zip(nodes, reversed(nodes), strict=True):
+        ends = {"source": source, "target": target}
+        found = outcome(lengths, {"function": backend.shortest_simple_paths, "G": converted, **ends})
+        same(found, outcome(lengths, {"function": nx.shortest_simple_paths.orig_func, "G": G, **ends}))
+
+
 BY_CHANCE = {"louvain_communities", "louvain_partitions", "leiden_communities"}
 
 
@@ -200,7 +222,7 @@ def test_communities(name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs and name not in BY_CHANCE]
+    "name", [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs and name not in BY_CHANCE | TOO_MANY]
 )
 def test_as_networkx(name):
     history.forget()

@@ -62,7 +62,7 @@ def _rows(G: Any, reverse: bool) -> tuple[Tensor, Tensor]:
 def weighted_rows(
     G: Any, weight: Any, default: Any = 1, *, multi: str = "min", reverse: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min" or "sum"; weights are int64 or
+    """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min", "max" or "sum"; weights are int64 or
     float64."""
     reverse = reverse and G.is_directed()
     key = ("weighted rows", weight, default, type(default), multi, reverse)
@@ -92,7 +92,7 @@ def _merged(offset: Tensor, neighbors: Tensor, weights: Tensor, multi: str) -> t
     first[offset[:-1][offset[:-1] < len(neighbors)]] = True
     run = first.cumsum(0) - 1
     merged = torch.zeros(int(first.sum()), dtype=weights.dtype)
-    merged.scatter_reduce_(0, run, weights, {"min": "amin", "sum": "sum"}[multi], include_self=False)
+    merged.scatter_reduce_(0, run, weights, {"min": "amin", "max": "amax", "sum": "sum"}[multi], include_self=False)
     before = torch.zeros(len(neighbors) + 1, dtype=torch.int64)
     before[1:] = first.cumsum(0)
     return before[offset], neighbors[first], merged

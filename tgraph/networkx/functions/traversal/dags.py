@@ -8,9 +8,11 @@ from typing import Any
 import networkx as nx
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import names, rows, structure
+from tgraph import algorithms
+from tgraph.networkx.functions._building import build
+from tgraph.networkx.functions._shared import names, rows, simple, structure, weighted_rows
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives import search, topological
 
 
 def _generations(G: Any) -> tuple[Tensor, Tensor]:
@@ -46,3 +48,52 @@ def topological_generations(G):
 def topological_sort(G):
     for generation in topological_generations(G):
         yield from generation
+
+
+def _longest(G: Any, weight: Any, default_weight: Any) -> tuple[Tensor, Tensor]:
+    """The nodes in topological order, and the length of a longest path to each."""
+    order, generation = _generations(G)
+    if len(order) < len(G):
+        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+    graph = structure(G, weight, default_weight)
+    return order, topological.longest(graph, generation, weighted=graph.weight_dtype is not None)[0]
+
+
+def _refuses_order(G, weight, default_weight, topo_order):
+    return "topo_order" if topo_order is not None else _refuses_default(G, weight, default_weight)
+
+
+def _refuses_default(G, weight, default_weight):
+    return "default_weight without weight" if weight is None and default_weight != 1 else None
+
+
+@implements(cost="linear", refuses=_refuses_order, gaps="topo_order; default_weight without weight")
+def dag_longest_path(G, weight="weight", default_weight=1, topo_order=None):
+    if not len(G):
+        return []
+    order, length = _longest(G, weight, default_weight)
+    offset, before, weights = weighted_rows(G, weight, default_weight, multi="max", reverse=True)
+    length = length.to(weights.dtype)
+    v = int(order[(length[order] == length.max()).nonzero()[0]])
+    path = [v]
+    while offset[v] < offset[v + 1]:  # of equals the first counts, as in networkx
+        arcs = slice(int(offset[v]), int(offset[v + 1]))
+        through = length[before[arcs]] + weights[arcs]
+        if through.max() < 0:
+            break
+        v = int(before[arcs][(through == through.max()).nonzero()[0]])
+        path.append(v)
+    return names(G, path[::-1])
+
+
+@implements(cost="linear", refuses=_refuses_default, gaps="default_weight without weight")
+def dag_longest_path_length(G, weight="weight", default_weight=1):
+    return _longest(G, weight, default_weight)[1].max().item() if len(G) else 0
+
+
+@implements(cost="superlinear")
+def transitive_reduction(G):
+    if not is_directed_acyclic_graph(G):
+        raise nx.NetworkXError("Directed Acyclic Graph required for transitive_reduction")
+    source, target = algorithms.transitive_reduction(simple(G)).to_edge_index()
+    return build(True, G.labels.names, source, target)

@@ -1,0 +1,29 @@
+"""Paths without a node twice, shortest first."""
+
+from __future__ import annotations
+
+import networkx as nx
+
+from tgraph.errors import ArgumentError
+from tgraph.networkx.functions._shared import names, number, structure
+from tgraph.networkx.registry import implements
+from tgraph.primitives import shortest_paths
+
+
+@implements(cost="superlinear", gaps="nothing; the order of equally long paths is another than networkx's")
+def shortest_simple_paths(G, source, target, weight=None):
+    for end, kind in ((source, "source"), (target, "target")):
+        if end not in G:
+            raise nx.NodeNotFound(f"{kind} node {end} not in graph")
+    graph, done, count = structure(G, weight), 0, 4
+    ends = number(G, source), number(G, target)
+    while done < count:  # how many will be asked for is not known: each time four times as many
+        try:
+            found = shortest_paths.k_shortest(graph, *ends, count, weighted=weight is not None)
+        except ArgumentError as fault:
+            raise ValueError("Contradictory paths found:", "negative weights?") from fault
+        if not found:
+            raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+        for path, _ in found[done:]:
+            yield names(G, path)
+        done, count = count, 4 * count if len(found) == count else 0
