@@ -62,8 +62,8 @@ def _rows(G: Any, reverse: bool) -> tuple[Tensor, Tensor]:
 def weighted_rows(
     G: Any, weight: Any, default: Any = 1, *, multi: str = "min", reverse: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min", "max" or "sum"; weights are int64 or
-    float64."""
+    """(offset, neighbors, weights) in networkx's order, parallel arcs merged by "min", "max" or "sum"; weights are
+    int64 or float64."""
     reverse = reverse and G.is_directed()
     key = ("weighted rows", weight, default, type(default), multi, reverse)
     return G._keep(key, lambda: _weighted_rows(G, weight, default, multi, reverse))
