@@ -5,7 +5,8 @@
 Peers that are not installed are reported and skipped; GAPBS is included if the environment variable GAPBS names the
 folder of its programs. Each graph and number of threads runs in a separate process, which interleaves all systems.
 Results go to bench/results: analytics.json with all samples, analytics.md with tables, one picture per number of
-threads; they are written after every graph.
+threads; they are written after every graph. The part "library" runs `bench.library`, whose rows are all other
+algorithms that peers have, with tables of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from bench.machine import describe_machine
 
 ROOT = Path(__file__).parents[1]
 GRAPHS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
-PARTS = ("compare", "memory", "calls", "user")
+PARTS = ("compare", "memory", "calls", "user", "library")
 PACKAGES = ("torch", "numpy", "networkit", "igraph", "scipy", "python-graphblas", "rustworkx", "networkx")
 PATIENCE = 5.0  # seconds for a call, beyond which a peer is not measured at another number of threads
 
@@ -59,6 +60,8 @@ def main() -> None:
         print(part, flush=True)
         results[part] = run_json(command, max(arguments.threads), results["problems"])
         save(results, arguments.output)
+    if "library" in arguments.parts:
+        library(arguments, results["problems"])
     print(f"written: {', '.join(str(path) for path in save(results, arguments.output))}")
 
 
@@ -168,6 +171,18 @@ def own_parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
     """{part: the module, with arguments, that prints it} for those wanted that need no peers."""
     known = {"calls": ["bench.calls", "--json"], "user": ["bench.own", str(arguments.scale)]}
     return {part: command for part, command in known.items() if part in arguments.parts}
+
+
+def library(arguments: argparse.Namespace, problems: list[str]) -> None:
+    """The rest of the library beside its peers, see `bench.library`, which writes tables of its own."""
+    print("library", flush=True)
+    threads = max(arguments.threads)
+    systems = [name for name in arguments.systems if name not in ("networkx", "gapbs")]
+    command = ["bench.library", "--scale", str(arguments.scale), "--threads", str(threads)]
+    command += ["--graphs", ",".join(arguments.graphs), "--systems", ",".join(systems)]
+    command += ["--data", str(arguments.data), "--output", str(arguments.output), "--budget", str(arguments.budget)]
+    if (done := python(command, threads)).returncode:
+        problem(problems, f"bench.library: exit code {done.returncode}")
 
 
 def run_json(command: list[str], threads: int, problems: list[str]) -> list[dict[str, Any]]:
