@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -14,8 +13,7 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._shared import bunch, by_node, mask, names, simple
 from tgraph.networkx.registry import implements, made_of
-
-WEDGES_AT_ONCE = 1 << 22
+from tgraph.primitives.triangle_edges import edge_triangles, triangle_products
 
 
 def _require_simple(G: Any) -> None:
@@ -58,49 +56,6 @@ def triangles(G, nodes=None):
     return _answer(G, nodes, chosen, count)
 
 
-def wedges(graph: tg.Graph) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """(i -> j, a, b) for each arc of an undirected simple graph and each common neighbour k of its ends, in batches.
-
-    The arcs a and b lead to k from the end of smaller degree, and from the other.
-    """
-    n, offset, neighbors = graph.num_vertices, graph.offset, graph.neighbors.to(torch.int64)
-    degree = offset.diff()
-    source = torch.repeat_interleave(torch.arange(n), degree)
-    key = source * n + neighbors
-    shorter = torch.where(degree[neighbors] < degree[source], neighbors, source)
-    longer = source + neighbors - shorter
-    work = degree[shorter].cumsum(0)
-    begin = 0
-    while begin < len(source):
-        before = int(work[begin - 1]) if begin else 0
-        end = max(int(torch.searchsorted(work, before + WEDGES_AT_ONCE, right=True)), begin + 1)
-        row, other = shorter[begin:end], longer[begin:end]
-        sizes = degree[row]
-        arc = torch.arange(int(sizes.sum())) + (offset[row] - (sizes.cumsum(0) - sizes)).repeat_interleave(sizes)
-        wanted = other.repeat_interleave(sizes) * n + neighbors[arc]
-        place = torch.searchsorted(key, wanted).clamp(max=len(key) - 1)
-        met = key[place] == wanted
-        yield torch.arange(begin, end).repeat_interleave(sizes)[met], arc[met], place[met]
-        begin = end
-
-
-def _cubes(graph: tg.Graph, s: Tensor) -> Tensor:
-    """For each vertex i the sum of s(i, j) s(j, k) s(k, i) over its neighbours j and k; s is by arc."""
-    source = torch.repeat_interleave(torch.arange(graph.num_vertices), graph.offset.diff())
-    total = torch.zeros(graph.num_vertices, dtype=torch.float64)
-    for edge, a, b in wedges(graph):
-        total.index_add_(0, source[edge], s[edge] * s[a] * s[b])
-    return total
-
-
-def support(graph: tg.Graph) -> Tensor:
-    """The number of triangles that each arc is in."""
-    found = torch.zeros(graph.num_arcs, dtype=torch.int64)
-    for edge, _, _ in wedges(graph):
-        found += edge.bincount(minlength=graph.num_arcs)
-    return found
-
-
 def _cube_roots(G: Any, weight: Any) -> tuple[tg.Graph, Tensor]:
     """The undirected simple graph, and for each arc the cube root of its weight relative to the largest, those of both
     directions added."""
@@ -131,7 +86,7 @@ def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
         chosen, count, degree = _triangles(G, nodes)
         return chosen, torch.where(count == 0, 0.0, 2.0 * count.double() / (degree * (degree - 1)).clamp(min=1))
     chosen = bunch(G, nodes)
-    total = _cubes(*_cube_roots(G, weight))
+    total = 2 * triangle_products(*_cube_roots(G, weight))
     degree = simple(G).out_degree
     pairs = degree * (degree - 1)
     if G.is_directed():
@@ -182,7 +137,7 @@ def _transitive(graph: tg.Graph) -> Tensor:
 def generalized_degree(G, nodes=None):
     _require_simple(G)
     graph, within, chosen = _around(G, nodes)
-    triangle_counts, bounds = support(graph).tolist(), graph.offset.tolist()
+    triangle_counts, bounds = edge_triangles(graph).tolist(), graph.offset.tolist()
     found = [Counter(triangle_counts[bounds[v] : bounds[v + 1]]) for v in within.tolist()]
     return found[0] if nodes is not None and nodes in G else dict(zip(names(G, chosen), found, strict=True))
 

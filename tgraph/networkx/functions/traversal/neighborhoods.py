@@ -12,9 +12,9 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.networkx.functions._building import build, induced, listed_edges
 from tgraph.networkx.functions._shared import bunch, degrees, names, number, simple, structure
-from tgraph.networkx.functions.groups.clustering import support
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.registry import implements
+from tgraph.primitives.k_truss import truss_numbers
 
 KINDS = {"in": "in", "out": "out", "in+out": "both"}
 
@@ -119,20 +119,12 @@ def k_truss(G, k):
             "Input graph has self loops which is not permitted; Consider using "
             "G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    graph = G.structure
-    arc = torch.arange(graph.num_arcs)
-    while graph.num_arcs and bool((weak := support(graph) < k - 2).any()):
-        source, target = (end[~weak] for end in graph.to_edge_index())
-        arc = arc[~weak]
-        offset = torch.zeros(len(G) + 1, dtype=torch.int64)
-        offset[1:] = source.bincount(minlength=len(G)).cumsum(0)
-        graph = tg.Graph(offset, target, directed=False)
-    left = graph.out_degree > 0
-    number_of = left.cumsum(0) - 1
-    kept = torch.zeros(G.structure.num_arcs, dtype=torch.bool)
-    kept[arc] = True
+    kept = truss_numbers(G.structure) >= k
     source, target, listed = listed_edges(G)
     inside = kept[listed]
+    left = torch.zeros(len(G), dtype=torch.bool)
+    left[source[inside]] = left[target[inside]] = True
+    number_of = left.cumsum(0) - 1
     vertices = left.nonzero().flatten()
     tensors = G._tensors
     return build(

@@ -1,4 +1,4 @@
-"""Conversion from and to networkx: python -m bench.networkx [--edges 1000000] [--repeat 3]
+"""Conversion from and to networkx: python -m bench.networkx.conversions [--edges 1000000] [--repeat 3]
 
 Random graphs with a weight attribute, whose nodes are 0..n-1 or strings. Beside the conversion stand what it cannot go
 below, a walk over all neighbours in Python, and networkx's own conversion to scipy. What comes back is compared with

@@ -1,0 +1,79 @@
+"""Runs the comparison; see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import bench.networkx
+from bench.analytics import ROOT, integers
+from bench.machine import describe_machine
+from bench.networkx.given import KINDS
+from bench.networkx.picture import draw
+from bench.networkx.report import markdown, summary
+
+PACKAGES = ("tgraph", "networkx", "graphblas-algorithms", "nx-parallel", "torch", "scipy")
+
+
+def main() -> None:
+    arguments = parse()
+    results: dict[str, Any] = {
+        "date": datetime.date.today().isoformat(),
+        "machine": describe_machine(),
+        "versions": {name: version(name) for name in PACKAGES},
+        "limit": arguments.limit,
+        "cells": [],
+    }
+    for edges in arguments.edges:
+        for kind in KINDS:
+            results["cells"] += measured(kind, edges, arguments)
+        write(results, arguments.output)
+    print(summary(results["cells"]))
+
+
+def measured(kind: str, edges: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """The cells of a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder) / "cells.json"
+        options = [kind, str(edges), str(arguments.limit), arguments.functions, str(found)]
+        subprocess.run([sys.executable, "-m", "bench.networkx.worker", *options], cwd=ROOT, check=False)
+        return json.loads(found.read_text()) if found.is_file() else []
+
+
+def version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def write(results: dict[str, Any], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "networkx.json").write_text(json.dumps(results, indent=1))
+    (folder / "networkx.md").write_text(markdown(results))
+    draw(results["cells"], folder / "networkx.png")
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=bench.networkx.__doc__)
+    parser.add_argument("--edges", type=integers, default=[10**3, 10**5, 10**6, 10**7])
+    parser.add_argument("--functions", default="", help="names, with commas between")
+    parser.add_argument("--limit", type=float, default=100.0, help="seconds for a call")
+    parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--again", action="store_true", help="write tables and picture of the results that are there")
+    arguments = parser.parse_args()
+    if arguments.again:
+        write(json.loads((arguments.output / "networkx.json").read_text()), arguments.output)
+        sys.exit()
+    return arguments
+
+
+if __name__ == "__main__":
+    main()
