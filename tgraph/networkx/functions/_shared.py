@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,8 +39,16 @@ def number(G: Any, node: Any) -> int:
 
 
 def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
-    """The vertices of nodes, int64 [k]."""
-    return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
+    """The vertices of nodes, int64 [k]. Raises NetworkXError where one is none."""
+    nodes = list(nodes)
+    if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
+        found = np.array(nodes, dtype=np.int64)
+        if not len(found) or (found.min() >= 0 and found.max() < len(G.labels)):
+            return torch.from_numpy(found)
+    try:
+        return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
+    except KeyError:
+        return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
 
 
 def by_node(G: Any, values: Tensor) -> dict[Any, Any]:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.networkx.functions._shared import by_node, degrees, mask, names, number, structure
+from tgraph import algorithms
+from tgraph.networkx.functions._shared import by_node, degrees, mask, names, number, numbers, structure
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
@@ -92,6 +93,10 @@ made_of("single_source_shortest_path_length", cost="superlinear")("bipartite_clo
 @implements(cost="superlinear")
 def closeness_centrality(G, u=None, distance=None, wf_improved=True):
     n = len(G)
+    if distance is None:
+        if u is not None:
+            return algorithms.closeness(G.structure, [number(G, u)], wf_improved=wf_improved).item()
+        return by_node(G, algorithms.closeness(G.structure, wf_improved=wf_improved))
     found = {}
     for node in G if u is None else [u]:
         _, far = reached(G, number(G, node), distance, reverse=True)
@@ -107,6 +112,8 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
 @implements(cost="superlinear")
 def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
     targets = set(G.nbunch_iter(nbunch))
+    if sources is None and distance is None:
+        return dict(zip(targets, algorithms.harmonic(G.structure, numbers(G, targets)).tolist(), strict=True))
     if sources is None:
         found = {}
         for node in targets:

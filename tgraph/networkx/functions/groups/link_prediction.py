@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import networkx as nx
@@ -12,8 +12,9 @@ from torch import Tensor
 
 from tgraph import algorithms
 from tgraph.io.dicts import MISSING
-from tgraph.networkx.functions._shared import degrees, names, numbers
+from tgraph.networkx.functions._shared import degrees, names, numbers, simple
 from tgraph.networkx.registry import implements
+from tgraph.primitives.row_similarity import common_neighbors
 
 PAIRS_AT_ONCE = 1 << 15
 Score = Callable[[Tensor, Tensor], list[Any]]
@@ -21,13 +22,15 @@ Score = Callable[[Tensor, Tensor], list[Any]]
 
 def _predictions(G: Any, ebunch: Iterable[tuple[Any, Any]] | None, score: Score) -> Iterator[tuple[Any, Any, Any]]:
     """(u, v, score) for each pair, some at a time; of those that are no edges for None."""
-    if ebunch is not None:
-        ebunch = list(ebunch)
-        for pair in ebunch:
-            for node in pair:
-                if node not in G:
-                    raise nx.NodeNotFound(f"Node {node} not in G.")
-    return _in_batches(G, iter(nx.non_edges(G) if ebunch is None else ebunch), score)
+    if ebunch is None:
+        return _in_batches(G, iter(nx.non_edges(G)), score)
+    ebunch = list(ebunch)
+    try:
+        numbers(G, chain.from_iterable(ebunch))
+    except nx.NetworkXError:
+        missing = next(node for pair in ebunch for node in pair if node not in G)
+        raise nx.NodeNotFound(f"Node {missing} not in G.") from None
+    return _in_batches(G, iter(ebunch), score)
 
 
 def _in_batches(G: Any, pairs: Iterator[tuple[Any, Any]], score: Score) -> Iterator[tuple[Any, Any, Any]]:
@@ -62,7 +65,8 @@ def _others(G: Any, u: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _count(G: Any, u: Tensor, v: Tensor) -> Tensor:
-    return _others(G, u, v)[0].bincount(minlength=len(u))
+    """The common neighbours of the pairs (u, v) but u and v."""
+    return common_neighbors(simple(G), torch.stack((u, v), 1))
 
 
 def _sum(G: Any, values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> list[float]:
@@ -73,24 +77,33 @@ def _sum(G: Any, values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> li
 def jaccard_coefficient(G, ebunch=None):
     def score(u: Tensor, v: Tensor) -> list[Any]:
         degree = G.structure.out_degree
-        both = common(G, u, v)[0].bincount(minlength=len(u))
-        union = degree[u] + degree[v] - both
-        found = _count(G, u, v).tolist()
-        return [0 if size == 0 else count / size for count, size in zip(found, union.tolist(), strict=True)]
+        union = degree[u] + degree[v] - common_neighbors(G.structure, torch.stack((u, v), 1))
+        count = _count(G, u, v)
+        found = count.double() / union.clamp(min=1)
+        return found.tolist() if bool(union.all()) else _zero(found, union)
 
     return _predictions(G, ebunch, score)
 
 
+def _zero(values: Tensor, where: Tensor) -> list[Any]:
+    """The values, with the integer 0 for those without neighbours, as networkx has it."""
+    return [value if kept else 0 for value, kept in zip(values.tolist(), where.tolist(), strict=True)]
+
+
+def _weighed(G: Any, ebunch: Any, weight: Tensor) -> Iterator[tuple[Any, Any, Any]]:
+    """The weights of the common neighbours of each pair added."""
+    graph = simple(G)
+    return _predictions(G, ebunch, lambda u, v: common_neighbors(graph, torch.stack((u, v), 1), weight).tolist())
+
+
 @implements(cost="superlinear")
 def resource_allocation_index(G, ebunch=None):
-    weight = 1 / degrees(G).to(torch.float64)
-    return _predictions(G, ebunch, lambda u, v: _sum(G, weight, *_others(G, u, v), len(u)))
+    return _weighed(G, ebunch, 1 / degrees(G).to(torch.float64))
 
 
 @implements(cost="superlinear")
 def adamic_adar_index(G, ebunch=None):
-    weight = 1 / degrees(G).to(torch.float64).log()
-    return _predictions(G, ebunch, lambda u, v: _sum(G, weight, *_others(G, u, v), len(u)))
+    return _weighed(G, ebunch, 1 / degrees(G).to(torch.float64).log())
 
 
 @implements(cost="superlinear")
