@@ -118,6 +118,8 @@ def test_paths():
     assert (run.diameter(ring), run.radius(ring), len(run.eccentricity(ring))) == (2, 2, 3)
     assert len(run.center(ring)) == len(run.periphery(ring)) == 3
     assert next(run.all_pairs(GRAPH, range(3)))[1].shape == (3, n)
+    assert run.floyd_warshall(GRAPH)[0].shape == (n, n) and run.stoer_wagner(ring.to_undirected())[0] == 2
+    assert tg.primitives.all_pairs.shorten(torch.zeros(3, 3, dtype=torch.float64)) == -1
 
 
 def test_centralities():
@@ -132,6 +134,9 @@ def test_centralities():
     sums = torch.zeros(simple.num_arcs, dtype=torch.float64)
     assert len(tg.primitives.path_counts.add_along_arcs(simple, distance, counts, onward, sums)) == simple.num_arcs
     assert len(tg.primitives.multi_source.level_counts(simple, [0, 1])) == 2
+    ring = tg.generators.cycle(8)
+    found = (run.current_flow_closeness, run.information, run.current_flow_betweenness)
+    assert all(len(function(ring)) == 8 for function in found) and len(run.edge_current_flow_betweenness(ring)) == 16
     assert run.pagerank(simple, personalization=torch.ones(128, 2)).shape == (128, 2)
 
 
@@ -142,6 +147,7 @@ def test_similarity():
     found = (*found, run.resource_allocation, run.preferential_attachment)
     assert all(len(function(graph, pairs)) == 2 for function in found)
     assert run.most_similar(graph, 3)[0].shape == (graph.num_vertices, 3)
+    assert run.simrank(graph).shape == (128, 128) and len(run.approximate_simrank(graph, 0, epsilon=0.5)) == 128
     assert tg.multiply(graph, graph, mask=graph).num_arcs <= graph.num_arcs
 
 

@@ -3,6 +3,12 @@
 from tgraph.algorithms.centrality.approximate import approximate_betweenness
 from tgraph.algorithms.centrality.betweenness import betweenness
 from tgraph.algorithms.centrality.closeness import closeness, harmonic
+from tgraph.algorithms.centrality.current_flow import (
+    current_flow_betweenness,
+    current_flow_closeness,
+    edge_current_flow_betweenness,
+    information,
+)
 from tgraph.algorithms.centrality.degree import degree_centrality
 from tgraph.algorithms.centrality.edge_betweenness import edge_betweenness
 from tgraph.algorithms.centrality.eigenvector import Eigenvector, eigenvector
@@ -23,11 +29,15 @@ __all__ = [
     "approximate_betweenness",
     "betweenness",
     "closeness",
+    "current_flow_betweenness",
+    "current_flow_closeness",
     "degree_centrality",
     "edge_betweenness",
+    "edge_current_flow_betweenness",
     "eigenvector",
     "harmonic",
     "hits",
+    "information",
     "katz",
     "laplacian_centrality",
     "load",

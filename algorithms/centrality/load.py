@@ -3,8 +3,9 @@ evenly between the neighbours that are nearer to their target (Goh, Kahng and Ki
 
     load[v] = 1 + sum of load[w] / before[w]     over the out-neighbours w that v is before
 
-with before[w] the number of neighbours from which w is reached first: as betweenness, without counting paths, by the
-primitive `path_counts.count_paths`. O(n + m) for each source, O(n log n + m) over weights.
+with before[w] the number of neighbours from which w is reached first, or the source alone, where an arc from it is a
+shortest path: as betweenness, without counting paths, by the primitive `path_counts.count_paths`. O(n + m) for each
+source, O(n log n + m) over weights.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ def load(graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, **
     """Load centrality of every vertex, float64 [n].
 
     `weighted`, over the weights, as in `betweenness`. `normalized`, divide by the number of ordered pairs of the other
-    vertices. `options` go to `tgraph.run` for the searches. The values are those of networkx, except that a packet
-    that goes partly straight to its target is divided whatever the order of the neighbours.
+    vertices. `options` go to `tgraph.run` for the searches. The values are those of networkx.
 
     Raises ArgumentError for weights that are missing or not above zero.
     """

@@ -3,6 +3,7 @@
 from tgraph.algorithms.paths.all_pairs import all_pairs
 from tgraph.algorithms.paths.bellman_ford import bellman_ford, negative_cycle
 from tgraph.algorithms.paths.bfs import BFS, bfs
+from tgraph.algorithms.paths.floyd_warshall import floyd_warshall
 from tgraph.algorithms.paths.k_shortest_paths import k_shortest_paths
 from tgraph.algorithms.paths.predecessors import predecessors
 from tgraph.algorithms.paths.shortest_path import astar_path, shortest_path, shortest_path_length
@@ -17,6 +18,7 @@ __all__ = [
     "astar_path",
     "bellman_ford",
     "bfs",
+    "floyd_warshall",
     "k_shortest_paths",
     "negative_cycle",
     "predecessors",

@@ -8,9 +8,11 @@ from tgraph.algorithms.similarity.links import (
 )
 from tgraph.algorithms.similarity.measures import cosine, jaccard, overlap, sorensen
 from tgraph.algorithms.similarity.nearest import most_similar
+from tgraph.algorithms.similarity.simrank import approximate_simrank, simrank
 
 __all__ = [
     "adamic_adar",
+    "approximate_simrank",
     "common_neighbors",
     "cosine",
     "jaccard",
@@ -18,5 +20,6 @@ __all__ = [
     "overlap",
     "preferential_attachment",
     "resource_allocation",
+    "simrank",
     "sorensen",
 ]

@@ -132,6 +132,7 @@ NO_COMMAND = {
     "shortest_path_length": "path tells it",
     "maximum_flow_value": "flow tells it",
     "minimum_cut_value": "cut tells it",
+    "information": "another name of current-flow-closeness",
     "average_clustering": "clustering tells it",
     "k_core": "a part of what cores tells",
     "k_shell": "a part of what cores tells",

@@ -35,6 +35,24 @@ def similar_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:
     return pandas.DataFrame({**columns, "similarity": scores[there].numpy()})
 
 
+def matrix(graph: tg.Graph, similarity: Tensor) -> str:
+    """The most similar pairs of a matrix of similarities."""
+    return similar(graph, _best(similarity))
+
+
+def matrix_frame(graph: tg.Graph, similarity: Tensor) -> Any:
+    """A table with a row for each vertex and each of the ten most similar to it."""
+    return similar_frame(graph, _best(similarity))
+
+
+def _best(similarity: Tensor, count: int = 10) -> tuple[Tensor, Tensor]:
+    """The others of the highest scores above 0 for each vertex, and these, as `most_similar` has them."""
+    scores = similarity.clone().fill_diagonal_(0)
+    best, others = scores.sort(1, descending=True, stable=True)
+    best, others = best[:, :count], others[:, :count]
+    return others.masked_fill(best <= 0, -1), best
+
+
 def line(graph: tg.Graph, found: tuple[tg.Graph, Tensor]) -> str:
     """The size of a line graph."""
     return f"{found[0].num_vertices:,} edges, of which {found[0].num_edges:,} pairs share a vertex"

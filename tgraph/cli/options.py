@@ -116,5 +116,6 @@ OPTIONS: dict[str, Any] = {
     "resolution": Annotated[float, typer.Option(min=0, help="More favours smaller communities, less larger ones.")],
     "max_level": Annotated[int | None, typer.Option(min=1, help="The largest number of levels.")],
     "epsilon": Annotated[float, typer.Option(help="The error that nine in ten runs keep to.")],
+    "importance_factor": Annotated[float, typer.Option(min=0, max=1, help="What each further step counts.")],
     "strategy": Annotated[str, typer.Option(help="The order in which vertices take part.")],
 }

@@ -58,6 +58,38 @@ def cut_frame(graph: tg.Graph, found: tuple[float, Tensor]) -> Any:
     return graph.frame(source_side=found[1])
 
 
+def global_cut(graph: tg.Graph, found: tuple[float, Tensor]) -> str:
+    """The weight of a cut of the whole graph, and the size of its smaller side."""
+    value, side = found
+    return f"a cut of weight {value:,}, {int(side.sum()):,} of {graph.num_vertices:,} vertices on the one side"
+
+
+def global_cut_frame(graph: tg.Graph, found: tuple[float, Tensor]) -> Any:
+    """A table with a row for each vertex: its original id, and whether it is on that side."""
+    return graph.frame(side=found[1])
+
+
+def pairs(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> str:
+    """How many pairs of vertices have a path between them, and the longest of the shortest."""
+    distance = found[0]
+    reached = distance[distance < torch.inf]
+    farthest = f", the farthest at distance {reached.max().item():g}" if len(reached) else ""
+    return f"paths between {len(reached):,} of {distance.numel():,} pairs{farthest}"
+
+
+def pairs_frame(graph: tg.Graph, found: tuple[Tensor, Tensor]) -> Any:
+    """A table with a row for each pair that has a path: the original ids of its ends, its distance, and the id of the
+    vertex before the last, its own for a vertex and itself."""
+    import pandas
+
+    distance, before = (part.cpu() for part in found)
+    source, target = (distance < torch.inf).nonzero().unbind(1)
+    last = torch.where(source == target, source, before[source, target])
+    ids = graph.frame(distance=torch.zeros(graph.num_vertices))["vertex"].to_numpy()
+    ends = {name: ids[index.numpy()] for name, index in (("source", source), ("target", target), ("before", last))}
+    return pandas.DataFrame({**ends, "distance": distance[source, target].numpy()})
+
+
 def cycle(graph: tg.Graph, vertices: Tensor) -> str:
     """The vertices of a cycle of negative weight."""
     if not len(vertices):

@@ -4,6 +4,7 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 """
 
 from tgraph.primitives import (
+    all_pairs,
     attention,
     cliques,
     coloring,
@@ -36,6 +37,7 @@ from tgraph.primitives import (
 )
 
 __all__ = [
+    "all_pairs",
     "attention",
     "cliques",
     "coloring",

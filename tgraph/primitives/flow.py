@@ -1,4 +1,4 @@
-"""Maximum flow from one vertex to another."""
+"""Maximum flow from one vertex to another, and the minimum cut of a whole graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
+from tgraph.kernels.portable.flow import global_cut as operators
 from tgraph.primitives.shortest_paths import check_sums
+from tgraph.primitives.simple_graph import refuse_directed
 
 
 def max_flow(
@@ -61,3 +63,26 @@ def _check_capacities(graph: Graph) -> None:
         f"weights: {weights[position].item()} at position {position}, arc {u!r} -> {v!r}, is no capacity; "
         "capacities are not negative"
     )
+
+
+def global_cut(graph: Graph, *, weighted: bool = True) -> tuple[float, Tensor]:
+    """(value, side) of a minimum cut of an undirected graph: the weight of the edges between the two sides, and a mask
+    of the vertices of one that is not larger than the other, bool [n].
+
+    `weighted` takes graph.weights, otherwise, and without weights, every edge counts 1. Raises ArgumentError for a
+    directed graph, fewer than two vertices, and a weight that is negative or NaN.
+    """
+    refuse_directed(graph)
+    if graph.num_vertices < 2:
+        raise ArgumentError(f"graph: a cut has two sides, the graph {graph.num_vertices} vertices")
+    graph.ensure_valid()
+    graph = graph.decoded()
+    weights = graph.weights if weighted else None
+    if weights is not None:
+        _check_capacities(graph)
+    floating = weights is not None and weights.is_floating_point()
+    wide = None if weights is None else weights.detach().to(torch.float64)
+    value, side = operators.global_cut(graph.offset, graph.neighbors, wide)
+    if 2 * int(side.sum()) > graph.num_vertices:
+        side = ~side
+    return value if floating else int(value), side

@@ -24,7 +24,8 @@ def count_paths(
     weights if `weighted`, which are above zero, or in hops. counts[v] is the number of shortest paths to v, parallel
     arcs making one; onward[v] = (1 + dependency[v]) / counts[v], where the dependency is the part of the shortest paths
     to all other vertices that pass through v. With `even`, counts[v] is the number of neighbours before v, and what
-    reaches v goes back to them in equal parts, whatever the number of paths (load). Both are 0 where unreached.
+    reaches v goes back to them in equal parts, whatever the number of paths (load); where the source is one of them, it
+    is the only one. Both are 0 where unreached.
     `backend` names the kernels.
 
     Raises ArgumentError for distances that do not fit the graph.

@@ -65,11 +65,21 @@ def test_load(graph, normalized):
     )
 
 
-def test_load_over_weights():
-    graph = random_graph(60, 200, seed=4)
-    weights = (torch.rand(graph.num_arcs, dtype=torch.float64) * 1000).ceil()
-    graph = tg.Graph.from_csr(graph.offset, graph.neighbors, weights)
-    same(load(graph, weighted=True), list(nx.load_centrality(networkx_of(graph), weight="weight").values()))
+@settings(max_examples=40)
+@given(graphs(dtypes=(torch.int64, torch.float64), lowest=1, highest=3))
+def test_load_over_weights(graph):
+    """Weights that make many paths of one length, some of them of a single arc."""
+    lightest = tg.Graph.from_edges(*_once(graph), num_vertices=graph.num_vertices, directed=graph.directed, multi="min")
+    expected = list(nx.load_centrality(networkx_of(lightest), weight="weight").values())
+    for backend in ("auto", "portable"):
+        same(load(graph, weighted=True, backend=backend), expected)
+
+
+def _once(graph):
+    """The ends and weights of the edges, each once."""
+    source = torch.arange(graph.num_vertices).repeat_interleave(graph.out_degree)
+    kept = source <= graph.neighbors if not graph.directed else torch.ones_like(source, dtype=torch.bool)
+    return source[kept], graph.neighbors[kept], graph.weights[kept]
 
 
 @settings(max_examples=40)

@@ -103,4 +103,25 @@ COMMANDS = {
         report.column("subgraph"),
         ("normalized", "method"),
     ),
+    "current-flow-closeness": Algorithm(
+        algorithms.current_flow_closeness,
+        "Information centrality: the inverse of the resistances to every vertex.",
+        report.ranks,
+        report.column("closeness"),
+        ("weighted", "method"),
+    ),
+    "current-flow-betweenness": Algorithm(
+        algorithms.current_flow_betweenness,
+        "How much of the currents between all pairs flows through every vertex.",
+        report.ranks,
+        report.column("betweenness"),
+        ("weighted", "normalized", "method"),
+    ),
+    "edge-current-flow-betweenness": Algorithm(
+        algorithms.edge_current_flow_betweenness,
+        "How much of the currents between all pairs flows along every edge.",
+        edges.ranks,
+        edges.column("betweenness"),
+        ("weighted", "normalized", "method"),
+    ),
 }

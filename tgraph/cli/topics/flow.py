@@ -19,4 +19,10 @@ COMMANDS = {
         routes.cut_frame,
         ("source", "target"),
     ),
+    "global-cut": Algorithm(
+        algorithms.stoer_wagner,
+        "A minimum cut of the whole graph.",
+        routes.global_cut,
+        routes.global_cut_frame,
+    ),
 }

@@ -60,4 +60,10 @@ COMMANDS = {
         report.column("width"),
         ("source",),
     ),
+    "floyd-warshall": Algorithm(
+        algorithms.floyd_warshall,
+        "Shortest distances between all pairs of a small graph.",
+        routes.pairs,
+        routes.pairs_frame,
+    ),
 }

@@ -1,7 +1,7 @@
 """Similarity, as commands."""
 
 from tgraph import algorithms
-from tgraph.cli import mixing
+from tgraph.cli import mixing, report
 from tgraph.cli.command import Algorithm
 
 COMMANDS = {
@@ -11,5 +11,19 @@ COMMANDS = {
         mixing.similar,
         mixing.similar_frame,
         ("count", "measure", "new_links"),
+    ),
+    "simrank": Algorithm(
+        algorithms.simrank,
+        "SimRank of all pairs of a small graph: similar are those with similar neighbours.",
+        mixing.matrix,
+        mixing.matrix_frame,
+        ("importance_factor", "max_iterations", "tol", "weighted"),
+    ),
+    "approximate-simrank": Algorithm(
+        algorithms.approximate_simrank,
+        "SimRank of every vertex to one, off by no more than epsilon.",
+        report.ranks,
+        report.column("similarity"),
+        ("source", "importance_factor", "epsilon", "seed"),
     ),
 }

@@ -52,6 +52,7 @@ from tgraph.kernels.native.components.union_find import join, outside
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.dicts import dicts
+from tgraph.kernels.native.flow import global_cut
 from tgraph.kernels.native.flow import max_flow as flows
 from tgraph.kernels.native.flow.max_flow import max_flow
 from tgraph.kernels.native.geometry import repulsion
@@ -59,7 +60,7 @@ from tgraph.kernels.native.linear import gauss_seidel, linear
 from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
 from tgraph.kernels.native.matching import matching
-from tgraph.kernels.native.paths import search, shortest_paths
+from tgraph.kernels.native.paths import floyd_warshall, search, shortest_paths
 from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
@@ -189,6 +190,7 @@ for _module in (
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
+    *(floyd_warshall, global_cut),
     dicts,
     blocks,
     *(cliques, peeling),

@@ -84,6 +84,8 @@ NB_MODULE(_native, module) {
     tgraph::bind_bellman_ford(module);
     tgraph::bind_k_shortest(module);
     tgraph::bind_max_flow(module);
+    tgraph::bind_global_cut(module);
+    tgraph::bind_floyd_warshall(module);
     tgraph::bind_depth_first(module);
     tgraph::bind_search(module);
     tgraph::bind_weighted_search(module);

@@ -97,28 +97,34 @@ TGRAPH_INLINE void each_tight(const Lengths<Neighbor, Distance>& arcs, int64_t r
     }
 }
 
-// counts[v] : the shortest paths to v; with `even`, the arcs in which they end. onward[v] : (1 + what flows back to v)
-// / counts[v]. Vertices that are not reached keep 0.
+// counts[v] : the shortest paths to v; with `even`, the vertices before v, or 1 where the source is one, from which it is
+// reached alone then. onward[v] : (1 + what flows back to v) / counts[v]. Vertices that are not reached keep 0.
 template <class Neighbor, class Distance>
 void trace(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, Distance>& in,
-           const std::vector<Neighbor>& order, const Distance* distance, bool even, double* counts, double* onward) {
+           const std::vector<Neighbor>& order, const Distance* distance, int64_t n, bool even, double* counts,
+           double* onward) {
     if (order.empty()) return;
-    counts[order[0]] = 1;
+    const Neighbor source = order[0];
+    std::vector<bool> straight(even ? n : 0);
+    counts[source] = 1;
     for (std::size_t i = 1; i < order.size(); ++i) {
         const int64_t v = order[i];
         const Distance here = distance[v];
         double sum = 0;
         each_tight(in, v,
                    [=](Neighbor u, Distance length) { return is_reached(distance[u]) && distance[u] + length == here; },
-                   [&](Neighbor u) { sum += even ? 1 : counts[u]; });
-        counts[v] = sum;
+                   [&](Neighbor u) {
+                       sum += even ? 1 : counts[u];
+                       if (even && u == source) straight[v] = true;
+                   });
+        counts[v] = even && straight[v] ? 1 : sum;
     }
     for (std::size_t i = order.size(); i-- > 0;) {
         const int64_t v = order[i];
         const Distance here = distance[v];
         double sum = even ? 1 : 1 / counts[v];
         each_tight(out, v, [=](Neighbor w, Distance length) { return here + length == distance[w]; },
-                   [&](Neighbor w) { sum += onward[w]; });
+                   [&](Neighbor w) { sum += even && v != source && straight[w] ? 0 : onward[w]; });
         onward[v] = even ? sum / counts[v] : sum;
     }
 }
@@ -137,7 +143,7 @@ void count_paths(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weight
     for_each_chunk(searches, threads, [&](int64_t search, int rank) {
         const Distance* from = distance.data() + search * n;
         sorters[rank].sort(from, n);
-        trace(out, in, sorters[rank].order, from, even, counts.data() + search * n, onward.data() + search * n);
+        trace(out, in, sorters[rank].order, from, n, even, counts.data() + search * n, onward.data() + search * n);
     });
 }
 

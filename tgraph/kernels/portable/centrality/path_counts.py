@@ -21,6 +21,10 @@ def count_paths(graph: Graph, distance: Tensor, weighted: bool, even: bool) -> t
         if torch.equal(longer, hops) or rounds > graph.num_vertices:
             break
         hops, rounds = longer, rounds + 1
+    if even:  # where the source is before a vertex, no other is
+        at_source = (distance == 0).index_select(1, source)
+        straight = torch.zeros_like(distance).index_add_(1, target, (first & at_source).to(distance.dtype)) > 0
+        first = first & (at_source | ~straight.index_select(1, target))
     along, start = first.to(torch.float64), (distance == 0).to(torch.float64)
     counts = start.index_add(1, target, along) if even else start
     for _ in range(0 if even else rounds):

@@ -1,0 +1,93 @@
+"""What centralities by electric current share: the graph as a network of resistors, and its potentials.
+
+A current of one in at a vertex u, spread evenly over all vertices out, gives the potentials x with L x = e_u - 1 / n,
+where L is the Laplacian: sums of conductances on its diagonal, less the conductance of each edge. Those of mean 0 are
+column u of the pseudo-inverse of L.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+
+DENSE = 3000  # vertices up to which the pseudo-inverse is computed
+AT_ONCE = 1 << 22  # values of the potentials of a group
+
+
+def network(graph: tg.Graph, weighted: bool) -> tg.Graph:
+    """The simple graph with its conductances, float64: weights, those of parallel edges added, or the number of these.
+
+    Raises ArgumentError for a directed graph, one that is not connected, and weights that are not above zero.
+    """
+    tg.primitives.simple_graph.refuse_directed(graph)
+    arcs = graph.decoded()
+    if weighted and arcs.weights is None:
+        raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False")
+    if weighted and graph.num_arcs and not (graph.weight_range[0] > 0 and graph.weight_range[1] < torch.inf):
+        raise tg.errors.ArgumentError(
+            f"weights: conductances are finite and above zero, these range from {graph.weight_range[0]} to "
+            f"{graph.weight_range[1]}; drop such edges or replace their weights"
+        )
+    one = torch.ones(graph.num_arcs, dtype=torch.float64, device=graph.device)
+    weights = arcs.weights.detach().to(torch.float64) if weighted and arcs.weights is not None else one
+    held = tg.Graph.from_csr(arcs.offset, arcs.neighbors, weights, directed=False)
+    label = tg.algorithms.wcc(graph)
+    apart = (label != 0).nonzero()
+    if len(apart):
+        raise tg.errors.ArgumentError(
+            f"graph: it is not connected, no current flows between vertices 0 and {int(apart[0])}; take a component "
+            "by induced_subgraph(graph, (wcc(graph) == 0).nonzero().flatten())"
+        )
+    return tg.primitives.simple_graph.simple(held, "sum")
+
+
+def pseudo_inverse(net: tg.Graph) -> Tensor:
+    """The pseudo-inverse of the Laplacian, float64 [n, n], by (L + J)^-1 - J, where all entries of J are 1 / n."""
+    n = net.num_vertices
+    assert net.weights is not None
+    source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
+    matrix = torch.full((n, n), 1 / max(n, 1), dtype=torch.float64, device=net.device)
+    matrix.index_put_((source, net.neighbors.to(torch.int64)), -net.weights, accumulate=True)
+    matrix.diagonal().add_(conductance(net))
+    return torch.cholesky_inverse(torch.linalg.cholesky(matrix)).sub_(1 / max(n, 1))
+
+
+def conductance(net: tg.Graph) -> Tensor:
+    """The sum of the conductances at each vertex, [n]."""
+    one = torch.ones(net.num_vertices, dtype=torch.float64, device=net.device)
+    return tg.aggregate(net, one, "sum", edge="mul")
+
+
+def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
+    """The potentials [n, k] of mean 0 for k currents that go in and out, [n, k], by conjugate gradients.
+
+    Each is divided by the conductance at its vertex first (Jacobi's preconditioner); a step is one pass over the arcs
+    for all k. It ends where what is left of each current is at most `tol` of it, in norm.
+    """
+    degree = conductance(net)[:, None]
+    left = current - current.mean(0)
+    x = torch.zeros_like(left)
+    wanted = tol * torch.linalg.vector_norm(left, dim=0)
+    step = left / degree
+    energy = (left * step).sum(0)
+    direction = step
+    for _ in range(10 * net.num_vertices + 10):
+        if bool((torch.linalg.vector_norm(left, dim=0) <= wanted).all()):
+            break
+        flow = degree * direction - tg.aggregate(net, direction, "sum", edge="mul")
+        length = energy / (direction * flow).sum(0).clamp(min=1e-300)
+        x += length * direction
+        left = left - length * flow
+        step = left / degree
+        energy, before = (left * step).sum(0), energy
+        direction = step + energy / before.clamp(min=1e-300) * direction
+    return x - x.mean(0)
+
+
+def use_dense(net: tg.Graph, method: str) -> bool:
+    """Whether `method`, "dense", "cg" or "auto", asks for the pseudo-inverse. Raises ArgumentError for another."""
+    if method not in ("auto", "dense", "cg"):
+        raise tg.errors.ArgumentError(f"method: {method!r} is not one of 'auto', 'dense', 'cg'")
+    return method == "dense" or (method == "auto" and net.num_vertices <= DENSE)

@@ -1,0 +1,121 @@
+"""Centralities by electric current, which takes all paths, the shorter ones more than the longer (Brandes and
+Fleischer, "Centrality measures based on current flow", STACS 2005). Edges are resistors; with C the pseudo-inverse of
+the Laplacian, which gives the potentials of currents:
+
+    closeness[v]   = 1 / (sum of C[v, v] + C[w, w] - 2 C[v, w] over w)  = 1 / (n C[v, v] + trace(C)),
+
+the inverse of the resistances between v and all others, known as information centrality (Stephenson and Zelen 1989),
+and
+
+    betweenness[v] = the current through v, with one flowing from s to t, over all pairs s, t of other vertices
+                   (Newman, "A measure of betweenness centrality based on random walks", 2005).
+
+The current of an edge for the pair s, t is the difference of its currents for s and for t, so that those of one edge
+are sorted, and a difference is counted as often as it lies between two. C is computed, O(n^3), or, for larger graphs,
+its columns and those of the edges by conjugate gradients, O(n m) and O(m^2) for each of their steps.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.centrality._laplacian import AT_ONCE, network, potentials, pseudo_inverse, use_dense
+
+
+def current_flow_closeness(
+    graph: tg.Graph, *, weighted: bool = False, method: str = "auto", tol: float = 1e-10
+) -> Tensor:
+    """The inverse of the sum of the resistances between each vertex and all others, float64 [n].
+
+    For connected undirected graphs. `weighted`, the conductance of an edge is its weight, otherwise 1; those of
+    parallel edges add. `method`: "dense" inverts the Laplacian, "cg" solves by conjugate gradients up to the relative
+    error `tol`, which takes the memory of some columns, and "auto" is dense up to 3000 vertices. The values are those
+    of networkx. Raises ArgumentError for a graph that is directed or not connected, weights that are not above zero,
+    and another method.
+    """
+    net = network(graph, weighted)
+    n = net.num_vertices
+    if n < 2:
+        return torch.zeros(n, dtype=torch.float64, device=graph.device)
+    if use_dense(net, method):
+        own = pseudo_inverse(net).diagonal()
+    else:
+        found = []
+        for group in torch.arange(n, device=graph.device).split(max(1, AT_ONCE // n)):
+            column = torch.arange(len(group), device=graph.device)
+            current = torch.zeros((n, len(group)), dtype=torch.float64, device=graph.device)
+            current[group, column] = 1
+            found.append(potentials(net, current, tol)[group, column])
+        own = torch.cat(found)
+    return 1 / (n * own + own.sum())
+
+
+def information(graph: tg.Graph, *, weighted: bool = False, method: str = "auto", tol: float = 1e-10) -> Tensor:
+    """Information centrality of every vertex, float64 [n]: another name of `current_flow_closeness`, whose parameters
+    are explained in `current_flow_closeness`."""
+    return current_flow_closeness(graph, weighted=weighted, method=method, tol=tol)
+
+
+def current_flow_betweenness(
+    graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, method: str = "auto", tol: float = 1e-10
+) -> Tensor:
+    """How much of a current between two others flows through each vertex, summed over all pairs, float64 [n].
+
+    `normalized`, divide by the number of pairs of other vertices. `weighted`, `method`, `tol` and errors are those of
+    `current_flow_closeness`. The values are those of networkx.
+    """
+    net = network(graph, weighted)
+    n = net.num_vertices
+    if n < 3:
+        return torch.zeros(n, dtype=torch.float64, device=graph.device)
+    source, target, carried = _carried(net, method, tol)
+    ends = torch.zeros(n, dtype=torch.float64, device=graph.device)
+    through = ends.index_add(0, source, carried).index_add(0, target, carried)
+    total = (through - (n - 1)) / 2  # what flows in or out at the ends of a pair, one for each, is not through them
+    return total.mul_(2 / ((n - 1) * (n - 2))) if normalized else total
+
+
+def edge_current_flow_betweenness(
+    graph: tg.Graph, *, weighted: bool = False, normalized: bool = True, method: str = "auto", tol: float = 1e-10
+) -> Tensor:
+    """How much of a current between two vertices flows along each edge, summed over all pairs, float64 [m], the same
+    for both arcs of an edge; parallel edges have the value of all of them.
+
+    `normalized`, divide by (n - 1) * (n - 2), twice the number of pairs of other vertices, as networkx does, or else by
+    2. `weighted`, `method`, `tol` and errors are those of `current_flow_closeness`.
+    """
+    net = network(graph, weighted)
+    n, arcs = net.num_vertices, graph.decoded()
+    if n < 2:
+        return torch.zeros(graph.num_arcs, dtype=torch.float64, device=graph.device)
+    source, target, carried = _carried(net, method, tol)
+    row = torch.arange(n, device=graph.device).repeat_interleave(arcs.out_degree)
+    other = arcs.neighbors.to(torch.int64)
+    key, wanted = source * n + target, torch.minimum(row, other) * n + torch.maximum(row, other)
+    place = torch.searchsorted(key, wanted).clamp(max=max(len(key) - 1, 0))
+    found = carried[place] if len(key) else torch.zeros_like(wanted, dtype=torch.float64)
+    return found.masked_fill_(row == other, 0) / ((n - 1) * (n - 2) if normalized and n > 2 else 2)
+
+
+def _carried(net: tg.Graph, method: str, tol: float) -> tuple[Tensor, Tensor, Tensor]:
+    """(source, target, what each edge carries in all pairs s < t), [k] for k edges by their smaller and larger end."""
+    n = net.num_vertices
+    assert net.weights is not None
+    source = torch.arange(n, device=net.device).repeat_interleave(net.out_degree)
+    once = (source < net.neighbors).nonzero().flatten()
+    source, target, conductance = source[once], net.neighbors[once].to(torch.int64), net.weights[once]
+    inverse = pseudo_inverse(net) if use_dense(net, method) else None
+    between = 2 * torch.arange(n, device=net.device, dtype=torch.float64) - (n - 1)
+    parts = []
+    for some in torch.arange(len(once), device=net.device).split(max(1, AT_ONCE // n)):
+        if inverse is not None:
+            drop = inverse[source[some]] - inverse[target[some]]
+        else:
+            column = torch.arange(len(some), device=net.device)
+            current = torch.zeros((n, len(some)), dtype=torch.float64, device=net.device)
+            current[source[some], column], current[target[some], column] = 1, -1
+            drop = potentials(net, current, tol).T
+        parts.append(drop.sort(1)[0] @ between * conductance[some])
+    return source, target, torch.cat(parts) if parts else conductance

@@ -1,0 +1,56 @@
+"""Shortest paths between all pairs of a small or dense graph (Floyd, CACM 1962; Warshall, J. ACM 1962):
+
+    distance[i, j] = min(distance[i, j], distance[i, k] + distance[k, j])     for each vertex k in turn
+
+on a matrix of n * n distances, by blocks of vertices that stay in the cache. O(n^3) whatever the number of arcs, and
+weights may be negative; `all_pairs` searches from each vertex, which is faster on sparse graphs, and needs no matrix.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.algorithms.paths.bellman_ford import potentials
+
+
+def floyd_warshall(
+    graph: tg.Graph, *, weighted: bool = True, predecessors: bool = True
+) -> tuple[Tensor, Tensor | None]:
+    """(distance, predecessor) of all pairs of vertices: float64 [n, n] with inf where there is no path, and the vertex
+    before the last on a shortest path, int64 [n, n], -1 where there is none and on the diagonal.
+
+    `weighted`, over graph.weights, which may be negative; otherwise, and without weights, in hops. Without
+    `predecessors` the second is None, at half of the time.
+    Raises NegativeCycleError, whose `cycle` holds the vertices, and ArgumentError for a weight that is NaN.
+    """
+    graph, n = graph.decoded(), graph.num_vertices
+    source = torch.arange(n, device=graph.device).repeat_interleave(graph.out_degree)
+    target = graph.neighbors.to(torch.int64)
+    length = torch.ones(len(target), dtype=torch.float64, device=graph.device)
+    if weighted and graph.weights is not None:
+        length = graph.weights.detach().to(torch.float64)
+        _check(graph, length)
+    distance = torch.full((n * n,), torch.inf, dtype=torch.float64, device=graph.device)
+    distance.scatter_reduce_(0, source * n + target, length, "amin")
+    before = None
+    if predecessors:
+        before = torch.full((n * n,), -1, device=graph.device)
+        before[source * n + target] = source
+        before = before.view(n, n).fill_diagonal_(-1)
+    distance = distance.view(n, n)
+    diagonal = distance.diagonal()
+    diagonal.copy_(diagonal.clamp(max=0))  # a self-loop of negative weight is a cycle
+    if tg.primitives.all_pairs.shorten(distance, before) >= 0:
+        potentials(graph)  # raises it, with the cycle
+    return distance, before
+
+
+def _check(graph: tg.Graph, length: Tensor) -> None:
+    missing = length.isnan().nonzero()
+    if len(missing):
+        u, v = graph.arc(int(missing[0]))
+        raise tg.errors.ArgumentError(
+            f"weights: NaN at position {int(missing[0])}, arc {u!r} -> {v!r}, is no length; use weights.nan_to_num()"
+        )

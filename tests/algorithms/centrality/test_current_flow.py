@@ -1,0 +1,86 @@
+"""Centralities by electric current against networkx."""
+
+import networkx as nx
+import pytest
+import torch
+from hypothesis import given, settings
+from strategies import arcs, graphs, on_threads, random_graph
+
+import tgraph as tg
+from tgraph.algorithms import (
+    current_flow_betweenness,
+    current_flow_closeness,
+    edge_current_flow_betweenness,
+    information,
+    wcc,
+)
+from tgraph.errors import ArgumentError
+
+
+def connected(graph):
+    """The component of vertex 0."""
+    return tg.algorithms.induced_subgraph(graph, (wcc(graph) == 0).nonzero().flatten())
+
+
+def twin(graph, weighted):
+    """Without self-loops, parallel edges added."""
+    G = nx.Graph()
+    G.add_nodes_from(range(graph.num_vertices))
+    for u, v, w in arcs(graph):
+        if u < v:
+            G.add_edge(u, v, weight=G.get_edge_data(u, v, {"weight": 0})["weight"] + (w if weighted else 1))
+    return G
+
+
+def check(graph, weighted, method="auto"):
+    G, options = twin(graph, weighted), {"weighted": weighted, "method": method}
+    expected = nx.current_flow_closeness_centrality(G, weight="weight")
+    for function in (current_flow_closeness, information):
+        assert function(graph, **options).tolist() == pytest.approx([expected[v] for v in G])
+    for normalized in (True, False):
+        expected = nx.current_flow_betweenness_centrality(G, weight="weight", normalized=normalized)
+        found = current_flow_betweenness(graph, normalized=normalized, **options)
+        assert found.tolist() == pytest.approx([expected[v] for v in G], abs=1e-7)
+        expected = nx.edge_current_flow_betweenness_centrality(G, weight="weight", normalized=normalized)
+        expected |= {(v, u): value for (u, v), value in expected.items()}
+        found = edge_current_flow_betweenness(graph, normalized=normalized, **options).tolist()
+        assert found == pytest.approx([expected.get((u, v), 0) for u, v, _ in arcs(graph)], abs=1e-7)
+
+
+@settings(max_examples=30)
+@given(graphs(min_vertices=3, directed=False, dtypes=(None, torch.int32, torch.float64), lowest=1))
+def test_values_are_those_of_networkx(graph):
+    graph = connected(graph)
+    if graph.num_vertices > 2:
+        check(graph, graph.weights is not None)
+        check(graph, False, "cg")
+
+
+@pytest.mark.parametrize("method", ["dense", "cg"])
+def test_a_larger_graph(method, monkeypatch):
+    monkeypatch.setattr("tgraph.algorithms.centrality.current_flow.AT_ONCE", 1000)
+    graph = connected(random_graph(60, 160, seed=2, directed=False, dtype=torch.float32))
+    check(graph, True, method)
+    one, *others = on_threads(lambda: current_flow_betweenness(graph, method=method))
+    assert all(torch.equal(one, other) for other in others)
+    assert torch.equal(one, current_flow_betweenness(graph.to_format("sell"), method=method))
+
+
+def test_small_graphs_and_arguments():
+    one = tg.Graph.from_edges([], [], num_vertices=1, directed=False)
+    pair = tg.Graph.from_edges([0, 0], [1, 1], directed=False)
+    assert current_flow_closeness(one).tolist() == current_flow_betweenness(one).tolist() == [0]
+    assert current_flow_closeness(pair).tolist() == pytest.approx([2, 2])
+    assert current_flow_betweenness(pair).tolist() == [0, 0]
+    assert edge_current_flow_betweenness(one).tolist() == []
+    assert len(current_flow_closeness(tg.Graph.from_edges([], [], directed=False))) == 0
+    with pytest.raises(ArgumentError, match="no current flows between vertices 0 and 1"):
+        current_flow_closeness(tg.Graph.from_edges([0], [2], directed=False))
+    with pytest.raises(ArgumentError, match="to_undirected"):
+        information(tg.Graph.from_edges([0], [1]))
+    with pytest.raises(ArgumentError, match="weighted: the graph has no weights"):
+        current_flow_betweenness(pair, weighted=True)
+    with pytest.raises(ArgumentError, match="finite and above zero, these range from 0"):
+        current_flow_betweenness(tg.Graph.from_edges([0], [1], [0.0], directed=False), weighted=True)
+    with pytest.raises(ArgumentError, match="method: 'lu'"):
+        current_flow_closeness(pair, method="lu")
