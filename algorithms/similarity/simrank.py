@@ -54,8 +54,10 @@ def simrank(
             return similarity
     residual = float((similarity - before).abs().max()) if n else 0.0
     raise tg.errors.NotConvergedError(
-        f"max_iterations: values still change by {residual:.3g} after {max_iterations}, the tolerance is {tol:g}; allow
-        " "more, or take a smaller importance_factor", tg.Run(similarity, max_iterations, False, residual), residual,
+        f"max_iterations: values still change by {residual:.3g} after {max_iterations}, the tolerance is {tol:g}; "
+        "allow more, or take a smaller importance_factor",
+        tg.Run(similarity, max_iterations, False, residual),
+        residual,
     )
 
 

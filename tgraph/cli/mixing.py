@@ -48,7 +48,7 @@ def matrix_frame(graph: tg.Graph, similarity: Tensor) -> Any:
 def _best(similarity: Tensor, count: int = 10) -> tuple[Tensor, Tensor]:
     """The others of the highest scores above 0 for each vertex, and these, as `most_similar` has them."""
     scores = similarity.clone().fill_diagonal_(0)
-    best, others = scores.sort(1, descending=True, stable=True)
+    best, others = scores.sort(stable=True, dim=1, descending=True)
     best, others = best[:, :count], others[:, :count]
     return others.masked_fill(best <= 0, -1), best
 

@@ -97,8 +97,8 @@ TGRAPH_INLINE void each_tight(const Lengths<Neighbor, Distance>& arcs, int64_t r
     }
 }
 
-// counts[v] : the shortest paths to v; with `even`, the vertices before v, or 1 where the source is one, from which it is
-// reached alone then. onward[v] : (1 + what flows back to v) / counts[v]. Vertices that are not reached keep 0.
+// counts[v] : the shortest paths to v; with `even`, the vertices before v, or 1 where the source is one, from which it
+// is reached alone then. onward[v] : (1 + what flows back to v) / counts[v]. Vertices that are not reached keep 0.
 template <class Neighbor, class Distance>
 void trace(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, Distance>& in,
            const std::vector<Neighbor>& order, const Distance* distance, int64_t n, bool even, double* counts,

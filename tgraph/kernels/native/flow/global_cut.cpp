@@ -1,9 +1,9 @@
-// The minimum cut of an undirected graph, by contraction (Nagamochi, Ono and Ibaraki, "Implementing an efficient minimum
-// cut algorithm", 1994, on the scans of Stoer and Wagner, "A simple min-cut algorithm", J. ACM 1997).
+// The minimum cut of an undirected graph, by contraction (Nagamochi, Ono and Ibaraki, "Implementing an efficient
+// minimum cut algorithm", 1994, on the scans of Stoer and Wagner, "A simple min-cut algorithm", J. ACM 1997).
 //
 // Vertices are scanned by how much joins them to those scanned before. An edge whose end is joined by as much as the
-// best cut known, when it is seen, is in no better cut, and its ends become one vertex. Each scan finds at least one such
-// edge, and most graphs are down to a vertex after a few.
+// best cut known, when it is seen, is in no better cut, and its ends become one vertex. Each scan finds at least one
+// such edge, and most graphs are down to a vertex after a few.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
