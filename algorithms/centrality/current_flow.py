@@ -53,8 +53,10 @@ def current_flow_closeness(
 
 
 def information(graph: tg.Graph, *, weighted: bool = False, method: str = "auto", tol: float = 1e-10) -> Tensor:
-    """Information centrality of every vertex, float64 [n]: another name of `current_flow_closeness`, whose parameters
-    are explained in `current_flow_closeness`."""
+    """Information centrality of every vertex, float64 [n]: another name of `current_flow_closeness`.
+
+    Parameters are those of `current_flow_closeness`.
+    """
     return current_flow_closeness(graph, weighted=weighted, method=method, tol=tol)
 
 
