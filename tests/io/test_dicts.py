@@ -46,12 +46,57 @@ def test_compiled_as_in_python(dicts, data):
         ("dict_keys", dicts, index, len(index), len(keys)),
         ("dict_keys", dicts, None, 6, len(keys)),
         ("dict_values", dicts, None, len(keys)),
+        ("dict_lengths", dicts),
+        ("are_numbered", dicts),
+        ("dicts_of_rows", *written(dicts, index)),
         ("dict_values", dicts, taken, int(taken.sum())),
         *(("dict_column", dicts, name) for name in (0, "a", (0,), True)),
     ]
     for name, *arguments in calls:
         found, expected = (comparable(outcome(backend, name, *arguments)) for backend in ("native", "portable"))
         assert found == expected
+
+
+def written(dicts, index):
+    """The arguments that give these dicts again."""
+    ends = torch.tensor([0, *map(len, dicts)]).cumsum(0)
+    key_of = [index[key] for each in dicts for key in each]
+    values = [value for each in dicts for value in each.values()]
+    return ends, list(index), torch.tensor(key_of, dtype=torch.int32), values[::-1], torch.arange(len(values)).flip(0)
+
+
+@given(dicts=st.lists(st.dictionaries(KEYS, VALUES, max_size=9), max_size=6))
+def test_dicts_of_rows(dicts):
+    index = {key: place for place, key in enumerate(dict.fromkeys(key for each in dicts for key in each))}
+    for backend in ("native", "portable"):
+        found = outcome(backend, "dicts_of_rows", *written(dicts, index))
+        assert comparable([list(each.items()) for each in found]) == comparable([list(each.items()) for each in dicts])
+
+
+@given(rows=st.lists(st.dictionaries(KEYS, st.dictionaries(KEYS, VALUES, max_size=3), max_size=3)), data=st.data())
+def test_columns_of_entries(rows, data):
+    count = sum(map(len, rows))
+    taken = data.draw(st.none() | st.lists(st.booleans(), min_size=count, max_size=count))
+    taken = None if taken is None else torch.tensor(taken, dtype=torch.bool)
+    for name in (0, "a", (0,), True):
+        arguments = rows, taken, count if taken is None else int(taken.sum()), name
+        found, expected = (comparable(outcome(each, "entry_column", *arguments)) for each in ("native", "portable"))
+        assert found == expected
+
+
+def test_keys_that_equal_others(run):
+    """A neighbour need not be the very object that the node is."""
+    names = ["node" + str(i) for i in range(300)]
+    index = {name: place for place, name in enumerate(names)}
+    rows = [{"".join(list(name)): 0} for name in names] + [{name: 0} for name in names]
+    assert run("dict_keys", rows, index, 300, 600).tolist() == [*range(300), *range(300)]
+    assert run("dict_keys", [{1.0: 0}, {True: 0}], {1: 0}, 1, 2).tolist() == [0, 0]
+
+
+def test_numbered(run):
+    assert run("are_numbered", [{}, {0: 1}, {0: 1, 1: 1}]) and run("are_numbered", [])
+    for other in ({1: 1}, {1: 1, 0: 1}, {False: 1}, {"a": 1}, {2**70: 1}, {0.0: 1}):
+        assert not run("are_numbered", [{0: 1}, other])
 
 
 def test_keys(run):
@@ -106,3 +151,13 @@ def test_dicts_of_columns():
     columns = {"w": Column(torch.tensor([1, 2])), "v": Column(torch.tensor([0.5, 0]), torch.tensor([True, False]))}
     assert dicts_of(columns, 2) == [{"w": 1, "v": 0.5}, {"w": 2}] and dicts_of({}, 2) == [{}, {}]
     assert dicts_of({"w": columns["w"]}, 1, np.array([1])) == [{"w": 2}]
+
+
+def test_dicts_of_other_classes(run):
+    """A class of dicts may tell other entries than its table holds."""
+    kind = type("Kind", (dict,), {})
+    rows = [{"a": {"w": 1}}, kind(b={"w": 2})]
+    assert run("dict_keys", rows, {"a": 0, "b": 1}, 2, 2).tolist() == [0, 1]
+    assert run("dict_values", rows, None, 2) == [{"w": 1}, {"w": 2}] and run("dict_lengths", rows).tolist() == [1, 1]
+    assert run("entry_column", rows, None, 2, "w")[0].tolist() == [1, 2] and not run("are_numbered", rows)
+    assert run("entry_column", [{"a": {"w": 1}, "b": kind(w=2)}], None, 2, "w")[0].tolist() == [1, 2]

@@ -11,7 +11,7 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, compress, islice
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from torch import Tensor
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.io.columns import Column, columns_of, dicts_of
-from tgraph.io.dicts import dict_keys, dict_values, objects
+from tgraph.io.dicts import are_numbered, dict_keys, dict_lengths, dict_values, dicts_of_rows, entry_column, objects
 
 if TYPE_CHECKING:
     import networkx
@@ -87,23 +87,19 @@ def _read_rows(
     rows: list[Any], index: dict[Any, int] | None, multigraph: bool
 ) -> tuple[Tensor, Tensor, list[Any] | None]:
     """(offset, neighbors, the dicts by key of a multigraph for each pair of nodes), in the order of the dicts."""
-    degree = _lengths(rows)
+    degree = dict_lengths(rows)
     count = int(degree.sum())
     neighbors = dict_keys(rows, index, len(rows), count)
     pairs = None
     if multigraph:
         pairs = dict_values(rows, None, count)
-        multiplicity = _lengths(pairs)
+        multiplicity = dict_lengths(pairs)
         row = torch.arange(len(rows)).repeat_interleave(degree)
         degree = torch.zeros_like(degree).index_add_(0, row, multiplicity)
         neighbors = neighbors.repeat_interleave(multiplicity)
     offset = torch.zeros(len(rows) + 1, dtype=torch.int64)
     torch.cumsum(degree, 0, out=offset[1:])
     return offset, neighbors, pairs
-
-
-def _lengths(dicts: list[Any]) -> Tensor:
-    return torch.from_numpy(np.fromiter(map(len, dicts), np.int64, len(dicts)))
 
 
 def _ascending(offset: Tensor, neighbors: Tensor, directed: bool) -> tuple[Graph, Tensor | None, Tensor]:
@@ -140,19 +136,22 @@ def _read_edges(
 ) -> tuple[dict[Any, Column], np.ndarray | None]:
     """The columns of the edges, those `taken` of the arcs, in the order of the dicts; their keys in a multigraph."""
     if pairs is None:
-        if names is not None and not names:
-            return {}, None
-        count = int((_lengths(rows) if taken is None else taken).sum())
-        return columns_of(dict_values(rows, taken, count), names), None
-    multiplicity = _lengths(pairs)
+        count = int((dict_lengths(rows) if taken is None else taken).sum())
+        return _columns(rows, taken, count, names), None
+    multiplicity = dict_lengths(pairs)
     if taken is not None:  # parallel arcs are taken together
         chosen = taken[multiplicity.cumsum(0) - multiplicity]
         pairs, multiplicity = list(compress(pairs, chosen.tolist())), multiplicity[chosen]
-    count = int(multiplicity.sum())
-    columns = columns_of([] if names is not None and not names else dict_values(pairs, None, count), names)
-    found = list(chain.from_iterable(pairs))
-    plain = torch.arange(count) - (multiplicity.cumsum(0) - multiplicity).repeat_interleave(multiplicity)
-    return columns, None if found == plain.tolist() and set(map(type, found)) <= {int} else objects(found)
+    columns = _columns(pairs, None, int(multiplicity.sum()), names)
+    return columns, None if are_numbered(pairs) else objects(list(chain.from_iterable(pairs)))
+
+
+def _columns(dicts: list[Any], taken: Tensor | None, count: int, names: Iterable[Any] | None) -> dict[Any, Column]:
+    """The attributes of these `names`, or all, in the dicts that are the values of `dicts`."""
+    if names is None:
+        return columns_of(dict_values(dicts, taken, count), None)
+    found = {name: entry_column(dicts, taken, count, name) for name in names}
+    return {name: Column(*column) for name, column in found.items() if column is not None}
 
 
 # ---- back to dicts ---------------------------------------------------------------------------------------------------
@@ -164,63 +163,73 @@ def write(tensors: Adjacency, kind: type[networkx.Graph], attributes: dict[Any, 
     kind.__init__(G)
     G.graph.update(attributes)
     graph, multigraph = tensors.graph.decoded(), G.is_multigraph()
-    with _without_collections():
+    with without_collections():
         G._node.update(zip(tensors.nodes, dicts_of(tensors.node_columns, len(tensors.nodes)), strict=True))
-        values = _edge_dicts(tensors, multigraph)
-        G._adj.update(_rows_of_dicts(graph, tensors.nodes, tensors.order, values, multigraph))
+        number, values = _edge_dicts(tensors, multigraph)
+        nodes = list(tensors.nodes)
+        G._adj.update(zip(nodes, _rows_of_dicts(graph, nodes, tensors.order, number, values, multigraph), strict=True))
         if G.is_directed():
-            back, values = graph.transpose(), values[graph.transpose_permutation.numpy()]
-            G._pred.update(_rows_of_dicts(back, tensors.nodes, tensors.back_order, values, multigraph))
+            back, number = graph.transpose(), number[graph.transpose_permutation]
+            rows = _rows_of_dicts(back, nodes, tensors.back_order, number, values, multigraph)
+            G._pred.update(zip(nodes, rows, strict=True))
     return G
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
-    """Millions of dicts that stay would have the collector look through them all, again and again."""
+def without_collections() -> Iterator[None]:
+    """Millions of dicts that stay would have the collector look through them all, again and again. What is made here
+    counts as old at once, so that the first collection afterwards does not look through it either."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
-def _edge_dicts(tensors: Adjacency, multigraph: bool) -> np.ndarray:
-    """The dict of each arc: of its attributes, or of the parallel edges by key. The two arcs of an edge share it."""
+def _edge_dicts(tensors: Adjacency, multigraph: bool) -> tuple[Tensor, list[Any]]:
+    """The dicts of edges and which of them each arc has: those of attributes, or of the parallel edges by key. The two
+    arcs of an edge share it."""
     graph = tensors.graph.decoded()
-    values = np.empty(graph.num_arcs, dtype=object)
-    upper = np.arange(graph.num_arcs) if graph.directed else _upper(graph).nonzero().squeeze(1).numpy()
-    count = len(upper)
-    edges = dicts_of(tensors.edge_columns, count, upper)
-    if multigraph:
-        lengths = np.diff(np.append(_first_of_run(graph).numpy()[upper].nonzero()[0], count))
-        numbers: Iterable[Any] = chain.from_iterable(map(range, lengths.tolist()))
-        keyed = zip(numbers if tensors.keys is None else tensors.keys[upper].tolist(), edges, strict=True)
-        by_key = [dict(islice(keyed, length)) for length in lengths.tolist()]
-        values[upper] = np.repeat(objects(by_key), lengths)
-    else:
-        values[upper] = edges
+    upper = torch.ones(graph.num_arcs, dtype=torch.bool) if graph.directed else _upper(graph)
+    arcs = upper.nonzero().squeeze(1)
+    dicts = dicts_of(tensors.edge_columns, len(arcs), arcs.numpy())
+    starts = upper & _first_of_run(graph) if multigraph else upper
+    number = starts.cumsum(0).sub_(1)
     if not graph.directed:
-        lower = (~_upper(graph)).nonzero().squeeze(1)
-        values[lower.numpy()] = values[graph.transpose_permutation[lower].numpy()]
-    return values
+        number = torch.where(upper, number, sorting.take(number, graph.transpose_permutation))
+    return number, _by_key(tensors.keys, starts[arcs], arcs, dicts) if multigraph else dicts
+
+
+def _by_key(keys: np.ndarray | None, starts: Tensor, arcs: Tensor, dicts: list[Any]) -> list[Any]:
+    """The dicts of attributes of each run of parallel arcs by key, where `starts` tells the first of each run."""
+    places = torch.arange(len(arcs))
+    first = starts.nonzero().squeeze(1)
+    offset = torch.cat([first, first.new_tensor([len(arcs)])])
+    if keys is not None:
+        return dicts_of_rows(offset, keys[arcs.numpy()].tolist(), places, dicts, places)
+    plain = places - first[starts.cumsum(0) - 1]
+    return dicts_of_rows(offset, list(range(int(offset.diff().max()) if len(first) else 0)), plain, dicts, places)
 
 
 def _rows_of_dicts(
-    graph: Graph, nodes: Sequence[Any], order: Tensor | None, values: np.ndarray, multigraph: bool
-) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    """Each node and its dict of neighbours."""
-    order = torch.arange(graph.num_arcs) if order is None else order
-    degree = graph.offset.diff()
+    graph: Graph, nodes: list[Any], order: Tensor | None, number: Tensor, values: list[Any], multigraph: bool
+) -> list[dict[Any, Any]]:
+    """The dict of neighbours of each node, with those of `values` that the arcs have by `number`."""
+    offset, neighbors = graph.offset, graph.neighbors
     if multigraph:  # an entry for each neighbour
         first = _first_of_run(graph)
-        order = order[first[order]]
-        degree = torch.zeros_like(degree).index_add_(0, sorting.expand_rows(graph.offset)[first], first[first].long())
-    neighbors = graph.neighbors[order].tolist()
-    names = neighbors if isinstance(nodes, range) else map(nodes.__getitem__, neighbors)
-    entries = zip(names, values[order.numpy()].tolist(), strict=True)
-    return ((node, dict(islice(entries, count))) for node, count in zip(nodes, degree.tolist(), strict=True))
+        before = torch.zeros(len(first) + 1, dtype=torch.int64)
+        torch.cumsum(first, 0, out=before[1:])
+        offset = before[offset]
+        order = first.nonzero().squeeze(1) if order is None else order[first[order]]
+    if order is not None:
+        neighbors, number = sorting.take(neighbors, order), sorting.take(number, order)
+    return dicts_of_rows(offset, nodes, neighbors, values, number)
 
 
 def _upper(graph: Graph) -> Tensor:

@@ -3,7 +3,7 @@ compiled in `tgraph.kernels.native.dicts`."""
 
 from __future__ import annotations
 
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from operator import itemgetter, methodcaller
 from typing import Any
 
@@ -35,6 +35,22 @@ def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count:
 
 
 @setup_operator
+def dict_lengths(dicts: list[Any]) -> Tensor:
+    """The number of entries of each dict, int64 [len(dicts)]."""
+    return torch.from_numpy(np.fromiter(map(len, dicts), np.int64, len(dicts)))
+
+
+@setup_operator
+def are_numbered(dicts: list[Any]) -> bool:
+    """Whether the keys of every dict are the integers 0, 1, 2, ... in this order."""
+    found = chain.from_iterable(dicts)
+    return all(
+        type(key) is int and key == number
+        for number, key in zip(chain.from_iterable(map(range, map(len, dicts))), found, strict=True)
+    )
+
+
+@setup_operator
 def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]:
     """The values of all dicts, one dict after the other: all, or the `count` that the mask `taken` names."""
     values = chain.from_iterable(map(methodcaller("values"), dicts))
@@ -63,6 +79,24 @@ def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tenso
         if isinstance(filled, Tensor):
             return filled, ~torch.tensor(absent)
     return objects(values), None
+
+
+@setup_operator
+def entry_column(
+    dicts: list[Any], taken: Tensor | None, count: int, name: Any
+) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
+    """`dict_column` of the values of dicts, which are dicts: all, or the `count` that the mask `taken` names."""
+    return dict_column(dict_values(dicts, taken, count), name)
+
+
+@setup_operator
+def dicts_of_rows(
+    offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
+) -> list[dict[Any, Any]]:
+    """A dict for each row, of keys[key_of[i]] with the value values[value_of[i]] for the entries i of the row."""
+    names = map(keys.__getitem__, key_of.tolist())
+    entries = zip(names, map(values.__getitem__, value_of.tolist()), strict=True)
+    return [dict(islice(entries, count)) for count in offset.diff().tolist()]
 
 
 def _packed(values: list[Any]) -> Tensor | np.ndarray:

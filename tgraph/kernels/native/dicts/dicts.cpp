@@ -1,6 +1,7 @@
-// The dicts of a networkx graph as arrays: their keys as numbers of vertices, and the values of one attribute. They lie
-// scattered in memory, so that what the next dicts need is fetched ahead. All of it runs on the calling thread, which
-// holds Python's lock.
+// The dicts of a networkx graph as arrays: their keys as numbers of vertices, and the values of one attribute; and dicts
+// of arrays. Objects lie scattered in memory, so that what the next steps need is fetched ahead. All of it runs on the
+// calling thread, which holds Python's lock.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -14,108 +15,201 @@ namespace {
 
 constexpr Py_ssize_t ahead = 16;  // objects that are fetched before they are read
 
-PyObject* dict_at(PyObject* list, Py_ssize_t place) {
-    PyObject* found = PyList_GET_ITEM(list, place);
-    if (!PyDict_Check(found)) throw nb::type_error("expected a list of dicts");
-    return found;
-}
-
 // The dict that comes in some steps, and the table of the one before that, which has arrived by now.
-void fetch_dicts(PyObject* list, Py_ssize_t place) {
-    const Py_ssize_t size = PyList_GET_SIZE(list);
-    if (place + ahead < size) fetch(PyList_GET_ITEM(list, place + ahead));
-    if (place + ahead / 2 < size) fetch(reinterpret_cast<PyDictObject*>(dict_at(list, place + ahead / 2))->ma_keys);
+void fetch_dicts(PyObject* const* dicts, Py_ssize_t place, Py_ssize_t size) {
+    if (place + ahead < size) fetch(dicts[place + ahead]);
+    if (place + ahead / 2 >= size) return;
+    PyObject* soon = dicts[place + ahead / 2];
+    if (PyDict_CheckExact(soon)) fetch(reinterpret_cast<PyDictObject*>(soon)->ma_keys);
 }
 
-// Calls visit(key, value) for all entries of all dicts of a list; no code of Python's may run in it.
+// Calls visit(key, value) for all entries of all dicts of a list; false where one is no plain dict. Code of Python's that
+// runs in it must not change the list.
 template <class Visit>
-void for_each_entry(PyObject* dicts, Visit visit) {
-    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(dicts); ++place) {
-        fetch_dicts(dicts, place);
-        PyObject *dict = dict_at(dicts, place), *key, *value;
+bool for_each_entry(PyObject* dicts, Visit visit) {
+    const Py_ssize_t size = PyList_GET_SIZE(dicts);
+    for (Py_ssize_t place = 0; place < size; ++place) {
+        if (PyList_GET_SIZE(dicts) != size) throw std::runtime_error("the list of dicts changed");
+        fetch_dicts(reinterpret_cast<PyListObject*>(dicts)->ob_item, place, size);
+        PyObject *dict = PyList_GET_ITEM(dicts, place), *key, *value;
+        if (!PyDict_CheckExact(dict)) return false;
         for (Py_ssize_t entry = 0; PyDict_Next(dict, &entry, &key, &value);) visit(key, value);
     }
+    return true;
 }
 
 void check_size(std::size_t found, std::size_t expected) {
     if (found != expected) throw std::invalid_argument("the dicts have other sizes than expected");
 }
 
-// The keys of all dicts as numbers below `limit`; false where one is no int of these. Nothing of Python's is called.
+// The keys of all dicts, without references of their own: until code of Python's runs.
+bool list_keys(PyObject* dicts, std::size_t count, std::vector<PyObject*>& keys) {
+    keys.reserve(count);
+    if (!for_each_entry(dicts, [&](PyObject* key, PyObject*) { keys.push_back(key); })) return false;
+    check_size(keys.size(), count);
+    return true;
+}
+
+// Keys as numbers below `limit`; false where one is no int of these. Nothing of Python's is called.
 template <class Neighbor>
-bool read_numbers(PyObject* dicts, int64_t limit, Out<Neighbor> numbers) {
-    std::vector<PyObject*> keys;
-    keys.reserve(numbers.shape(0));
-    for_each_entry(dicts, [&](PyObject* key, PyObject*) { keys.push_back(key); });
-    check_size(keys.size(), numbers.shape(0));
+bool read_numbers(const std::vector<PyObject*>& keys, int64_t limit, Neighbor* numbers) {
     for (std::size_t place = 0; place < keys.size(); ++place) {
         if (place + ahead < keys.size()) fetch(keys[place + ahead]);
         if (!PyLong_CheckExact(keys[place])) return false;
         int overflow = 0;
         const long long number = PyLong_AsLongLongAndOverflow(keys[place], &overflow);
         if (overflow != 0 || number < 0 || number >= limit) return false;
-        numbers.data()[place] = static_cast<Neighbor>(number);
+        numbers[place] = static_cast<Neighbor>(number);
     }
     return true;
 }
 
 // Objects that a function holds while code of Python's runs, such as a key's own __eq__.
 struct Held {
-    std::vector<PyObject*> objects;
-
-    void add(PyObject* object) {
-        Py_INCREF(object);
-        objects.push_back(object);
+    Held(PyObject* const* first, std::size_t count) : objects(first, first + count) {
+        for (PyObject* object : objects) Py_INCREF(object);
     }
+    Held(const Held&) = delete;
     ~Held() {
         for (PyObject* object : objects) Py_DECREF(object);
     }
+
+    const std::vector<PyObject*> objects;
 };
 
-// The same by a dict of numbers.
+// The numbers of a dict by the addresses of its keys: most neighbours are the same objects as the nodes.
+class Addresses {
+public:
+    explicit Addresses(PyObject* index) {
+        std::size_t size = 16;
+        while (size < 2 * static_cast<std::size_t>(PyDict_GET_SIZE(index))) size *= 2;
+        slots_.resize(size);
+        PyObject *key, *number;
+        for (Py_ssize_t entry = 0; PyDict_Next(index, &entry, &key, &number);) {
+            Slot* slot = first(key);
+            while (slot->key != nullptr) slot = next(slot);
+            *slot = {key, PyLong_AsLongLong(number)};
+        }
+    }
+
+    TGRAPH_INLINE void fetch_slot(PyObject* key) { fetch(first(key)); }
+
+    // The number of this very object, -1 where it is no key.
+    int64_t find(PyObject* key) {
+        Slot* slot = first(key);
+        while (slot->key != nullptr && slot->key != key) slot = next(slot);
+        return slot->key == nullptr ? -1 : slot->number;
+    }
+
+private:
+    struct Slot {
+        PyObject* key = nullptr;
+        int64_t number = 0;
+    };
+    Slot* first(PyObject* key) {
+        const uint64_t mixed = (reinterpret_cast<uintptr_t>(key) >> 4) * 0x9e3779b97f4a7c15u;
+        return &slots_[(mixed >> 32) & (slots_.size() - 1)];
+    }
+    Slot* next(Slot* slot) { return slot == &slots_.back() ? slots_.data() : slot + 1; }
+
+    std::vector<Slot> slots_;
+};
+
+// Keys as numbers by a dict of numbers; false where one is not in it.
 template <class Neighbor>
-bool read_names(PyObject* dicts, PyObject* index, Out<Neighbor> numbers) {
-    Held keys;
-    keys.objects.reserve(numbers.shape(0));
-    for_each_entry(dicts, [&](PyObject* key, PyObject*) { keys.add(key); });
-    check_size(keys.objects.size(), numbers.shape(0));
-    for (std::size_t place = 0; place < keys.objects.size(); ++place) {
-        PyObject* number = PyDict_GetItemWithError(index, keys.objects[place]);
+bool read_names(const std::vector<PyObject*>& keys, PyObject* index, Neighbor* numbers) {
+    Addresses addresses(index);
+    std::vector<PyObject*> others;  // which are equal to a node, but other objects
+    std::vector<std::size_t> places;
+    for (std::size_t place = 0; place < keys.size(); ++place) {
+        if (place + ahead < keys.size()) addresses.fetch_slot(keys[place + ahead]);
+        const int64_t number = addresses.find(keys[place]);
+        numbers[place] = static_cast<Neighbor>(number);
+        if (number >= 0) continue;
+        others.push_back(keys[place]);
+        places.push_back(place);
+    }
+    const Held held(others.data(), others.size());
+    for (std::size_t other = 0; other < others.size(); ++other) {
+        if (other + ahead < others.size()) fetch(others[other + ahead]);
+        PyObject* number = PyDict_GetItemWithError(index, others[other]);
         if (number == nullptr) {
             if (PyErr_Occurred()) throw nb::python_error();
             return false;
         }
-        numbers.data()[place] = static_cast<Neighbor>(PyLong_AsLongLong(number));
+        numbers[places[other]] = static_cast<Neighbor>(PyLong_AsLongLong(number));
     }
     return true;
 }
 
 template <class Neighbor>
 bool read_keys(nb::list dicts, nb::object index, int64_t limit, Out<Neighbor> numbers) {
-    if (index.is_none()) return read_numbers(dicts.ptr(), limit, numbers);
+    std::vector<PyObject*> keys;
+    if (!list_keys(dicts.ptr(), numbers.shape(0), keys)) return false;
+    if (index.is_none()) return read_numbers(keys, limit, numbers.data());
     if (!PyDict_Check(index.ptr())) throw nb::type_error("expected a dict of numbers");
-    return read_names(dicts.ptr(), index.ptr(), numbers);
+    return read_names(keys, index.ptr(), numbers.data());
 }
 
-// The values of all dicts as a list; with `taken` those of these entries.
-nb::list list_values(nb::list dicts, In<uint8_t> taken, int64_t count) {
-    nb::list values = nb::steal<nb::list>(PyList_New(count));
-    if (!values.is_valid()) throw nb::python_error();
+// Calls visit(value) for the values of all dicts, of those that are `taken` where it is there; false where one of the
+// dicts is no plain dict.
+template <class Visit>
+bool for_each_value(nb::list dicts, const In<uint8_t>& taken, std::size_t count, Visit visit) {
+    std::size_t place = 0, found = 0;
+    const bool are_dicts = for_each_entry(dicts.ptr(), [&](PyObject*, PyObject* value) {
+        const bool is_taken = !taken.is_valid() || (place < taken.shape(0) && taken.data()[place] != 0);
+        ++place;
+        if (is_taken && found++ < count) visit(value);
+    });
+    if (are_dicts) check_size(found, count);
+    return are_dicts;
+}
+
+// The values of all dicts as a list, None where one of them is no plain dict; with `taken` those of these entries.
+nb::object list_values(nb::list dicts, In<uint8_t> taken, int64_t count) {
     std::vector<PyObject*> found;
     found.reserve(count);
-    std::size_t place = 0;
-    for_each_entry(dicts.ptr(), [&](PyObject*, PyObject* value) {
-        if (taken.is_valid() && (place >= taken.shape(0) || taken.data()[place] == 0)) return void(++place);
-        found.push_back(value);
-        ++place;
-    });
-    check_size(found.size(), count);
+    if (!for_each_value(dicts, taken, count, [&](PyObject* value) { found.push_back(value); })) return nb::none();
+    nb::list values = nb::steal<nb::list>(PyList_New(count));
+    if (!values.is_valid()) throw nb::python_error();
     for (std::size_t entry = 0; entry < found.size(); ++entry) {
         if (entry + ahead < found.size()) fetch(found[entry + ahead]);
         Py_INCREF(found[entry]);
         PyList_SET_ITEM(values.ptr(), entry, found[entry]);
     }
     return values;
+}
+
+// The number of entries of each dict; false where one is no plain dict.
+bool read_lengths(nb::list dicts, Out<int64_t> lengths) {
+    const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
+    check_size(size, lengths.shape(0));
+    for (Py_ssize_t place = 0; place < size; ++place) {
+        if (place + ahead < size) fetch(PyList_GET_ITEM(dicts.ptr(), place + ahead));
+        PyObject* dict = PyList_GET_ITEM(dicts.ptr(), place);
+        if (!PyDict_CheckExact(dict)) return false;
+        lengths.data()[place] = PyDict_GET_SIZE(dict);
+    }
+    return true;
+}
+
+// Whether the keys of every dict are the ints 0, 1, 2, ... in this order; None where one is no plain dict.
+nb::object are_numbered(nb::list dicts) {
+    const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
+    PyObject* const* items = reinterpret_cast<PyListObject*>(dicts.ptr())->ob_item;
+    for (Py_ssize_t place = 0; place < size; ++place) {
+        fetch_dicts(items, place, size);
+        if (!PyDict_CheckExact(items[place])) return nb::none();
+        PyObject *key, *value;
+        int64_t number = 0;
+        for (Py_ssize_t entry = 0; PyDict_Next(items[place], &entry, &key, &value); ++number) {
+            int overflow = 0;
+            if (!PyLong_CheckExact(key) || PyLong_AsLongLongAndOverflow(key, &overflow) != number || overflow != 0) {
+                return nb::bool_(false);
+            }
+        }
+    }
+    return nb::bool_(true);
 }
 
 // What the values of a column are; several kinds are `other`.
@@ -134,27 +228,148 @@ Kind read_value(PyObject* value, int64_t& bits) {
     return overflow == 0 ? integer : other;
 }
 
-// The values of one attribute as the bits of an int64 or a double, and which dicts have it. Returns their kind and how
-// many there are; it ends early where they are `other`.
+// The values of one attribute as the bits of an int64 or a double, and which dicts have it. It ends at the first that
+// is `other`, or where a dict is none.
+class ColumnReader {
+public:
+    ColumnReader(PyObject* name, Out<int64_t>& values, Out<bool>& present)
+        : name_(name), values_(values.data()), present_(present.data()) {}
+
+    bool is_open() const { return kind_ != other; }
+
+    void read(PyObject* const* dicts, Py_ssize_t size) {
+        for (Py_ssize_t begin = 0; begin < size && is_open(); begin += step) {
+            read_some(dicts + begin, std::min(step, size - begin), size - begin);
+        }
+    }
+
+    nb::tuple found() const { return nb::make_tuple(static_cast<int>(kind_), count_); }
+
+private:
+    static constexpr Py_ssize_t step = 64;
+
+    // Finds the values, then reads them, when they have arrived. What has no key that is this very name, which takes code
+    // of Python's to compare, comes last.
+    void read_some(PyObject* const* dicts, Py_ssize_t size, Py_ssize_t listed) {
+        PyObject* values[step];
+        for (Py_ssize_t each = 0; each < size; ++each) {
+            fetch_dicts(dicts, each, listed);
+            if (!PyDict_CheckExact(dicts[each])) return void(kind_ = other);
+            values[each] = find(dicts[each]);
+            if (values[each] != nullptr) fetch(values[each]);
+        }
+        for (Py_ssize_t each = 0; each < size; ++each) add(each, values[each]);
+        for (Py_ssize_t each = 0; each < size; ++each) {
+            if (values[each] != nullptr || PyDict_GET_SIZE(dicts[each]) == 0) continue;
+            add(each, PyDict_GetItemWithError(dicts[each], name_));
+            if (PyErr_Occurred()) throw nb::python_error();
+        }
+        place_ += size;
+    }
+
+    PyObject* find(PyObject* dict) const {
+        PyObject *key, *value;
+        for (Py_ssize_t entry = 0; PyDict_Next(dict, &entry, &key, &value) && entry <= ahead;) {
+            if (key == name_) return value;
+        }
+        return nullptr;
+    }
+
+    void add(Py_ssize_t each, PyObject* value) {
+        int64_t& bits = values_[place_ + each] = 0;
+        present_[place_ + each] = value != nullptr;
+        if (value == nullptr) return;
+        ++count_;
+        const Kind found = read_value(value, bits);
+        kind_ = kind_ == none || kind_ == found ? found : other;
+    }
+
+    PyObject* name_;
+    int64_t* values_;
+    bool* present_;
+    Py_ssize_t place_ = 0;
+    int64_t count_ = 0;
+    Kind kind_ = none;
+};
+
+// The kind of the values that the dicts of a list have under `name`, and how many have one.
 nb::tuple read_column(nb::list dicts, nb::object name, Out<int64_t> values, Out<bool> present) {
     const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
     check_size(size, values.shape(0));
     check_size(size, present.shape(0));
-    Kind kind = none;
-    int64_t count = 0;
-    for (Py_ssize_t place = 0; place < size && kind != other; ++place) {
-        if (PyList_GET_SIZE(dicts.ptr()) != size) throw std::runtime_error("the list of dicts changed");
-        fetch_dicts(dicts.ptr(), place);
-        PyObject* value = PyDict_GetItemWithError(dict_at(dicts.ptr(), place), name.ptr());
-        if (value == nullptr && PyErr_Occurred()) throw nb::python_error();
-        present.data()[place] = value != nullptr;
-        values.data()[place] = 0;
-        if (value == nullptr) continue;
-        ++count;
-        const Kind found = read_value(value, values.data()[place]);
-        kind = kind == none || kind == found ? found : other;
+    ColumnReader column(name.ptr(), values, present);
+    const nb::list own = nb::steal<nb::list>(PyList_GetSlice(dicts.ptr(), 0, size));
+    if (!own.is_valid()) throw nb::python_error();
+    column.read(reinterpret_cast<PyListObject*>(own.ptr())->ob_item, size);
+    return column.found();
+}
+
+// The same for the dicts that are the values of dicts.
+nb::tuple read_entry_column(nb::list dicts, In<uint8_t> taken, nb::object name, Out<int64_t> values,
+                            Out<bool> present) {
+    constexpr std::size_t block = 256;  // dicts that are held at a time, and still in the cache when they are released
+    const std::size_t count = values.shape(0);
+    check_size(count, present.shape(0));
+    ColumnReader column(name.ptr(), values, present);
+    PyObject* found[block];
+    std::size_t size = 0;
+    const auto flush = [&] {
+        const Held held(found, size);
+        column.read(found, size);
+        size = 0;
+    };
+    const bool are_dicts = for_each_value(dicts, taken, count, [&](PyObject* value) {
+        if (!column.is_open()) return;
+        fetch(value);
+        found[size++] = value;
+        if (size == block) flush();
+    });
+    flush();
+    return are_dicts ? column.found() : nb::make_tuple(static_cast<int>(other), int64_t{0});
+}
+
+PyObject* item(PyObject* list, int64_t place) {
+    if (place < 0 || place >= PyList_GET_SIZE(list)) throw std::invalid_argument("a place beyond the end of the list");
+    return PyList_GET_ITEM(list, place);
+}
+
+PyObject* new_dict([[maybe_unused]] Py_ssize_t size) {
+#if PY_VERSION_HEX < 0x030E0000
+    PyObject* dict = size > 5 ? _PyDict_NewPresized(size) : PyDict_New();  // an empty one has room for five
+#else
+    PyObject* dict = PyDict_New();
+#endif
+    if (dict == nullptr) throw nb::python_error();
+    return dict;
+}
+
+// A dict for each row: keys[key_of[entry]] with the value values[value_of[entry]] for its entries.
+template <class Neighbor>
+nb::list write_dicts(In<int64_t> offset, nb::list keys, In<Neighbor> key_of, nb::list values, In<int64_t> value_of) {
+    const int64_t rows = static_cast<int64_t>(offset.shape(0)) - 1, count = key_of.shape(0);
+    check_size(value_of.shape(0), count);
+    nb::list dicts = nb::steal<nb::list>(PyList_New(rows));
+    if (!dicts.is_valid()) throw nb::python_error();
+    const Neighbor* key = key_of.data();
+    const int64_t* value = value_of.data();
+    PyObject** const places = reinterpret_cast<PyListObject*>(values.ptr())->ob_item;
+    for (int64_t row = 0; row < rows; ++row) {
+        const int64_t begin = offset.data()[row], end = offset.data()[row + 1];
+        if (begin < 0 || begin > end || end > count) throw std::invalid_argument("the offsets do not ascend");
+        PyObject* dict = new_dict(end - begin);
+        PyList_SET_ITEM(dicts.ptr(), row, dict);
+        for (int64_t entry = begin; entry < end; ++entry) {
+            if (entry + 2 * ahead < count) fetch(places + value[entry + 2 * ahead]);
+            if (entry + ahead < count) {
+                fetch(item(values.ptr(), value[entry + ahead]));
+                fetch(item(keys.ptr(), key[entry + ahead]));
+            }
+            if (PyDict_SetItem(dict, item(keys.ptr(), key[entry]), item(values.ptr(), value[entry])) != 0) {
+                throw nb::python_error();
+            }
+        }
     }
-    return nb::make_tuple(static_cast<int>(kind), count);
+    return dicts;
 }
 
 }  // namespace
@@ -166,9 +381,19 @@ void bind_dicts(nb::module_& module) {
     };
     define(&read_keys<int32_t>);
     define(&read_keys<int64_t>);
+    module.def("read_lengths", &read_lengths, arg("dicts"), arg("lengths").noconvert());
+    module.def("are_numbered", &are_numbered, arg("dicts"));
     module.def("list_values", &list_values, arg("dicts"), arg("taken").noconvert().none(), arg("count"));
     module.def("read_column", &read_column, arg("dicts"), arg("name").none(), arg("values").noconvert(),
                arg("present").noconvert());
+    module.def("read_entry_column", &read_entry_column, arg("dicts"), arg("taken").noconvert().none(),
+               arg("name").none(), arg("values").noconvert(), arg("present").noconvert());
+    const auto define_writer = [&](auto function) {
+        module.def("write_dicts", function, arg("offset").noconvert(), arg("keys"), arg("key_of").noconvert(),
+                   arg("values"), arg("value_of").noconvert());
+    };
+    define_writer(&write_dicts<int32_t>);
+    define_writer(&write_dicts<int64_t>);
 }
 
 }  // namespace tgraph

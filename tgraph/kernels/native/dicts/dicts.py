@@ -14,12 +14,11 @@ from tgraph.core.system import native
 from tgraph.kernels.native.base.support import unavailable
 
 _VIEWS: dict[int, Any] = {1: torch.bool, 2: torch.int64, 3: torch.float64}  # by the number of a kind in dicts.cpp
+_OTHER = 4
 
 
-def refuses(dicts: list[Any], *others: Any) -> str | None:
-    """Why a call is not served, None where it is."""
-    if not set(map(type, dicts)) <= {dict}:
-        return "it reads plain dicts alone, not views of them"
+def refuses(*arguments: Any) -> str | None:
+    """Why a call is not served, None where it is. What is found to be no plain dict goes to the portable one."""
     return unavailable()
 
 
@@ -31,22 +30,59 @@ def dict_keys(dicts: list[Any], index: dict[Any, int] | None, limit: int, count:
     return PORTABLE.operators["dict_keys"].run(dicts, index, limit, count)
 
 
+def dict_lengths(dicts: list[Any]) -> Tensor:
+    """As the portable one."""
+    lengths = torch.empty(len(dicts), dtype=torch.int64, device="cpu")
+    return lengths if _kernels().read_lengths(dicts, lengths) else PORTABLE.operators["dict_lengths"].run(dicts)
+
+
+def are_numbered(dicts: list[Any]) -> bool:
+    """As the portable one."""
+    found = _kernels().are_numbered(dicts)
+    return PORTABLE.operators["are_numbered"].run(dicts) if found is None else found
+
+
 def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]:
     """As the portable one."""
-    return _kernels().list_values(dicts, None if taken is None else taken.view(torch.uint8), count)
+    found = _kernels().list_values(dicts, _bytes(taken), count)
+    return PORTABLE.operators["dict_values"].run(dicts, taken, count) if found is None else found
 
 
 def dict_column(dicts: list[Any], name: Any) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
     """As the portable one."""
-    values = torch.empty(len(dicts), dtype=torch.int64, device="cpu")
-    present = torch.empty(len(dicts), dtype=torch.bool, device="cpu")
-    kind, count = _kernels().read_column(dicts, name, values, present)
+    return _column("dict_column", len(dicts), (dicts, name), _kernels().read_column, (dicts, name))
+
+
+def entry_column(
+    dicts: list[Any], taken: Tensor | None, count: int, name: Any
+) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
+    """As the portable one."""
+    read = _kernels().read_entry_column
+    return _column("entry_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
+
+
+def _column(operator: str, size: int, arguments: tuple, read: Any, own: tuple) -> Any:
+    """(values, present) as `read` finds them, by the portable operator where they are not of one kind."""
+    values = torch.empty(size, dtype=torch.int64, device="cpu")
+    present = torch.empty(size, dtype=torch.bool, device="cpu")
+    kind, count = read(*own, values, present)
+    if kind == _OTHER:
+        return PORTABLE.operators[operator].run(*arguments)
     if count == 0:
         return None
-    if kind not in _VIEWS:
-        return PORTABLE.operators["dict_column"].run(dicts, name)
     values = values.bool() if kind == 1 else values.view(_VIEWS[kind])
-    return values, None if count == len(dicts) else present
+    return values, None if count == size else present
+
+
+def dicts_of_rows(
+    offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
+) -> list[dict[Any, Any]]:
+    """As the portable one."""
+    return _kernels().write_dicts(offset, keys, key_of, values, value_of)
+
+
+def _bytes(mask: Tensor | None) -> Tensor | None:
+    return None if mask is None else mask.view(torch.uint8)
 
 
 def _kernels() -> Any:
@@ -55,6 +91,10 @@ def _kernels() -> Any:
 
 OPERATORS = {
     "dict_keys": Implementation(dict_keys, refuses),
+    "dict_lengths": Implementation(dict_lengths, refuses),
+    "are_numbered": Implementation(are_numbered, refuses),
     "dict_values": Implementation(dict_values, refuses),
     "dict_column": Implementation(dict_column, refuses),
+    "entry_column": Implementation(entry_column, refuses),
+    "dicts_of_rows": Implementation(dicts_of_rows, refuses),
 }
