@@ -1,5 +1,5 @@
 # make demo · make test · make test-all · make lint · make bench · make soak · make fuzz · make sanitize · make scatter
-# make networkx · make networkx-listing · make pyg · make gpu · make xla · make clean
+# make networkx · make networkx-listing · make pages · make pyg · make gpu · make xla · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -17,7 +17,7 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # file up to date. They are kept in build/.
 COMPILE := $(INSTALL) --no-build-isolation
 
-.PHONY: demo test test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pyg gpu xla clean
+.PHONY: demo test test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
@@ -105,6 +105,10 @@ networkx: $(VENV)/.dev
 networkx-listing: $(VENV)/.dev
 	$(BIN)/python -m tgraph.networkx.listing > build/functions.py
 	mv build/functions.py _tgraph_networkx/functions.py
+
+# The pages that follow from the code.
+pages: $(VENV)/.dev
+	$(BIN)/python docs/pages.py
 
 # The tests of PyTorch Geometric, in the folder test/ of its repository, with our layers in the place of its own: those of
 # tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers.

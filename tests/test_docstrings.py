@@ -4,6 +4,7 @@ import ast
 import functools
 import inspect
 import re
+import runpy
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -171,6 +172,12 @@ def anchors(page: Path) -> set[str]:
     """What GitHub calls the headings of a page."""
     headings = re.findall(r"(?m)^#+ (.+)$", page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_pages_that_follow_from_the_code_are_up_to_date():
+    pages = runpy.run_path(str(ROOT / "docs" / "pages.py"))["pages"]()
+    old = [path.name for path, text in pages.items() if path.read_text(encoding="utf-8") != text]
+    assert not old, f"{', '.join(old)}: run make pages"
 
 
 def test_every_command_is_documented():
