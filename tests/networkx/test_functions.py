@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 
 import networkx as nx
+import numpy as np
 import pytest
 from equality import same
 
@@ -207,6 +208,36 @@ def test_shortest_simple_paths(kind, weight):
         same(found, outcome(lengths, {"function": nx.shortest_simple_paths.orig_func, "G": G, **ends}))
 
 
+PLACED = {"forceatlas2_layout"}  # elsewhere than networkx does
+
+
+@pytest.mark.parametrize("kind", ["karate", "directed", "multi", "empty", "one"])
+@pytest.mark.parametrize("options", [{}, {"linlog": True}, {"strong_gravity": True}, {"weight": "length"}, {"pos": 1}])
+def test_forceatlas2_layout(kind, options):
+    """A position for each node; edges are as short beside other pairs as in networkx's picture."""
+    G = GRAPHS[kind]
+    options = {**options, "pos": nx.circular_layout(G)} if "pos" in options else options
+    converted = backend.convert_from_nx(G, preserve_edge_attrs=True)
+    assert backend.can_run("forceatlas2_layout", (G,), options) is True
+    found = backend.forceatlas2_layout(converted, seed=np.random.RandomState(1), **options)
+    assert list(found) == list(G) and all(place.shape == (2,) for place in found.values())
+    if G.number_of_edges():
+        expected = nx.forceatlas2_layout.orig_func(G, seed=np.random.RandomState(1), **options)
+        assert tension(G, found) < 1.3 * tension(G, expected)
+
+
+def tension(G, places):
+    """The mean length of an edge over the mean distance of two nodes."""
+    points = np.array(list(places.values()))
+    distance = np.linalg.norm(points[:, None] - points, axis=-1)
+    return np.mean([np.linalg.norm(places[u] - places[v]) for u, v in G.edges()]) / distance.mean()
+
+
+@pytest.mark.parametrize("options", [{"dim": 3}, {"node_size": {0: 2}}, {"store_pos_as": "at"}, {"pos": {0: (1, 2)}}])
+def test_layouts_that_are_left_to_networkx(options):
+    assert backend.can_run("forceatlas2_layout", (GRAPHS["karate"],), options) is not True
+
+
 BY_CHANCE = {"louvain_communities", "louvain_partitions", "leiden_communities"}
 
 
@@ -222,7 +253,8 @@ def test_communities(name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs and name not in BY_CHANCE | TOO_MANY]
+    "name",
+    [name for name in sorted(FUNCTIONS) if ALGORITHMS[name].graphs and name not in BY_CHANCE | TOO_MANY | PLACED],
 )
 def test_as_networkx(name):
     history.forget()

@@ -83,6 +83,14 @@ def modularity(G, communities, weight="weight", resolution=1):
     return float(by_tensors(algorithms.modularity, graph, label, **options))
 
 
+@implements()
+def partition_quality(G, partition):
+    found = algorithms.partition_quality(G.structure, _parts(G, list(partition)))
+    if not G.number_of_edges() or len(G) < 2:
+        raise ZeroDivisionError("division by zero")
+    return found.coverage, -1.0 if G.is_multigraph() else found.performance
+
+
 def _covers(G: Any, communities: Any) -> Iterator[bool]:
     label = labels_of(G, communities)
     yield label is not None and not bool((label < 0).any())

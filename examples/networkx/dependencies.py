@@ -1,0 +1,64 @@
+"""In which order can things be built, what depends on what, and what could go? The dependencies of a set of packages.
+
+Usage: python examples/networkx/dependencies.py [FILE]
+FILE has a package and one that it needs on each line. Without one: the Python packages installed here. Packages that
+need each other in a circle are one step.
+"""
+
+import re
+import sys
+from importlib.metadata import distributions
+
+import networkx as nx
+
+
+def read(path: str) -> nx.DiGraph:
+    return nx.read_edgelist(path, create_using=nx.DiGraph, data=False)
+
+
+def installed() -> nx.DiGraph:
+    """What the packages of this environment require, extras left out."""
+
+    def name(text: str) -> str:
+        return re.match(r"[\w.-]+", text)[0].lower().replace("_", "-")
+
+    found = {name(each.metadata["Name"]): each.requires or [] for each in distributions()}
+    graph = nx.DiGraph()
+    graph.add_nodes_from(sorted(found))
+    needs = ((package, name(text)) for package in sorted(found) for text in found[package] if "extra ==" not in text)
+    graph.add_edges_from((package, needed) for package, needed in needs if needed in found)
+    return graph
+
+
+def without_circles(graph: nx.DiGraph) -> nx.DiGraph:
+    """The graph with each circle as one node, a package by its own name."""
+    steps = nx.condensation(graph)
+    names = {}
+    for step, members in steps.nodes(data="members"):
+        names[step] = min(members) if len(members) == 1 else f"{min(members)} and {len(members) - 1} others"
+    return nx.relabel_nodes(steps, names)
+
+
+def main(path: str = "") -> dict[str, object]:
+    graph = read(path) if path else installed()
+    circles = [sorted(part, key=str) for part in nx.strongly_connected_components(graph) if len(part) > 1]
+    steps = without_circles(graph)
+    stages = [sorted(stage) for stage in nx.topological_generations(steps.reverse())]
+    chain = nx.dag_longest_path(steps)
+    wanted = sorted(steps, key=lambda step: (-steps.in_degree(step), step))[:10]
+    affected = {step: len(nx.ancestors(steps, step)) for step in wanted}
+    needed = set(nx.transitive_reduction(steps).edges)
+    implied = [edge for edge in steps.edges if edge not in needed]
+
+    print(f"{len(graph):,} packages with {graph.number_of_edges():,} dependencies, {len(circles)} circles")
+    print(f"built in {len(stages)} stages, of {', '.join(str(len(stage)) for stage in stages)} packages")
+    print(f"longest chain: {' -> '.join(chain)}")
+    print("most needed (directly, and by way of others):")
+    for step, count in affected.items():
+        print(f"  {step}: {steps.in_degree(step)}, {count}")
+    print(f"{len(implied):,} dependencies follow from others: " + ", ".join(f"{u} -> {v}" for u, v in implied[:5]))
+    return {"circles": circles, "stages": stages, "chain": chain, "affected": affected, "implied": implied}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
