@@ -103,8 +103,7 @@ networkx: $(VENV)/.dev
 	done; exit $$failed
 
 networkx-listing: $(VENV)/.dev
-	$(BIN)/python -m tgraph.networkx.listing > build/functions.py
-	mv build/functions.py _tgraph_networkx/functions.py
+	$(BIN)/python -m tgraph.networkx.listing
 
 # The pages that follow from the code.
 pages: $(VENV)/.dev

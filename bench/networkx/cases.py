@@ -123,7 +123,6 @@ CASES = [
         title="resource_allocation_index, 10k pairs",
     ),
     # degrees, matrices, graphs
-    Case("density", plain),
     Case("isolates", listed),
     Case("reciprocity", plain, "directed"),
     Case("to_scipy_sparse_array", plain),

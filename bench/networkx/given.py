@@ -51,7 +51,7 @@ def build(kind: str, edges: int, seed: int = 1) -> Given:
 
 
 def _scale(edges: int) -> int:
-    return max(round(math.log2(edges / 8)), 1)
+    return max(round(math.log2(edges / 8)), 4)
 
 
 def _ends(kind: str, edges: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -38,7 +38,7 @@ ARGUMENTS = {
     "wheel_graph": [(6,)],
     "windmill_graph": [(3, 4)],
 }
-NAMES = [name for name, entry in FUNCTIONS.items() if entry.topic == "generators" and "__new__" not in name]
+NAMES = [name for name, entry in FUNCTIONS.items() if entry.module.endswith(".generators") and "__new__" not in name]
 KINDS = [None, *(cls._plain for cls in CLASSES.values())]
 
 

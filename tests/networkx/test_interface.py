@@ -1,6 +1,8 @@
 """What networkx is told about the backend, and what it may ask."""
 
+import functools
 import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,33 +11,44 @@ import networkx as nx
 import pytest
 
 import _tgraph_networkx
-from tgraph.networkx import history
+from tgraph.networkx import history, listing
 from tgraph.networkx.interface import backend
-from tgraph.networkx.listing import listing
 from tgraph.networkx.registry import FUNCTIONS
 
 ALGORITHMS = nx.utils.backends._registered_algorithms
 
 
 def test_networkx_is_told_of_every_function():
-    """`make networkx-listing` brings the module up to date."""
-    assert Path(_tgraph_networkx.__file__).with_name("functions.py").read_text() == listing()
     assert set(_tgraph_networkx.get_info()["functions"]) == set(FUNCTIONS)
 
 
-def test_importing_the_info_imports_no_torch():
-    code = (
-        "import sys, time; before = time.perf_counter(); import _tgraph_networkx; _tgraph_networkx.get_info();"
-        "print(time.perf_counter() - before, 'torch' in sys.modules, 'tgraph' in sys.modules)"
-    )
+@pytest.mark.parametrize("path", listing.FILES)
+def test_listings_are_up_to_date(path):
+    """`make networkx-listing` brings them up to date."""
+    assert (listing.ROOT / path).read_text() == listing.FILES[path]()
+
+
+def test_the_info_loads_next_to_nothing():
+    """Beside what Python has loaded at its start, two small modules of names and texts."""
+    code = """
+import sys
+before = set(sys.modules)
+import _tgraph_networkx
+_tgraph_networkx.get_info()
+for name in sorted(set(sys.modules) - before):
+    print(name, sys.modules[name].__file__)
+"""
     text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    _, torch, tgraph = text.split()
-    assert (torch, tgraph) == ("False", "False")
+    loaded = dict(line.split(maxsplit=1) for line in text.splitlines())
+    assert set(loaded) == {"_tgraph_networkx", "_tgraph_networkx.functions"}
+    assert sum(Path(file).stat().st_size for file in loaded.values()) < 40_000
 
 
-def test_importing_networkx_imports_no_torch():
-    code = "import sys, networkx; print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]
+def test_importing_networkx_with_the_backend_imports_nothing_more():
+    code = "import sys, networkx; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    run = functools.partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run(env={**os.environ, "NETWORKX_BACKEND_PRIORITY": "tgraph"}).stdout.split())
+    assert not loaded & {"torch", "numpy", "scipy", "pandas", "tgraph"}
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -58,17 +71,54 @@ def test_a_function_as_weight_is_left_to_networkx():
     assert "pagerank: 1 left to networkx: weight is a function" in history.explain()
 
 
-def test_small_graphs_are_left_to_networkx():
+def converted(G, **attributes):
+    """The graph, with what networkx keeps of a conversion."""
+    key = frozenset(attributes.items()), False
+    G.__networkx_cache__["backends"] = {"tgraph": {key: backend.convert_from_nx(G, edge_attrs=attributes)}}
+    return G
+
+
+@pytest.mark.parametrize(
+    ("nodes", "name", "options", "reason"),
+    [
+        (1_000, "pagerank", {}, "less than 20,000 nodes and arcs: converting it takes longer than the call"),
+        (1_000, "triangles", {}, "less than 6,000 nodes and arcs: converting it takes longer than the call"),
+        (7_000, "pagerank", {}, None),
+        (7_000, "triangles", {}, None),
+        (7_000, "connected_components", {}, "converting the graph takes longer than the call"),
+        (7_000, "triangles", {"nodes": [1]}, "networkx looks at a few nodes only"),
+        (7_000, "closeness_centrality", {"u": 1}, "converting the graph takes longer than the call"),
+    ],
+)
+def test_small_graphs_are_left_to_networkx(nodes, name, options, reason):
     history.forget()
-    small, large = nx.path_graph(3), nx.path_graph(2_000)
-    assert "converting it takes longer than the call" in backend.should_run("pagerank", (small,), {})
-    assert backend.should_run("pagerank", (large,), {}) is True
-    assert backend.should_run("connected_components", (large,), {}) == "converting the graph takes longer than the call"
-    for G in (small, large):
-        G.__networkx_cache__["backends"] = {"tgraph": {(True, True): backend.convert_from_nx(G)}}
-    assert "as fast in networkx" in backend.should_run("pagerank", (small,), {})
-    assert backend.should_run("connected_components", (large,), {}) is True
-    assert "left to networkx" in history.explain()
+    answer = backend.should_run(name, (nx.path_graph(nodes),), options)
+    assert answer is True if reason is None else reason in answer
+    assert (reason is None) == ("left to networkx" not in history.explain())
+
+
+@pytest.mark.parametrize(
+    ("nodes", "name", "options", "reason"),
+    [
+        (300, "pagerank", {}, "less than 2,000 nodes and arcs: a call is as quick in networkx"),
+        (700, "pagerank", {}, None),
+        (700, "connected_components", {}, "less than 6,000 nodes and arcs: a call is as quick in networkx"),
+        (7_000, "connected_components", {}, None),
+        (7_000, "has_path", {"source": 0, "target": 9}, "networkx looks at a few nodes only"),
+        (7_000, "triangles", {"nodes": [1]}, "networkx looks at a few nodes only"),
+        (7_000, "triangles", {"nodes": range(1_000)}, None),
+        (1_000, "single_source_dijkstra", {"source": 0}, None),
+        (
+            1_000,
+            "single_source_dijkstra",
+            {"source": 0, "weight": "length"},
+            "converting it takes longer than the call",
+        ),
+    ],
+)
+def test_what_is_converted_already_runs_from_smaller_sizes_on(nodes, name, options, reason):
+    answer = backend.should_run(name, (converted(nx.path_graph(nodes), weight=1),), options)
+    assert answer is True if reason is None else reason in answer
 
 
 def test_what_is_missing_is_noted():

@@ -10,6 +10,7 @@ from networkx.classes.reportviews import NodeView
 
 from tgraph.io import adjacency
 from tgraph.networkx.graph import CLASSES, Graph
+from tgraph.networkx.thresholds import threads_for
 
 
 def convert_from_nx(
@@ -42,7 +43,8 @@ def convert_from_nx(
     cls = CLASSES[graph.is_directed(), graph.is_multigraph()]
     if type(graph).adj is not cls._plain.adj:  # a class whose neighbours are not those in its dicts
         graph = _listed(graph, cls)
-    tensors = adjacency.read(graph, edges, nodes)
+    with threads_for(graph):
+        tensors = adjacency.read(graph, edges, nodes)
     return cls.of(tensors, dict(graph.graph) if preserve_graph_attrs else None)
 
 

@@ -10,62 +10,93 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import networkx as nx
 
-from tgraph.networkx import history
+from tgraph.networkx import history, thresholds
 
 Function = Callable[..., Any]
-
-# What a call costs networkx decides from which size on it runs here, see `interface.should_run`: less than a conversion
-# ("light"), some times as much, or more the larger the graph.
-COSTS = ("light", "linear", "superlinear")
 
 
 @dataclass(frozen=True)
 class Entry:
     """A function of networkx that runs here.
 
-    name : as networkx dispatches it. topic : the module of `functions` that it is in. gaps : what is left to networkx,
-    for a reader. cost : one of COSTS, that of networkx's own function. made_of : the functions that run here of which
-    networkx's own code is made, where that is what runs.
+    name : as networkx dispatches it. module : of `functions`, that it is in. gaps : what is left to networkx,
+    for a reader. cost : one of `thresholds.COSTS`, that of networkx's own function; given : other costs, by the first
+    of these arguments that is given. made_of : the functions that run here of which networkx's own code is made, where
+    that is what runs.
     """
 
     name: str
     run: Function
-    topic: str
+    module: str
     gaps: str = ""
     cost: str = "linear"
     refuses: Function | None = None
     made_of: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.run)
 
-    def refused(self, args: tuple, kwargs: dict[str, Any]) -> str | None:
+    @functools.cached_property
+    def _places(self) -> dict[str, tuple[int, Any]]:
+        """Where each argument stands, and its default."""
+        return {name: (i, each.default) for i, (name, each) in enumerate(self.signature.parameters.items())}
+
+    def argument(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The value of an argument, or its default; None for what is none."""
+        place, default = self._places.get(name, (-1, None))
+        return args[place] if 0 <= place < len(args) else kwargs.get(name, default)
+
+    def refused(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """The reason why these arguments are networkx's, or None."""
+        for name in ("weight", "distance"):
+            if callable(self.argument(name, args, kwargs)):
+                return f"{name} is a function"
+        if self.refuses is None:
+            return None
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        for name in ("weight", "distance"):
-            if callable(bound.arguments.get(name)):
-                return f"{name} is a function"
-        return None if self.refuses is None else self.refuses(*bound.args, **bound.kwargs)
+        return self.refuses(*bound.args, **bound.kwargs)
+
+    def declined(self, args: Sequence[Any], kwargs: Mapping[str, Any], graphs: Sequence[Any]) -> str | None:
+        """The reason why these arguments are as quick in networkx, or None."""
+        cost, part = self.cost, None
+        for name, other in self.given.items():
+            if (part := self.argument(name, args, kwargs)) is not None:
+                cost = other
+                break
+        weight = self.argument(self._weight, args, kwargs) if self._weight else None
+        return thresholds.declined(cost, part, weight, graphs)
+
+    @functools.cached_property
+    def _weight(self) -> str | None:
+        """The argument that names the attribute that networkx converts edges with."""
+        named = nx.utils.backends._registered_algorithms[self.name].edge_attrs
+        return named if isinstance(named, str) and named in self._places else None
 
 
 FUNCTIONS: dict[str, Entry] = {}
 
 
 def implements(
-    *, name: str | None = None, gaps: str = "", cost: str = "linear", refuses: Function | None = None
+    *,
+    name: str | None = None,
+    gaps: str = "",
+    cost: str = "linear",
+    given: Mapping[str, str] | None = None,
+    refuses: Function | None = None,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as networkx's of the same name, or of the name that networkx dispatches."""
 
     def register(function: Function) -> Function:
-        return _register(name or function.__name__, function, function.__module__, gaps, cost, refuses)
+        return _register(name or function.__name__, function, function.__module__, gaps, cost, refuses, given=given)
 
     return register
 
@@ -92,14 +123,17 @@ def _register(
     cost: str,
     refuses: Function | None,
     parts: tuple[str, ...] = (),
+    given: Mapping[str, str] | None = None,
 ) -> Function:
-    if cost not in COSTS:
-        raise ValueError(f"cost: {cost!r} is not one of {COSTS}")
+    for each in (cost, *(given or {}).values()):
+        if each not in thresholds.COSTS:
+            raise ValueError(f"cost: {each!r} is not one of {thresholds.COSTS}")
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         history.ran(name)
-        return function(*args, **kwargs)
+        with thresholds.threads_for(args[0] if args else None):
+            return function(*args, **kwargs)
 
-    FUNCTIONS[name] = Entry(name, run, module.rpartition(".")[2], gaps, cost, refuses, parts)
+    FUNCTIONS[name] = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     return run

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -41,13 +40,13 @@ def number(G: Any, node: Any) -> int:
 def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
     """The vertices of nodes, int64 [k]. Raises NetworkXError where one is none."""
     nodes = list(nodes)
-    if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
-        found = np.array(nodes, dtype=np.int64)
-        if not len(found) or (found.min() >= 0 and found.max() < len(G.labels)):
-            return torch.from_numpy(found)
     try:
+        if isinstance(G.labels.names, range) and set(map(type, nodes)) <= {int}:
+            found = torch.tensor(nodes, dtype=torch.int64)
+            if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(G.labels)):
+                return found
         return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
-    except KeyError:
+    except (KeyError, RuntimeError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
 
 
@@ -166,8 +165,11 @@ def bunch(G: Any, nodes: Any) -> Tensor:
 
 def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
     """Which vertices are among `nodes`, bool [n]; what is no node is passed over."""
-    found = torch.zeros(len(G), dtype=torch.bool)
-    found[[G.labels.index(node) for node in nodes if node in G]] = True
+    nodes, found = list(nodes), torch.zeros(len(G), dtype=torch.bool)
+    try:
+        found[numbers(G, nodes)] = True
+    except nx.NetworkXError:
+        found[numbers(G, [node for node in nodes if node in G])] = True
     return found
 
 

@@ -90,7 +90,7 @@ def katz_centrality(G, alpha=0.1, beta=1.0, max_iter=1000, tol=1.0e-6, nstart=No
 made_of("single_source_shortest_path_length", cost="superlinear")("bipartite_closeness_centrality")
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"u": "light"})
 def closeness_centrality(G, u=None, distance=None, wf_improved=True):
     n = len(G)
     if distance is None:
@@ -109,7 +109,7 @@ def closeness_centrality(G, u=None, distance=None, wf_improved=True):
     return found if u is None else found[u]
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"nbunch": "linear", "sources": "linear"})
 def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
     targets = set(G.nbunch_iter(nbunch))
     if sources is None and distance is None:

@@ -26,7 +26,7 @@ def number_of_isolates(G):
     return int(_isolated(G).sum())
 
 
-@implements(cost="light")
+@implements(cost="local")
 def is_isolate(G, n):
     return int(degrees(G)[number(G, n)]) == 0
 
@@ -76,7 +76,7 @@ def s_metric(G):
     return float((degree[source] * degree[target]).sum())
 
 
-@implements(cost="light")
+@implements(cost="linear")
 def overall_reciprocity(G):
     arcs = structure(G).num_arcs
     if arcs == 0:
@@ -92,7 +92,7 @@ def _mutual(G: Any) -> Tensor:
     return source[torch.isin(key, reverse)].bincount(minlength=n)
 
 
-@implements(cost="light")
+@implements(cost="linear", given={"nodes": "local"})
 def reciprocity(G, nodes=None):
     if nodes is None:
         return overall_reciprocity(G)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import networkx as nx
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import edges, mask, names, number, rows
+from tgraph.networkx.functions._shared import edges, mask, names, number, numbers, rows
 from tgraph.networkx.functions.centrality import degrees
 from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
 
-@implements(cost="light")
+@implements(cost="local")
 def is_simple_path(G, nodes):
     if len(nodes) <= 1:
         return len(nodes) == 1 and nodes[0] in G
@@ -31,7 +31,7 @@ def is_triad(G):
     return isinstance(G, nx.Graph) and len(G) == 3 and G.is_directed() and not G.structure.num_self_loops
 
 
-@implements(cost="light")
+@implements(cost="local")
 def mutual_weight(G, u, v, weight=None):
     return sum(G[a][b].get(weight, 1) if a in G and b in G[a] else 0 for a, b in ((u, v), (v, u)))
 
@@ -93,13 +93,16 @@ def v_structures(G):
 
 def labels_of(G: Any, partition: Iterable[Iterable[Any]]) -> Tensor | None:
     """The part that each vertex is in, -1 for none; None where one is in two."""
+    parts = [set(part) for part in partition]
+    try:
+        vertices = numbers(G, chain.from_iterable(parts))
+    except nx.NetworkXError:  # what is no node is passed over
+        parts = [{node for node in part if node in G} for part in parts]
+        vertices = numbers(G, chain.from_iterable(parts))
+    number_of = torch.arange(len(parts)).repeat_interleave(torch.tensor(list(map(len, parts)), dtype=torch.int64))
     label = torch.full((len(G),), -1)
-    for i, part in enumerate(partition):
-        vertices = torch.tensor([G.labels.index(node) for node in set(part) if node in G], dtype=torch.int64)
-        if bool((label[vertices] >= 0).any()):
-            return None
-        label[vertices] = i
-    return label
+    label[vertices] = number_of
+    return label if torch.equal(label[vertices], number_of) else None
 
 
 @implements(cost="light")

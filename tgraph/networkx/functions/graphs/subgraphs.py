@@ -19,7 +19,7 @@ def _refuses_both_ways(G, n, radius, center, undirected, distance):
     return "undirected=True of a directed graph" if undirected and G.is_directed() else None
 
 
-@implements(refuses=_refuses_both_ways, gaps="undirected=True of directed graphs")
+@implements(refuses=_refuses_both_ways, gaps="undirected=True of directed graphs", cost="local")
 def ego_graph(G, n, radius=1, center=True, undirected=False, distance=None):
     if distance is not None:
         near = weighted_paths.single_source_dijkstra_path_length(G, n, cutoff=radius, weight=distance)

@@ -48,7 +48,7 @@ def _answer(G: Any, nodes: Any, chosen: Tensor, values: Tensor) -> Any:
     return dict(zip(names(G, chosen), found, strict=True))
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"nodes": "local"})
 def triangles(G, nodes=None):
     if nodes is not None:
         _require_simple(G)
@@ -95,12 +95,12 @@ def _clustering(G: Any, nodes: Any, weight: Any) -> tuple[Tensor, Tensor]:
     return chosen, torch.where(total == 0, 0.0, total / pairs)[chosen]
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"nodes": "local"})
 def clustering(G, nodes=None, weight=None):
     return _answer(G, nodes, *_clustering(G, nodes, weight))
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"nodes": "local"})
 def average_clustering(G, nodes=None, weight=None, count_zeros=True):
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as networkx does
@@ -133,7 +133,7 @@ def _transitive(graph: tg.Graph) -> Tensor:
     return torch.tensor((matrix @ matrix).multiply(matrix).sum())
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"nodes": "local"})
 def generalized_degree(G, nodes=None):
     _require_simple(G)
     graph, within, chosen = _around(G, nodes)
@@ -143,7 +143,10 @@ def generalized_degree(G, nodes=None):
 
 
 @implements(
-    cost="superlinear", refuses=lambda G, nodes: "directed graphs" if G.is_directed() else None, gaps="directed graphs"
+    cost="superlinear",
+    refuses=lambda G, nodes: "directed graphs" if G.is_directed() else None,
+    gaps="directed graphs",
+    given={"nodes": "local"},
 )
 def square_clustering(G, nodes=None):
     import scipy.sparse

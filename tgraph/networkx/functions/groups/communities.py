@@ -67,7 +67,7 @@ if "leiden_communities" in nx.utils.backends._registered_algorithms:  # since ne
 def _parts(G: Any, communities: Any) -> Tensor:
     """The part of each vertex. Raises NotAPartition where they are not in one each."""
     label = labels_of(G, communities)
-    if label is None or bool((label < 0).any()) or any(node not in G for part in communities for node in part):
+    if label is None or bool((label < 0).any()) or sum(len(set(part)) for part in communities) != len(G):
         raise NotAPartition(G, communities)
     return label
 

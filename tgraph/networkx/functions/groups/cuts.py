@@ -40,35 +40,35 @@ def _volume(G: Any, S: Any, weight: Any) -> Any:
     return degrees(G, weight, "out" if G.is_directed() else "both")[bunch(G, S)].sum().item()
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def cut_size(G, S, T=None, weight=None):
     return _cut(G, S, T, weight)
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def volume(G, S, weight=None):
     return _volume(G, S, weight)
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def conductance(G, S, T=None, weight=None):
     T = _rest(G, S) if T is None else T
     return _cut(G, S, T, weight) / min(_volume(G, S, weight), _volume(G, T, weight))
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def normalized_cut_size(G, S, T=None, weight=None):
     T = _rest(G, S) if T is None else T
     return _cut(G, S, T, weight) * (1 / _volume(G, S, weight) + 1 / _volume(G, T, weight))
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def edge_expansion(G, S, T=None, weight=None):
     T = _rest(G, S) if T is None else T
     return _cut(G, S, T, weight) / min(len(S), len(T))
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def mixing_expansion(G, S, T=None, weight=None):
     return _cut(G, S, T, weight) / (2 * G.number_of_edges())
 
@@ -82,7 +82,7 @@ def _neighborhood(G: Any, vertices: Tensor) -> Tensor:
     return found
 
 
-@implements(cost="light")
+@implements(cost="light", given={"nbunch1": "local"})
 def node_boundary(G, nbunch1, nbunch2=None):
     inside = mask(G, nbunch1)
     found = _neighborhood(G, inside.nonzero().flatten()) & ~inside
@@ -91,19 +91,19 @@ def node_boundary(G, nbunch1, nbunch2=None):
     return set(names(G, found.nonzero().flatten()))
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def node_expansion(G, S):
     reached = _neighborhood(G, torch.tensor([number(G, node) for node in S], dtype=torch.int64))
     return int(reached.sum()) / len(S)
 
 
-@implements(cost="light")
+@implements(cost="light", given={"S": "local"})
 def boundary_expansion(G, S):
     inside = mask(G, S)
     return int((_neighborhood(G, inside.nonzero().flatten()) & ~inside).sum()) / len(S)
 
 
-@implements(cost="light")
+@implements(cost="light", given={"nbunch": "local"})
 def is_dominating_set(G, nbunch):
     inside = mask(G, nbunch)
     return bool((inside | _neighborhood(G, inside.nonzero().flatten())).all())
@@ -115,7 +115,7 @@ def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
     return None
 
 
-@implements(cost="light", refuses=_refuses_data, gaps="edges with data or keys")
+@implements(cost="light", given={"nbunch1": "local"}, refuses=_refuses_data, gaps="edges with data or keys")
 def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None):
     order = [number(G, node) for node in {node for node in nbunch1 if node in G}]
     place = torch.full((len(G),), len(G))

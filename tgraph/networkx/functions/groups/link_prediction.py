@@ -73,7 +73,7 @@ def _sum(G: Any, values: Tensor, pair: Tensor, vertex: Tensor, count: int) -> li
     return torch.zeros(count, dtype=torch.float64).index_add_(0, pair, values[vertex]).tolist()
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def jaccard_coefficient(G, ebunch=None):
     def score(u: Tensor, v: Tensor) -> list[Any]:
         degree = G.structure.out_degree
@@ -96,23 +96,23 @@ def _weighed(G: Any, ebunch: Any, weight: Tensor) -> Iterator[tuple[Any, Any, An
     return _predictions(G, ebunch, lambda u, v: common_neighbors(graph, torch.stack((u, v), 1), weight).tolist())
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def resource_allocation_index(G, ebunch=None):
     return _weighed(G, ebunch, 1 / degrees(G).to(torch.float64))
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def adamic_adar_index(G, ebunch=None):
     return _weighed(G, ebunch, 1 / degrees(G).to(torch.float64).log())
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def preferential_attachment(G, ebunch=None):
     degree = degrees(G)
     return _predictions(G, ebunch, lambda u, v: (degree[u] * degree[v]).tolist())
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def common_neighbor_centrality(G, ebunch=None, alpha=0.8):
     def score(u: Tensor, v: Tensor) -> list[Any]:
         if bool((u == v).any()):
@@ -162,7 +162,7 @@ def _within(G: Any, of: Communities, u: Tensor, v: Tensor) -> tuple[Tensor, Tens
     return together, pair, vertex, of[vertex] == community[pair]
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def cn_soundarajan_hopcroft(G, ebunch=None, community="community"):
     of = Communities(G, community)
 
@@ -173,7 +173,7 @@ def cn_soundarajan_hopcroft(G, ebunch=None, community="community"):
     return _predictions(G, ebunch, score)
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
     of, weight = Communities(G, community), 1 / degrees(G).to(torch.float64)
 
@@ -184,7 +184,7 @@ def ra_index_soundarajan_hopcroft(G, ebunch=None, community="community"):
     return _predictions(G, ebunch, score)
 
 
-@implements(cost="superlinear")
+@implements(cost="superlinear", given={"ebunch": "local"})
 def within_inter_cluster(G, ebunch=None, delta=0.001, community="community"):
     if delta <= 0:
         raise nx.NetworkXAlgorithmError("Delta must be greater than zero")

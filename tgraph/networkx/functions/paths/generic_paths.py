@@ -28,6 +28,9 @@ def _refuses_target(G, source, target, weight, method):
     return None
 
 
+# A path between two nodes by hops is found from both ends.
+COSTS = {"weight": "linear", "target": "local", "source": "light"}
+
 PATHS: dict[str, tuple[Callable, Callable, Callable]] = {
     "dijkstra": (
         weighted_paths.all_pairs_dijkstra_path,
@@ -54,7 +57,12 @@ LENGTHS: dict[str, tuple[Callable, Callable, Callable]] = {
 }
 
 
-@implements(refuses=_refuses_target, gaps="of directed graphs, all paths by weight to a target")
+@implements(
+    refuses=_refuses_target,
+    gaps="of directed graphs, all paths by weight to a target",
+    cost="superlinear",
+    given={"weight": "linear", "target": "local", "source": "light"},
+)
 def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     method = _method(weight, method)
     if method == "unweighted":
@@ -74,7 +82,12 @@ def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
     return single(G, source, weight=weight) if target is None else pair(G, source, target, weight)
 
 
-@implements(refuses=_refuses_target, gaps="of directed graphs, all lengths by weight to a target")
+@implements(
+    refuses=_refuses_target,
+    gaps="of directed graphs, all lengths by weight to a target",
+    cost="superlinear",
+    given={"weight": "linear", "target": "local", "source": "light"},
+)
 def shortest_path_length(G, source=None, target=None, weight=None, method="dijkstra"):
     method = _method(weight, method)
     if method == "unweighted":

@@ -81,4 +81,4 @@ def all_pairs_shortest_path(G, cutoff=None):
 made_of("single_source_shortest_path_length", "single_source_dijkstra_path_length", cost="superlinear")(
     "average_shortest_path_length", "global_efficiency"
 )
-made_of("bidirectional_shortest_path", cost="light")("efficiency")
+made_of("bidirectional_shortest_path", cost="local")("efficiency")

@@ -23,7 +23,7 @@ def _refuses_weights(G, source, target, nodes, weight):
     return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
 
 
-@implements(refuses=_refuses_weights, gaps="multigraphs with weights")
+@implements(refuses=_refuses_weights, gaps="multigraphs with weights", given={"nodes": "local"})
 def average_neighbor_degree(G, source="out", target="out", nodes=None, weight=None):
     if G.is_directed():
         for name, kind in (("source", source), ("target", target)):

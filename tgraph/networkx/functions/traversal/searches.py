@@ -112,7 +112,7 @@ def _targets(G: Any, source: Any, target: Any) -> str | None:
     return None
 
 
-@implements(cost="light")
+@implements(cost="local")
 def bidirectional_shortest_path(G, source, target):
     if (fault := _targets(G, source, target)) is not None:
         raise nx.NodeNotFound(fault)
@@ -122,4 +122,4 @@ def bidirectional_shortest_path(G, source, target):
     return names(G, path)
 
 
-made_of("bidirectional_shortest_path", cost="light")("has_path")
+made_of("bidirectional_shortest_path", cost="local")("has_path")
