@@ -46,7 +46,7 @@ def numbers(G: Any, nodes: Iterable[Any]) -> Tensor:
             if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(G.labels)):
                 return found
         return torch.tensor(G.labels.indices(nodes), dtype=torch.int64)
-    except (KeyError, RuntimeError):  # no node, or no int64
+    except (KeyError, ValueError, RuntimeError):  # no node, or no int64
         return torch.tensor([number(G, node) for node in nodes], dtype=torch.int64)
 
 
