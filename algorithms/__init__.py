@@ -18,6 +18,7 @@ from tgraph.algorithms import (
     similarity,
     structure,
     trees,
+    walks,
 )
 from tgraph.algorithms.centrality import *  # noqa: F403
 from tgraph.algorithms.cohesion import *  # noqa: F403
@@ -33,6 +34,7 @@ from tgraph.algorithms.sets import *  # noqa: F403
 from tgraph.algorithms.similarity import *  # noqa: F403
 from tgraph.algorithms.structure import *  # noqa: F403
 from tgraph.algorithms.trees import *  # noqa: F403
+from tgraph.algorithms.walks import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += centrality.__all__
@@ -49,3 +51,4 @@ __all__ += sets.__all__
 __all__ += trees.__all__
 __all__ += similarity.__all__
 __all__ += structure.__all__
+__all__ += walks.__all__

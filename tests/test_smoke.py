@@ -273,6 +273,13 @@ def test_acceleration():
     tg.nn.restore(model)
 
 
+def test_walks():
+    run, graph = tg.algorithms, tg.generators.rmat(7)
+    for function in (run.random_walks, run.node2vec_walks, run.walks_with_restart):
+        assert function(graph, length=3, walks=2).shape == (256, 4)
+    assert tg.primitives.walks.random_walks(graph, [0, 1], 5, tg.random.key(0)).shape == (2, 6)
+
+
 def test_nothing_public_is_left_out():
     """Whatever is exported by name occurs above."""
     tree = ast.parse(Path(__file__).read_text())

@@ -117,5 +117,10 @@ OPTIONS: dict[str, Any] = {
     "max_level": Annotated[int | None, typer.Option(min=1, help="The largest number of levels.")],
     "epsilon": Annotated[float, typer.Option(help="The error that nine in ten runs keep to.")],
     "importance_factor": Annotated[float, typer.Option(min=0, max=1, help="What each further step counts.")],
+    "length": Annotated[int, typer.Option(min=0, help="Steps of a walk.")],
+    "walks": Annotated[int, typer.Option(min=0, help="Walks from every vertex.")],
+    "p": Annotated[float, typer.Option(help="More leads back to the vertex before less often.")],
+    "q": Annotated[float, typer.Option(help="More leads away from the vertex before less often.")],
+    "restart": Annotated[float, typer.Option(min=0, max=1, help="The probability of going back to the start.")],
     "strategy": Annotated[str, typer.Option(help="The order in which vertices take part.")],
 }

@@ -34,6 +34,7 @@ from tgraph.primitives import (
     triangle_edges,
     union_find,
     values,
+    walks,
 )
 
 __all__ = [
@@ -67,4 +68,5 @@ __all__ = [
     "triangle_edges",
     "union_find",
     "values",
+    "walks",
 ]

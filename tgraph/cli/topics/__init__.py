@@ -14,6 +14,7 @@ from tgraph.cli.topics import (
     sets,
     similarity,
     structure,
+    walks,
 )
 
 # By the heading under which the command lists them.
@@ -30,4 +31,5 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
     "Trees, sets and matchings": sets.COMMANDS,
     "Similarity": similarity.COMMANDS,
     "Structure": structure.COMMANDS,
+    "Walks": walks.COMMANDS,
 }

@@ -66,6 +66,7 @@ from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 from tgraph.kernels.native.sets import independent_set
 from tgraph.kernels.native.trees import boruvka
+from tgraph.kernels.native.walks import walks
 
 __all__ = [
     "add_along_arcs",
@@ -190,7 +191,7 @@ for _module in (
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
-    *(floyd_warshall, global_cut),
+    *(floyd_warshall, global_cut, walks),
     dicts,
     blocks,
     *(cliques, peeling),

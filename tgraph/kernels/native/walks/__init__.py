@@ -1,0 +1,1 @@
+"""Calls of the compiled random walks; the C++ lies beside."""
