@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.community.louvain import FEW_MOVES, check, named
+from tgraph.algorithms.community.louvain import FEW_MOVES, STIRRED, check, named
 from tgraph.algorithms.components.wcc import wcc
 
 
@@ -32,7 +32,7 @@ def leiden(
     weighted: bool = False,
     resolution: float = 1.0,
     seed: int = 0,
-    iterations: int = 3,
+    iterations: int = 2,
     backend: str = "auto",
 ) -> Tensor:
     """The community of each vertex, int64 [n]: the index of its smallest vertex. Communities are connected.
@@ -62,7 +62,7 @@ def _unfold(
     held = torch.arange(arcs.num_vertices, device=community.device)
     while True:
         options: dict[str, Any] = {"resolution": resolution, "seed": seed, "backend": backend}
-        community, _ = steps.move(arcs, community, tolerance=FEW_MOVES, **options)
+        community, _ = steps.move(arcs, community, tolerance=FEW_MOVES, stirred_share=STIRRED, **options)
         alone = torch.arange(arcs.num_vertices, device=community.device)
         refined, joined = steps.move(arcs, alone, bound=community, **options)
         if not joined:

@@ -35,10 +35,12 @@ class Quotient:
 @dataclass(frozen=True)
 class Moves:
     """How vertices move: `scale` is the resolution over the total weight; `key` that of the random numbers; at most so
-    many `sweeps`, each of so many `batches`, until at most the share `tolerance` of the vertices moves in one."""
+    many `sweeps`, each of so many `batches`, until at most the share `tolerance` of the vertices moves in one. A vertex
+    is visited again once more than the `stirred_share` of its arcs lead to vertices that moved."""
 
     scale: float
     key: int
     sweeps: int
     batches: int
     tolerance: float
+    stirred_share: float = 0.0

@@ -50,15 +50,17 @@ def move(
     bound: Tensor | None = None,
     sweeps: int = 100,
     tolerance: float = 0.0,
+    stirred_share: float = 0.0,
     backend: str = "auto",
 ) -> tuple[Tensor, int]:
     """(the community of each vertex after local moving, int64 [n]; the number of moves).
 
     A vertex moves to the community C of a neighbour for which weight(v, C) - resolution * expected(v, C) is largest, if
     it is larger than for its own; expected is that of the null model of modularity. With resolution 0 this is label
-    propagation. Of equals one is drawn. Every vertex is visited, and again after a neighbour moved. In each of at most
-    so many `sweeps` the vertices to visit are dealt into batches by a hash; those of a batch move at once. It ends
-    once at most the share `tolerance` of the vertices moves in a sweep.
+    propagation. Of equals one is drawn. Every vertex is visited, and again after more than the `stirred_share` of its
+    arcs lead to vertices that moved since: a hub need not be asked for each neighbour. In each of at most so many
+    `sweeps` the vertices to visit are dealt into batches by a hash; those of a batch move at once. It ends once at most
+    the share `tolerance` of the vertices moves in a sweep.
 
     community : int64 [n], from 0 to n - 1; a vertex alone in community v is v, or community v is empty of others.
     bound : int64 [n], groups that no vertex leaves: the refinement of Leiden. Only vertices that are alone in their
@@ -71,7 +73,7 @@ def move(
     if bound is not None:
         _check_groups(graph, "bound", bound, graph.num_vertices)
     scale = resolution / graph.total if graph.total else 0.0
-    moves = Moves(scale, random.key(seed), sweeps, BATCHES, tolerance)
+    moves = Moves(scale, random.key(seed), sweeps, BATCHES, tolerance, stirred_share)
     return choose(backend, Call("move_vertices", graph.neighbors)).run(graph, community, bound, moves)
 
 

@@ -23,7 +23,8 @@ def move_vertices(graph: Quotient, community: Tensor, bound: Tensor | None, move
     held_bound = None if bound is None else bound.to(held.dtype)
     strengths = graph.out_strength, graph.in_strength
     arguments = held, held_bound, moves.key, moves.sweeps, moves.batches, moves.tolerance
-    moved = _kernels().move(graph.offset, graph.neighbors, graph.weights, *strengths, moves.scale, *arguments)
+    scales = moves.scale, moves.stirred_share
+    moved = _kernels().move(graph.offset, graph.neighbors, graph.weights, *strengths, *scales, *arguments)
     return held.to(torch.int64), moved
 
 

@@ -70,15 +70,12 @@ public:
             const Range rows = chunks()[chunk];
             int64_t arc = row_offset_.data()[rows.begin];
             for (const Arc& each : found_[chunk])
-                neighbors.data()[arc] = each.group, weights.data()[arc++] = each.weight;
+                neighbors.data()[arc] = each.community, weights.data()[arc++] = each.weight;
         });
     }
 
 private:
-    struct Arc {
-        double weight;
-        Id group;
-    };
+    using Arc = typename NeighborWeights<Id>::Entry;
 
     const int64_t* offset_;
     const Id* neighbors_;
@@ -108,18 +105,14 @@ private:
     void sum_rows() {
         const int threads = part_count(offset_[num_vertices_]);
         int64_t* const row = row_offset_.data();
-        const int64_t* const arcs = arc_offset_.data();
-        const int64_t longest =
-            reduce(num_groups_, int64_t{1}, [&](int64_t g) { return arcs[g + 1] - arcs[g]; }, larger);
-        std::vector<NeighborWeights<Id>> weights;
-        for (int thread = 0; thread < threads; ++thread) weights.emplace_back(std::min(longest, num_groups_));
+        std::vector<NeighborWeights<Id>> weights(threads);
         found_.resize(chunks().size());
         for_each_chunk(chunks().size(), threads, [&](int64_t chunk, int rank) {
             const Range groups = chunks()[chunk];
             for (int64_t g = groups.begin; g < groups.end; ++g) {
                 sum_row(g, weights[rank]);
                 row[g + 1] = weights[rank].size();
-                for (const auto& [weight, group, slot] : weights[rank]) found_[chunk].push_back({weight, group});
+                for (int64_t i = 0; i < weights[rank].size(); ++i) found_[chunk].push_back(weights[rank][i]);
             }
         });
         row[0] = 0;
@@ -127,7 +120,7 @@ private:
     }
 
     void sum_row(int64_t g, NeighborWeights<Id>& weights) const {
-        weights.clear(std::min(arc_offset_.data()[g + 1] - arc_offset_.data()[g], num_groups_));
+        weights.clear();
         for (int64_t i = member_offset_.data()[g]; i < member_offset_.data()[g + 1]; ++i) {
             const int64_t v = member_.data()[i];
             for (int64_t arc = offset_[v]; arc < offset_[v + 1]; ++arc) {

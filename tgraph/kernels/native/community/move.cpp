@@ -41,18 +41,17 @@ struct Strengths {
 template <class Id>
 class LocalMoves {
 public:
-    LocalMoves(WeightedRows<Id> rows, Strengths strengths, double scale, Id* community, const Id* bound,
-               int64_t key)
-        : rows_(rows), strengths_(strengths), scale_(scale), community_(community), bound_(bound), key_(key),
-          threads_(part_count(rows.offset[rows.num_vertices])), waits_(rows.num_vertices),
+    LocalMoves(WeightedRows<Id> rows, Strengths strengths, double scale, double stirred_share, Id* community,
+               const Id* bound, int64_t key)
+        : rows_(rows), strengths_(strengths), scale_(scale), stirred_share_(stirred_share), community_(community),
+          bound_(bound), key_(key),
+          threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_), stirred_(rows.num_vertices),
           visited_(rows.num_vertices), target_(rows.num_vertices), of_community_(rows.num_vertices, strengths.in),
           of_bound_(bound ? rows.num_vertices : 0, bound && strengths.in) {
         const int64_t n = rows.num_vertices;
-        const int64_t longest = reduce(n, int64_t{1}, [&](int64_t v) { return rows.degree(v); }, larger);
-        for (int thread = 0; thread < threads_; ++thread) weights_.emplace_back(std::min(longest + 1, n));
-        fill(waits_.data(), n, uint8_t{1});
         copy(community, n, target_.data());
         for_each_entry(n, [&](int64_t v) {
+            wait(v);
             put(of_community_, v, community[v], 1);
             if (bound) put(of_bound_, v, bound[v], 1);
         });
@@ -79,6 +78,7 @@ public:
 
 private:
     static constexpr int64_t longest_chunk = 256;  // in vertices
+    static constexpr int64_t ahead = 64;           // arcs, that are fetched before they are read
 
     // The strengths of groups of vertices.
     struct Totals {
@@ -92,13 +92,13 @@ private:
 
     const WeightedRows<Id> rows_;
     const Strengths strengths_;
-    const double scale_;
+    const double scale_, stirred_share_;
     Id* const community_;
     const Id* const bound_;
     const int64_t key_;
     const int threads_;
     std::vector<NeighborWeights<Id>> weights_;
-    Scratch<uint8_t> waits_;     // to be visited
+    Scratch<Id> stirred_;        // arcs to vertices that moved since the last visit
     Scratch<Id> visited_;        // of the present sweep, batch by batch
     Scratch<Id> target_;         // the community chosen by each vertex, its own between two batches
     Totals of_community_, of_bound_;
@@ -112,6 +112,10 @@ private:
         if (strengths_.in) add(totals.in.data(), sign * strengths_.in[v]);
     }
 
+    // Whether a vertex is to be visited.
+    bool waits(int64_t v) const { return stirred_.data()[v] > stirred_share_ * static_cast<double>(rows_.degree(v)); }
+    void wait(int64_t v) const { stirred_.data()[v] = static_cast<Id>(rows_.degree(v) + 1); }
+
     static int64_t batch_of(int64_t key, int64_t v, int64_t batches) {
         return static_cast<int64_t>((random_word(key, v) >> 32) * static_cast<uint64_t>(batches) >> 32);
     }
@@ -124,7 +128,7 @@ private:
         for_each_part(parts, [&](int part) {
             const Range range = part_of(n, part, parts);
             for (int64_t v = range.begin; v < range.end; ++v)
-                if (waits_.data()[v]) ++next[part * batches + batch_of(key, v, batches)];
+                if (waits(v)) ++next[part * batches + batch_of(key, v, batches)];
         });
         starts_.assign(batches + 1, 0);
         int64_t position = 0;
@@ -135,7 +139,7 @@ private:
         for_each_part(parts, [&](int part) {
             const Range range = part_of(n, part, parts);
             for (int64_t v = range.begin; v < range.end; ++v)
-                if (waits_.data()[v])
+                if (waits(v))
                     visited_.data()[next[part * batches + batch_of(key, v, batches)]++] = static_cast<Id>(v);
         });
         return position;
@@ -155,8 +159,9 @@ private:
     void choose(Range held, int64_t key, int64_t batch, int64_t batches) {
         each_chunk(held, [&](Range range, int rank) {
             for (int64_t i = range.begin; i < range.end; ++i) {
+                look_ahead(i);
                 const int64_t v = visited_.data()[i];
-                waits_.data()[v] = 0;
+                stirred_.data()[v] = 0;
                 const Id own = community_[v];
                 if (bound_ && !is_alone(v, own)) continue;
                 const Id target = best(v, weights_[rank]);
@@ -165,11 +170,25 @@ private:
                 const bool may_swap = target > own && is_alone(v, own) && community_[target] == target &&
                                       is_alone(target, target) && batch_of(key, target, batches) == batch;
                 if (may_swap)
-                    waits_.data()[v] = 1;
+                    wait(v);
                 else
                     target_.data()[v] = target;
             }
         });
+    }
+
+    // Fetches what the next visits read: rows lie anywhere.
+    TGRAPH_INLINE void look_ahead(int64_t i) const {
+        const int64_t last = starts_.back() - 1;
+        const int64_t far = visited_.data()[std::min(i + 8, last)], near = visited_.data()[std::min(i + 4, last)],
+                      next = visited_.data()[std::min(i + 1, last)];
+        fetch(&rows_.offset[far]);
+        fetch(&community_[far]);
+        fetch(&strengths_.out[far]);
+        const Id* const row = rows_.neighbors + rows_.offset[near];
+        for (int64_t arc = 0; arc < std::min(rows_.degree(near), ahead); arc += 64 / sizeof(Id)) fetch(row + arc);
+        const int64_t begin = rows_.offset[next], end = std::min(begin + ahead, rows_.offset[next + 1]);
+        for (int64_t arc = begin; arc < end; ++arc) fetch(&community_[rows_.neighbors[arc]]);
     }
 
     // Vertices that chose one that moves itself wait for another sweep.
@@ -178,13 +197,13 @@ private:
         each_chunk(held, [&](Range range, int) {
             for (int64_t i = range.begin; i < range.end; ++i) {
                 const int64_t v = visited_.data()[i];
-                if (target[v] != community_[v] && target[target[v]] != target[v]) waits_.data()[v] = 1;
+                if (target[v] != community_[v] && target[target[v]] != target[v]) wait(v);
             }
         });
         each_chunk(held, [&](Range range, int) {
             for (int64_t i = range.begin; i < range.end; ++i) {
                 const int64_t v = visited_.data()[i];
-                if (waits_.data()[v]) target_.data()[v] = community_[v];
+                if (waits(v)) target_.data()[v] = community_[v];
             }
         });
     }
@@ -199,12 +218,13 @@ private:
         const double total = gather(v, weights);
         if (bound_ && total < penalty(of_bound_, v, bound_[v], true)) return own;  // its bound hardly holds it
         Id chosen = own;
-        double highest = weights.begin()->weight - penalty(of_community_, v, own, true);
-        for (auto entry = weights.begin() + 1; entry != weights.end(); ++entry) {
-            const double score = entry->weight - penalty(of_community_, v, entry->community, false);
+        double highest = weights[0].weight - penalty(of_community_, v, own, true);
+        for (int64_t i = 1; i < weights.size(); ++i) {
+            const auto [weight, community] = weights[i];
+            const double score = weight - penalty(of_community_, v, community, false);
             const bool is_preferred =
-                score > highest || (score == highest && chosen != own && prefers(v, entry->community, chosen));
-            if (is_preferred) chosen = entry->community, highest = score;
+                score > highest || (score == highest && chosen != own && prefers(v, community, chosen));
+            if (is_preferred) chosen = community, highest = score;
         }
         return highest < 0 && of_community_.out.data()[v] == 0 ? static_cast<Id>(v) : chosen;  // or on its own
     }
@@ -213,13 +233,15 @@ private:
     double gather(int64_t v, NeighborWeights<Id>& weights) const {
         double total = 0;
         const int64_t begin = rows_.offset[v], end = rows_.offset[v + 1];
-        weights.clear(std::min(end - begin + 1, rows_.num_vertices));
+        weights.clear();
         weights.add(community_[v], 0);
         for (int64_t arc = begin; arc < end; ++arc) {
             const Id u = rows_.neighbors[arc];
+            if (arc + ahead < end) fetch(&community_[rows_.neighbors[arc + ahead]]);
             if (u == v || (bound_ && bound_[u] != bound_[v])) continue;
             const double weight = rows_.weights ? rows_.weights[arc] : 1.0;
             total += weight;
+            fetch(&of_community_.out.data()[community_[u]]);
             weights.add(community_[u], weight);
         }
         return total;
@@ -257,23 +279,24 @@ private:
         return moves.load();
     }
 
-    // The neighbors outside of the community that a vertex moves to are visited again.
+    // The neighbors outside of the community that a vertex moves to may be visited again.
     void wake(int64_t v, Id target) {
         for (int64_t arc = rows_.offset[v]; arc < rows_.offset[v + 1]; ++arc) {
             const Id u = rows_.neighbors[arc];
             if (target_.data()[u] != target && u != v)
-                std::atomic_ref<uint8_t>(waits_.data()[u]).store(1, std::memory_order_relaxed);
+                std::atomic_ref<Id>(stirred_.data()[u]).fetch_add(1, std::memory_order_relaxed);
         }
     }
 };
 
 template <class Id>
 int64_t move(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<double> out, In<double> in, double scale,
-             Out<Id> community, In<Id> bound, int64_t key, int64_t sweeps, int64_t batches, double enough) {
+             double stirred_share, Out<Id> community, In<Id> bound, int64_t key, int64_t sweeps, int64_t batches,
+             double enough) {
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
     if (!n) return 0;
     const WeightedRows<Id> rows{offset.data(), neighbors.data(), weights.data(), n};
-    LocalMoves<Id> moves(rows, {out.data(), in.data()}, scale, community.data(), bound.data(), key);
+    LocalMoves<Id> moves(rows, {out.data(), in.data()}, scale, stirred_share, community.data(), bound.data(), key);
     return moves.run(sweeps, batches, enough);
 }
 
@@ -282,8 +305,8 @@ void bind(nb::module_& module) {
     using nb::arg;
     module.def("move", &move<Id>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("weights").noconvert().none(), arg("out").noconvert(), arg("in_").noconvert().none(), arg("scale"),
-               arg("community").noconvert(), arg("bound").noconvert().none(), arg("key"), arg("sweeps"), arg("batches"),
-               arg("enough"),
+               arg("stirred_share"), arg("community").noconvert(), arg("bound").noconvert().none(), arg("key"),
+               arg("sweeps"), arg("batches"), arg("enough"),
                nb::call_guard<nb::gil_scoped_release>());
 }
 

@@ -1,10 +1,11 @@
-// The weight of the arcs of one row, or of several, by the community that they lead to: a hash table for rows that are
-// not short, cleared by what was touched.
+// The weight of the arcs of one row, or of several, by the community that they lead to: a hash table as large as the
+// number of different communities asks for, so that most rows stay in the first cache; cleared by what was touched.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "base/memory.hpp"
 
@@ -15,66 +16,74 @@ class NeighborWeights {
 public:
     struct Entry {
         double weight;
-        Id community, slot;
+        Id community;
     };
 
-    // For at most `most` different communities at a time.
-    explicit NeighborWeights(int64_t most)
-        : slots_(slots_for(most)), entries_(std::max<int64_t>(most, 1)), capacity_(slots_for(most)) {
-        std::fill_n(slots_.data(), capacity_, Id{-1});
-    }
+    NeighborWeights() { reserve(smallest); }
 
-    // Empties the table, for so many different communities at most.
-    void clear(int64_t most) {
-        if (is_hashed_)
-            for (int64_t i = 0; i < count_; ++i) slots_.data()[entries_.data()[i].slot] = -1;
+    void clear() {
+        for (int64_t i = 0; i < count_; ++i) slots_[used_[i]].community = -1;
         count_ = 0;
-        is_hashed_ = most > few;
-        if (is_hashed_) {
-            const int64_t size = slots_for(most);
-            shift_ = 64 - std::countr_zero(static_cast<uint64_t>(size));
-            mask_ = static_cast<uint64_t>(size) - 1;
-        }
+        use(smallest);
     }
 
-    void add(Id community, double weight) {
-        Entry* const entries = entries_.data();
-        if (!is_hashed_) {
-            for (int64_t i = 0; i < count_; ++i)
-                if (entries[i].community == community) return void(entries[i].weight += weight);
-            entries[count_++] = {weight, community, 0};
-            return;
-        }
-        uint64_t slot = first_slot(community);
-        Id* const slots = slots_.data();
-        for (; slots[slot] >= 0; slot = (slot + 1) & mask_)
-            if (entries[slots[slot]].community == community) return void(entries[slots[slot]].weight += weight);
-        slots[slot] = static_cast<Id>(count_);
-        entries[count_++] = {weight, community, static_cast<Id>(slot)};
+    // Branches on collisions only: whether a community is met for the first time cannot be foreseen.
+    TGRAPH_INLINE void add(Id community, double weight) {
+        const uint64_t slot = find(community);
+        Entry& entry = slots_[slot];
+        const bool is_new = entry.community < 0;
+        entry.weight = (is_new ? 0.0 : entry.weight) + weight;
+        entry.community = community;
+        used_[count_] = static_cast<uint32_t>(slot);
+        count_ += is_new;
+        if (2 * count_ >= size_) [[unlikely]] grow();
     }
 
-    // In the order in which they were met.
-    const Entry* begin() const { return entries_.data(); }
-    const Entry* end() const { return entries_.data() + count_; }
     int64_t size() const { return count_; }
+    // Entry number i, in the order in which communities were met.
+    const Entry& operator[](int64_t i) const { return slots_[used_[i]]; }
 
 private:
-    static constexpr int64_t few = 8;  // are compared one by one
+    static constexpr int64_t smallest = 128;
 
-    Scratch<Id> slots_;  // numbers of entries, -1 where empty
-    Scratch<Entry> entries_;
-    int64_t capacity_, count_ = 0;
-    bool is_hashed_ = false;
-    int shift_ = 63;
-    uint64_t mask_ = 0;
+    std::vector<Entry> slots_;    // community -1 where empty; the first `size_` are in use
+    std::vector<uint32_t> used_;  // slots, in the order in which they were taken
+    int64_t size_ = 0, count_ = 0;
+    int shift_ = 0;
 
-    static int64_t slots_for(int64_t most) {
-        return static_cast<int64_t>(std::bit_ceil(2 * static_cast<uint64_t>(std::max<int64_t>(most, 1))));
+    void reserve(int64_t size) {
+        slots_.resize(size, Entry{0, -1});
+        used_.resize(size / 2 + 1);
+        use(size);
     }
 
-    // Fibonacci hashing (Knuth, TAOCP 3, section 6.4).
-    uint64_t first_slot(Id community) const {
-        return static_cast<uint64_t>(community) * 0x9e3779b97f4a7c15 >> shift_;
+    void use(int64_t size) {
+        size_ = size;
+        shift_ = 64 - std::countr_zero(static_cast<uint64_t>(size));
+    }
+
+    uint64_t find(Id community) const {
+        uint64_t slot = static_cast<uint64_t>(community) * 0x9e3779b97f4a7c15 >> shift_;  // Fibonacci hashing
+        while (slots_[slot].community != community && slots_[slot].community >= 0) slot = (slot + 1) & (size_ - 1);
+        return slot;
+    }
+
+    // Four times the slots, and every entry anew.
+    void grow() {
+        std::vector<Entry> held(count_);
+        for (int64_t i = 0; i < count_; ++i) {
+            held[i] = (*this)[i];
+            slots_[used_[i]].community = -1;
+        }
+        if (4 * size_ > static_cast<int64_t>(slots_.size()))
+            reserve(4 * size_);
+        else
+            use(4 * size_);
+        for (int64_t i = 0; i < count_; ++i) {
+            const uint64_t slot = find(held[i].community);
+            slots_[slot] = held[i];
+            used_[i] = static_cast<uint32_t>(slot);
+        }
     }
 };
 

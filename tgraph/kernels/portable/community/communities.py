@@ -16,7 +16,7 @@ def move_vertices(graph: Quotient, community: Tensor, bound: Tensor | None, move
     mover = _Mover(graph, community.clone(), bound, moves)
     moved = 0
     for sweep in range(moves.sweeps):
-        visited = mover.waits.nonzero().squeeze(1)
+        visited = mover.waiting()
         if not len(visited):
             break
         batch = _batch_of(moves.key + sweep, visited, moves.batches)
@@ -65,13 +65,18 @@ class _Mover:
         self.graph, self.community, self.bound, self.moves = graph, community, bound, moves
         self.strengths = [graph.out_strength] + ([] if graph.in_strength is None else [graph.in_strength])
         self.totals = [torch.zeros_like(each).index_add_(0, community, each) for each in self.strengths]
-        self.waits = torch.ones_like(community, dtype=torch.bool)
+        self.degree = graph.offset.diff()
+        self.stirred = self.degree + 1  # arcs to vertices that moved since the last visit
         if bound is not None:
             self.of_bound = [torch.zeros_like(each).index_add_(0, bound, each) for each in self.strengths]
 
+    def waiting(self) -> Tensor:
+        """The vertices to visit."""
+        return (self.stirred > self.moves.stirred_share * self.degree.double()).nonzero().squeeze(1)
+
     def move(self, visited: Tensor, key: int, batch: int) -> int:
         """Moves the vertices of a batch; how many have moved."""
-        self.waits[visited] = False
+        self.stirred[visited] = 0
         if self.bound is not None:
             visited = visited[self._is_alone(visited, self.community[visited])]
         if not len(visited):
@@ -83,7 +88,7 @@ class _Mover:
             chosen = self.community.clone()
             chosen[visited] = torch.where(swap, own, target)
             swap |= (target != own) & (chosen[target] != target)
-        self.waits[visited[swap]] = True
+        self.stirred[visited[swap]] = self.degree[visited[swap]] + 1
         goes = (target != own) & ~swap
         self._apply(visited[goes], own[goes], target[goes])
         return int(goes.sum())
@@ -97,7 +102,7 @@ class _Mover:
             source = vertex.repeat_interleave(offset.diff())
             reached = self.graph.neighbors[arcs].long()
             outside = (self.community[reached] != self.community[source]) & (reached != source)
-            self.waits[reached[outside]] = True
+            self.stirred.index_add_(0, reached[outside], torch.ones_like(reached[outside]))
 
     def _best(self, visited: Tensor) -> Tensor:
         """The community that each vertex prefers, its own among equals, else by chance."""
