@@ -19,9 +19,14 @@ ALGORITHMS = nx.utils.backends._registered_algorithms
 
 
 def test_networkx_is_told_of_every_function():
-    assert set(_tgraph_networkx.get_info()["functions"]) == set(FUNCTIONS)
+    """An older networkx has fewer functions."""
+    assert set(FUNCTIONS) == set(_tgraph_networkx.get_info()["functions"]) & set(ALGORITHMS)
 
 
+NEWEST = set(_tgraph_networkx.get_info()["functions"]) <= set(ALGORITHMS)
+
+
+@pytest.mark.skipif(not NEWEST, reason="made with a later networkx")
 @pytest.mark.parametrize("path", listing.FILES)
 def test_listings_are_up_to_date(path):
     """`make networkx-listing` brings them up to date."""
@@ -53,10 +58,13 @@ def test_importing_networkx_with_the_backend_imports_nothing_more():
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_signatures_are_those_of_networkx(name):
-    ours, theirs = (inspect.signature(f) for f in (FUNCTIONS[name].run, ALGORITHMS[name].orig_func))
-    assert [(p.name, p.default, p.kind) for p in ours.parameters.values()] == [
-        (p.name, p.default, p.kind) for p in theirs.parameters.values()
-    ]
+    """Options that only a later release has stand at the end, by name alone."""
+    ours, theirs = (
+        [(p.name, p.default, p.kind) for p in inspect.signature(f).parameters.values()]
+        for f in (FUNCTIONS[name].run, ALGORITHMS[name].orig_func)
+    )
+    assert ours[: len(theirs)] == theirs
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for _, _, kind in ours[len(theirs) :])
 
 
 def test_what_is_made_of_parts_names_functions_that_run_here():

@@ -94,9 +94,11 @@ def _read_rows(
     if multigraph:
         pairs = dict_values(rows, None, count)
         multiplicity = dict_lengths(pairs)
-        row = torch.arange(len(rows)).repeat_interleave(degree)
-        degree = torch.zeros_like(degree).index_add_(0, row, multiplicity)
-        neighbors = neighbors.repeat_interleave(multiplicity)
+        before = torch.zeros(count + 1, dtype=torch.int64)
+        torch.cumsum(multiplicity, 0, out=before[1:])
+        neighbors = torch.from_numpy(np.repeat(neighbors.numpy(), multiplicity.numpy()))  # torch's wakes its threads
+        end = before[degree.cumsum(0)]
+        degree = end.diff(prepend=end.new_zeros(1))
     offset = torch.zeros(len(rows) + 1, dtype=torch.int64)
     torch.cumsum(degree, 0, out=offset[1:])
     return offset, neighbors, pairs

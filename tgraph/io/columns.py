@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.io.dicts import DTYPES, MISSING, dict_column
+from tgraph.io.dicts import DTYPES, MISSING, dict_column, objects
 
 EXACT = 2**53  # integers up to this are floats of the same value
 
@@ -69,7 +69,16 @@ def columns_of(dicts: list[dict[Any, Any]], names: Iterable[Any] | None) -> dict
     if names is None:
         names = dict.fromkeys(chain.from_iterable(dicts)) if any(dicts) else ()
     found = {name: dict_column(dicts, name) for name in names}
-    return {name: Column(*column) for name, column in found.items() if column is not None}
+    return {
+        name: Column(objects([each.get(name, MISSING) for each in dicts])) if _has_nan(column[0]) else Column(*column)
+        for name, column in found.items()
+        if column is not None
+    }
+
+
+def _has_nan(values: Tensor | np.ndarray) -> bool:
+    """Whether floats have a NaN, which equals itself in networkx's dicts only where it is the same object."""
+    return isinstance(values, Tensor) and values.is_floating_point() and bool(values.isnan().any())
 
 
 def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None), kind: type = dict) -> list[Any]:

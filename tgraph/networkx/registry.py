@@ -135,5 +135,6 @@ def _register(
         with thresholds.threads_for(args[0] if args else None):
             return function(*args, **kwargs)
 
-    FUNCTIONS[name] = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
+    if name in nx.utils.backends._registered_algorithms:  # not every release has all
+        FUNCTIONS[name] = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     return run

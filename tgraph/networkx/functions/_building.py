@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import eq
 from typing import Any
 
 import networkx as nx
@@ -106,7 +107,7 @@ def merged(columns: Iterable[tuple[Columns, Tensor | None, Sequence[int]]], coun
 def column_of(values: list[Any]) -> Column:
     """A column of these values, MISSING where there is none."""
     kinds = set(map(type, values))
-    if len(kinds) == 1 and (dtype := DTYPES.get(kinds.pop())) is not None:
+    if len(kinds) == 1 and (dtype := DTYPES.get(kinds.pop())) is not None and all(map(eq, values, values)):
         try:
             return Column(torch.tensor(values, dtype=dtype))
         except (OverflowError, RuntimeError):  # an integer beyond int64 stays an object

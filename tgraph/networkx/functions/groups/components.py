@@ -25,14 +25,14 @@ def groups(G: Any, label: Tensor) -> Iterator[set[Any]]:
         begin = end
 
 
-def _weak(G: Any) -> Tensor:
+def component_of(G: Any) -> Tensor:
     """For each vertex the smallest of its weak component."""
     return structure(G).kept("networkx components", lambda: algorithms.wcc(structure(G)))
 
 
 def count_weak(G: Any) -> int:
     """The number of weak components."""
-    label = _weak(G)
+    label = component_of(G)
     return int((label == torch.arange(len(label))).sum())
 
 
@@ -43,12 +43,12 @@ def _require_nodes(G: Any) -> None:
 
 @implements(cost="light")
 def connected_components(G):
-    yield from groups(G, _weak(G))
+    yield from groups(G, component_of(G))
 
 
 @implements(cost="light")
 def weakly_connected_components(G):
-    yield from groups(G, _weak(G))
+    yield from groups(G, component_of(G))
 
 
 @implements(cost="light")
@@ -75,7 +75,7 @@ def is_weakly_connected(G):
 
 @implements(cost="light")
 def node_connected_component(G, n):
-    label = _weak(G)
+    label = component_of(G)
     return set(names(G, (label == label[number(G, n)]).nonzero().flatten()))
 
 
@@ -86,6 +86,15 @@ def strong(G: Any) -> Tensor:
 
 @implements()
 def strongly_connected_components(G):
+    yield from groups(G, strong(G))
+
+
+def _refuses_source(G, source=None):
+    return None if source is None else "source"
+
+
+@implements(refuses=_refuses_source, gaps="source")
+def kosaraju_strongly_connected_components(G, source=None):
     yield from groups(G, strong(G))
 
 

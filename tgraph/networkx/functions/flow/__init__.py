@@ -1,0 +1,1 @@
+"""Flows, cuts by flow, and connectivity."""

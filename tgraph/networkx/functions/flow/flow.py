@@ -1,0 +1,104 @@
+"""Maximum flow and minimum cut between two nodes.
+
+All algorithms of networkx find flows of one value, and its cut is always the one nearest to the target: `flow_func` is
+a choice of speed, and the one here serves for each of networkx's own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.networkx.functions._building import arcs_of
+from tgraph.networkx.functions._shared import names
+from tgraph.networkx.registry import implements
+
+SOLVERS = {
+    getattr(nx.algorithms.flow, name)
+    for name in ("boykov_kolmogorov", "dinitz", "edmonds_karp", "preflow_push", "shortest_augmenting_path")
+}
+
+
+def own_solver(flow_func: Any) -> bool:
+    """Whether this is None or one of networkx's own algorithms."""
+    return flow_func is None or any(flow_func is solver for solver in SOLVERS)
+
+
+def _refuses(flowG, _s, _t, capacity, flow_func, **kwargs):
+    if kwargs:
+        return f"options of networkx's algorithm: {', '.join(kwargs)}"
+    if not own_solver(flow_func):
+        return "flow_func is not one of networkx's algorithms"
+    return "multigraphs" if flowG.is_multigraph() else None
+
+
+def _capacities(G: Any, capacity: Any) -> tg.Graph:
+    """The arcs with their capacities, infinite where an edge has none; what is not above 0 carries nothing."""
+
+    def make() -> tg.Graph:
+        graph = G.weighted(capacity, math.inf).decoded()
+        weights = torch.where(graph.weights > 0, graph.weights, torch.zeros_like(graph.weights))
+        return tg.Graph(graph.offset, graph.neighbors, weights, directed=G.is_directed())
+
+    return G._keep(("capacities", capacity), make)
+
+
+def solve(
+    G: Any, source: Any, target: Any, capacity: Any, *, flow: bool = False, source_side: bool = False
+) -> tuple[Any, Tensor | None, Tensor | None]:
+    """(value, flow, source_side), see `tgraph.primitives.flow.max_flow`."""
+    for node in (source, target):
+        if node not in G:
+            raise nx.NetworkXError(f"node {node!s} not in graph")
+    if source == target:
+        raise nx.NetworkXError("source and sink are the same node")
+    ends = G.labels.index(source), G.labels.index(target)
+    try:
+        return tg.primitives.flow.max_flow(_capacities(G, capacity), *ends, flow=flow, source_side=source_side)
+    except tg.errors.ArgumentError as fault:
+        if "infinite" not in str(fault):
+            raise NotImplementedError(str(fault)) from fault
+        raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from fault
+
+
+def is_whole(G: Any, capacity: Any) -> bool:
+    """Whether the capacities that there are are integers: so is the flow then."""
+    column = G.edge_column(capacity)
+    return column is not None and isinstance(column.values, Tensor) and not column.values.is_floating_point()
+
+
+@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+def maximum_flow_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
+    value, _, _ = solve(flowG, _s, _t, capacity)
+    return int(value) if is_whole(flowG, capacity) else value
+
+
+@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+def minimum_cut_value(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
+    return maximum_flow_value(flowG, _s, _t, capacity)
+
+
+@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+def maximum_flow(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
+    value, flow, _ = solve(flowG, _s, _t, capacity, flow=True)
+    assert flow is not None
+    source, target, arc = arcs_of(flowG)
+    if is_whole(flowG, capacity):
+        value, flow = int(value), flow.long()
+    found: dict[Any, dict[Any, Any]] = {node: {} for node in flowG}
+    for u, v, carried in zip(names(flowG, source), names(flowG, target), flow[arc].tolist(), strict=True):
+        found[u][v] = carried
+    return value, found
+
+
+@implements(refuses=_refuses, gaps="multigraphs; a flow_func of one's own; its options")
+def minimum_cut(flowG, _s, _t, capacity="capacity", flow_func=None, **kwargs):
+    value, _, side = solve(flowG, _s, _t, capacity, source_side=True)
+    assert side is not None
+    partition = set(names(flowG, side.nonzero().flatten())), set(names(flowG, (~side).nonzero().flatten()))
+    return int(value) if is_whole(flowG, capacity) else value, partition

@@ -1,0 +1,94 @@
+"""Colourings, and the two sides of bipartite graphs."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph import algorithms
+from tgraph.networkx.functions._shared import by_node, degrees, mask, names, structure
+from tgraph.networkx.functions.groups.components import component_of, count_weak
+from tgraph.networkx.registry import implements
+
+
+def _sides(G: Any) -> Tensor:
+    """1 for the first node of each component that has successors and those on its side, 0 for isolated nodes and those
+    on the other side, int64 [n]. Raises NetworkXError where there are no two sides."""
+    graph = structure(G)
+    if not algorithms.is_bipartite(graph):
+        raise nx.NetworkXError("Graph is not bipartite.")
+    side, component = algorithms.bipartite_color(graph), component_of(G)
+    leading = (graph.out_degree > 0).nonzero().flatten()
+    first = torch.full((len(G),), len(G))
+    first.scatter_reduce_(0, component[leading], leading, "amin")
+    found = torch.zeros(len(G), dtype=torch.int64)
+    joined = (degrees(G) > 0).nonzero().flatten()
+    found[joined] = (side[joined] == side[first[component[joined]]]).long()
+    return found
+
+
+@implements(cost="light")
+def is_bipartite(G):
+    return algorithms.is_bipartite(structure(G))
+
+
+@implements(cost="light")
+def color(G):
+    return by_node(G, _sides(G))
+
+
+@implements(cost="light")
+def sets(G, top_nodes=None):
+    if top_nodes is not None:
+        top = set(top_nodes)
+        return top, set(G) - top
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    if count_weak(G) > 1:
+        raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
+    side = _sides(G).bool()
+    return set(names(G, side.nonzero().flatten())), set(names(G, (~side).nonzero().flatten()))
+
+
+@implements(cost="light")
+def is_bipartite_node_set(G, nodes):
+    chosen = set(nodes)
+    if len(chosen) < len(nodes):
+        raise nx.AmbiguousSolution(
+            "The input node set contains duplicates.\n"
+            "This may lead to incorrect results when using it in bipartite algorithms.\n"
+            "Consider using set(nodes) as the input"
+        )
+    if G.is_directed():
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
+    agrees, component = (_sides(G).bool() == mask(G, chosen)).long(), component_of(G)
+    joined = structure(G).out_degree > 0
+    size = component[joined].bincount(minlength=len(G))
+    agreeing = torch.zeros(len(G), dtype=torch.int64).index_add_(0, component[joined], agrees[joined])
+    return bool(((agreeing == 0) | (agreeing == size)).all())
+
+
+def _refuses_strategy(G, strategy, interchange):
+    if interchange:
+        return "interchange"
+    if strategy not in ("largest_first", "random_sequential"):
+        return "a strategy other than largest_first and random_sequential"
+    return "directed graphs" if G.is_directed() else None
+
+
+@implements(
+    refuses=_refuses_strategy,
+    gaps="directed graphs; interchange; all but largest_first and random_sequential",
+)
+def greedy_color(G, strategy="largest_first", interchange=False):
+    if strategy == "largest_first":
+        order = degrees(G).argsort(descending=True, stable=True)
+    else:
+        order = tg.random.permutation(tg.random.key(random.getrandbits(31)), len(G))
+    found = tg.primitives.coloring.color_in_order(structure(G), order)
+    return dict(zip(names(G, order), found[order].tolist(), strict=True))

@@ -1,0 +1,62 @@
+"""Matchings and independent, dominating sets."""
+
+from __future__ import annotations
+
+import torch
+
+import tgraph as tg
+from tgraph import algorithms
+from tgraph.networkx.functions._building import listed_edges
+from tgraph.networkx.functions._shared import mask, names, structure
+from tgraph.networkx.functions.groups.coloring import sets
+from tgraph.networkx.registry import implements
+
+SEEDED = "the choice of another chance than networkx's"
+
+
+@implements()
+def maximal_matching(G):
+    source, target, arc = listed_edges(G)
+    graph = structure(G).decoded()
+    weights = torch.full((graph.num_arcs,), -1)
+    weights[arc] = torch.arange(len(arc), 0, -1)  # the first edge of G.edges is the heaviest
+    weights = torch.where(weights < 0, weights[graph.transpose_permutation], weights)
+    ranked = tg.Graph(graph.offset, graph.neighbors, weights, directed=False)
+    mate = tg.primitives.matching.heavy(ranked, weights)
+    chosen = (mate[source] == target) & (source != target)
+    return set(zip(names(G, source[chosen]), names(G, target[chosen]), strict=True))
+
+
+@implements(cost="superlinear")
+def hopcroft_karp_matching(G, top_nodes=None):
+    top, _ = sets(G, top_nodes)
+    if G.is_directed() or structure(G).num_self_loops:
+        raise NotImplementedError("directed graphs and self-loops")
+    try:
+        mate = algorithms.maximum_bipartite_matching(structure(G), mask(G, top))
+    except tg.errors.ArgumentError as fault:
+        raise NotImplementedError(str(fault)) from fault
+    matched = (mate >= 0).nonzero().flatten()
+    return dict(zip(names(G, matched), names(G, mate[matched]), strict=True))
+
+
+def _refuses_nodes(G, nodes=None, seed=None):
+    return None if nodes is None else "nodes"
+
+
+@implements(refuses=_refuses_nodes, gaps=f"nodes; {SEEDED}")
+def maximal_independent_set(G, nodes=None, seed=None):
+    if structure(G).num_self_loops:
+        raise NotImplementedError("self-loops")
+    return names(G, algorithms.maximal_independent_set(structure(G), seed=seed.getrandbits(31)))
+
+
+def _refuses_start(G, start_with=None):
+    if start_with is not None:
+        return "start_with"
+    return "directed graphs" if G.is_directed() else None
+
+
+@implements(refuses=_refuses_start, gaps="start_with; directed graphs")
+def dominating_set(G, start_with=None):
+    return set(names(G, algorithms.dominating_set(structure(G))))

@@ -1,0 +1,111 @@
+"""Minimum and maximum spanning trees: those that Kruskal's algorithm finds in networkx's order of the edges.
+
+Edges are ranked by weight, and those of equal weight by their place among `G.edges`: of ranks there is one forest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph.io.columns import dicts_of
+from tgraph.networkx.functions._building import build, listed_edges
+from tgraph.networkx.functions._shared import names, structure
+from tgraph.networkx.registry import implements
+
+GAPS = "algorithms other than kruskal; weights that are NaN"
+
+
+def _forest(G: Any, weight: Any, minimum: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """(source, target, arc) of the edges of the forest, by rank."""
+    if G.is_directed():
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
+    source, target, arc = listed_edges(G)
+    weights = G.weighted(weight).decoded().weights
+    values = torch.zeros(len(arc)) if weights is None else weights[arc]
+    if bool((values != values).any()):
+        raise NotImplementedError("weights that are NaN")
+    order = values.argsort(descending=not minimum, stable=True)
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(len(order))
+    graph = structure(G).decoded()
+    edge = torch.full((graph.num_arcs,), -1)
+    edge[arc] = torch.arange(len(arc))
+    edge = torch.where(edge < 0, edge[graph.transpose_permutation], edge)
+    ranked = tg.Graph(graph.offset, graph.neighbors, rank[edge], directed=False)
+    chosen = edge[tg.primitives.spanning_forest.spanning_forest(ranked, rank[edge])]
+    chosen = chosen[rank[chosen].argsort()]
+    return source[chosen], target[chosen], arc[chosen]
+
+
+def _keys(G: Any, arc: Tensor) -> np.ndarray:
+    """The keys of some edges of a multigraph."""
+    if (keys := G._tensors.keys) is not None:
+        return keys[arc.numpy()]
+    graph = structure(G).decoded()
+    first = torch.ones(graph.num_arcs, dtype=torch.bool)
+    first[1:] = graph.neighbors[1:] != graph.neighbors[:-1]
+    first[graph.offset[:-1][graph.offset[:-1] < graph.num_arcs]] = True
+    begin = first.nonzero().flatten()
+    found = arc - begin[first.cumsum(0)[arc] - 1]
+    return found.numpy().astype(object)
+
+
+def _edges(G: Any, weight: Any, keys: bool, data: bool, minimum: bool) -> Iterator[tuple[Any, ...]]:
+    source, target, arc = _forest(G, weight, minimum)
+    parts: list[Any] = [names(G, source), names(G, target)]
+    if G.is_multigraph() and keys:
+        parts.append(_keys(G, arc).tolist())
+    if data:
+        parts.append(dicts_of(G._tensors.edge_columns, len(arc), arc.numpy()))
+    return zip(*parts, strict=True)
+
+
+def _tree(G: Any, weight: Any, minimum: bool) -> Any:
+    source, target, arc = _forest(G, weight, minimum)
+    kept = G._tensors
+    return build(
+        False,
+        kept.nodes,
+        source,
+        target,
+        multigraph=G.is_multigraph(),
+        edge_columns={name: column.take(arc) for name, column in kept.edge_columns.items()},
+        node_columns=kept.node_columns,
+        keys=_keys(G, arc) if G.is_multigraph() else None,
+        attributes=dict(G.graph),
+    )
+
+
+def _refuses_edges(G, algorithm, *options):
+    return None if algorithm == "kruskal" else f"algorithm={algorithm!r}"
+
+
+@implements(refuses=_refuses_edges, gaps=GAPS)
+def minimum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
+    return _edges(G, weight, keys, data, True)
+
+
+@implements(refuses=_refuses_edges, gaps=GAPS)
+def maximum_spanning_edges(G, algorithm="kruskal", weight="weight", keys=True, data=True, ignore_nan=False):
+    return _edges(G, weight, keys, data, False)
+
+
+def _refuses_tree(G, weight, algorithm, ignore_nan):
+    return None if algorithm == "kruskal" else f"algorithm={algorithm!r}"
+
+
+@implements(refuses=_refuses_tree, gaps=GAPS)
+def minimum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
+    return _tree(G, weight, True)
+
+
+@implements(refuses=_refuses_tree, gaps=GAPS)
+def maximum_spanning_tree(G, weight="weight", algorithm="kruskal", ignore_nan=False):
+    return _tree(G, weight, False)

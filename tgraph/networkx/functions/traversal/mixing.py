@@ -1,0 +1,159 @@
+"""Mixing: which degrees or attributes the edges join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from tgraph import algorithms
+from tgraph.io.dicts import MISSING
+from tgraph.networkx.functions._building import arcs_of
+from tgraph.networkx.functions._shared import bunch, degrees, mask, structure
+from tgraph.networkx.registry import implements
+
+
+def _joined(G: Any, x: str, y: str, weight: Any, nodes: Any) -> tuple[Tensor, Tensor]:
+    """The degrees at both ends of each arc among some nodes."""
+    source, target, _ = arcs_of(G)
+    if nodes is not None:
+        inside = mask(G, nodes)
+        both = inside[source] & inside[target]
+        source, target = source[both], target[both]
+    if not G.is_directed():
+        x = y = "both"
+    return degrees(G, weight, x)[source], degrees(G, weight, y)[target]
+
+
+def _correlation(x: Tensor, y: Tensor) -> float:
+    x, y = x.double() - x.double().mean(), y.double() - y.double().mean()
+    return float((x * y).sum() / ((x * x).sum() * (y * y).sum()).sqrt())
+
+
+def _refuses_directions(G, x="out", y="in", weight=None, nodes=None, *others):
+    return None if {x, y} <= {"in", "out"} else "x and y that are not 'in' or 'out'"
+
+
+@implements(refuses=_refuses_directions)
+def degree_assortativity_coefficient(G, x="out", y="in", weight=None, nodes=None):
+    first, second = _joined(G, x, y, weight, nodes)
+    if not len(first):
+        raise NotImplementedError("a graph without edges")
+    return _correlation(first, second)
+
+
+@implements(refuses=_refuses_directions)
+def degree_pearson_correlation_coefficient(G, x="out", y="in", weight=None, nodes=None):
+    first, second = _joined(G, x, y, weight, nodes)
+    if len(first) < 2:
+        raise NotImplementedError("a graph of fewer than two arcs")
+    return _correlation(first, second)
+
+
+def _counted(first: Iterable[Any], second: Iterable[Any], count: Iterable[int]) -> dict[Any, dict[Any, Any]]:
+    """The pairs as dicts of dicts, each value that occurs among the keys."""
+    found: dict[Any, dict[Any, Any]] = {}
+    for x, y, times in zip(first, second, count, strict=True):
+        found.setdefault(x, {})
+        found.setdefault(y, {})
+        found[x][y] = times
+    return found
+
+
+def _normalized(found: dict[Any, dict[Any, Any]]) -> dict[Any, dict[Any, Any]]:
+    total = sum(sum(row.values()) for row in found.values())
+    return {x: {y: count / total for y, count in row.items()} for x, row in found.items()}
+
+
+@implements(refuses=_refuses_directions)
+def degree_mixing_dict(G, x="out", y="in", weight=None, nodes=None, normalized=False):
+    pairs = torch.stack(_joined(G, x, y, weight, nodes))
+    (first, second), count = pairs.unique(dim=1, return_counts=True) if pairs.shape[1] else (pairs, pairs[0])
+    found = _counted(first.tolist(), second.tolist(), count.tolist())
+    return _normalized(found) if normalized else found
+
+
+def _labels(G: Any, attribute: Any) -> tuple[list[Any], Tensor]:
+    """The distinct values of an attribute, None where a node has none, and the place of that of each vertex."""
+    column = G.node_column(attribute)
+    values = [None] * len(G) if column is None else [None if v is MISSING else v for v in column.tolist()]
+    places: dict[Any, int] = {}
+    label = [places.setdefault(value, len(places)) for value in values]
+    return list(places), torch.tensor(label, dtype=torch.int64)
+
+
+@implements()
+def attribute_mixing_dict(G, attribute, nodes=None, normalized=False):
+    values, label = _labels(G, attribute)
+    source, target, _ = arcs_of(G)
+    if nodes is not None:
+        inside = mask(G, nodes)[source]
+        source, target = source[inside], target[inside]
+    size = max(len(values), 1)
+    code, count = (label[source] * size + label[target]).unique(return_counts=True)
+    first, second = ([values[i] for i in part.tolist()] for part in (code // size, code % size))
+    found = _counted(first, second, count.tolist())
+    return _normalized(found) if normalized else found
+
+
+def _refuses_nodes(G, attribute, nodes=None):
+    return None if nodes is None else "nodes"
+
+
+@implements(refuses=_refuses_nodes, gaps="nodes")
+def attribute_assortativity_coefficient(G, attribute, nodes=None):
+    if not structure(G).num_arcs:
+        raise NotImplementedError("a graph without edges")
+    return algorithms.attribute_assortativity(structure(G), _labels(G, attribute)[1])
+
+
+@implements(refuses=_refuses_nodes, gaps="nodes; graphs without edges")
+def numeric_assortativity_coefficient(G, attribute, nodes=None):
+    column = G.node_column(attribute)
+    if column is None or any(value is MISSING for value in column.tolist()):
+        raise KeyError(attribute)
+    if not structure(G).num_arcs:
+        raise NotImplementedError("a graph without edges")
+    try:
+        values = column.numbers().double()
+    except (TypeError, OverflowError) as fault:
+        raise NotImplementedError(str(fault)) from fault
+    source, target, _ = arcs_of(G)
+    return _correlation(values[source], values[target])
+
+
+KINDS = {"in": "in", "out": "out", "in+out": "both"}
+
+
+def _refuses_parallel(G, source="in+out", target="in+out", nodes=None, weight=None):
+    return "multigraphs with weights" if weight is not None and G.is_multigraph() else None
+
+
+@implements(refuses=_refuses_parallel, gaps="multigraphs with weights")
+def average_degree_connectivity(G, source="in+out", target="in+out", nodes=None, weight=None):
+    if G.is_directed():
+        for name, kind in (("source", source), ("target", target)):
+            if kind not in KINDS:
+                raise nx.NetworkXError(f'{name} must be one of "in", "out", or "in+out"')
+    elif source != "in+out" or target != "in+out":
+        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    reached = degrees(G, None, KINDS[target])
+    arcs = G.weighted(None, multi="first") if weight is None else structure(G, weight)
+    arcs = arcs if source == "in" and G.is_directed() else arcs.transpose()
+    total = tg.aggregate(arcs, reached.double(), "sum", edge="copy" if weight is None else "mul")
+    chosen = bunch(G, nodes)
+    own, norm = degrees(G, None, KINDS[source])[chosen], degrees(G, weight, KINDS[source])[chosen].double()
+    kinds, group = own.unique(return_inverse=True)
+    sums, norms = (
+        torch.zeros(len(kinds), dtype=torch.float64).index_add_(0, group, each) for each in (total[chosen], norm)
+    )
+    average = torch.where(norms == 0, sums, sums / norms).tolist()
+    whole = weight is None or not G.weighted(weight).decoded().weights.is_floating_point()
+    return {
+        k: int(value) if whole and not size else value
+        for k, value, size in zip(kinds.tolist(), average, norms.tolist(), strict=True)
+    }
