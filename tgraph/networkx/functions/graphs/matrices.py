@@ -96,14 +96,14 @@ def biadjacency_matrix(G, row_order, column_order=None, dtype=None, weight="weig
         raise nx.NetworkXError(f"Unknown sparse array format: {format}") from fault
 
 
-def _refuses_weights(G, *options):
+def refuses_weights(G, *options):
     """networkx's code takes the attribute "weight", which its dispatch does not pass on."""
     if isinstance(G, Graph):
         return None
     return "edges have weights" if any("weight" in data for _, _, data in G.edges(data=True)) else None
 
 
-made_of("to_scipy_sparse_array", refuses=_refuses_weights, gaps="edges with the attribute weight")(
+made_of("to_scipy_sparse_array", refuses=refuses_weights, gaps="edges with the attribute weight")(
     "bethe_hessian_matrix", "bethe_hessian_spectrum"
 )
 made_of("to_scipy_sparse_array")(

@@ -133,3 +133,16 @@ def number_attracting_components(G):
 def is_attracting_component(G):
     found = _attracting(G)
     return len(found) == 1 and len(found[0]) == len(G)
+
+
+@implements()
+def flow_hierarchy(G, weight=None):
+    if not structure(G).num_edges:
+        raise nx.NetworkXError("flow_hierarchy not applicable to empty graphs")
+    if not G.is_directed():
+        raise nx.NetworkXError("G must be a digraph in flow_hierarchy")
+    component = strong(G)
+    source, target, weights = edges(G, weight)
+    inside = component[source] == component[target]
+    within = inside.sum().item() if weights is None else weights[inside].sum().item()
+    return 1.0 - within / (len(source) if weights is None else weights.sum().item())

@@ -1,0 +1,144 @@
+"""Centralities by electric current, by closed walks and by the energy of the Laplacian; percolation; reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import torch
+
+from tgraph import algorithms
+from tgraph.io.dicts import MISSING
+from tgraph.networkx.functions._shared import bunch, by_node, names, number, structure
+from tgraph.networkx.functions.centrality.betweenness import arcs_for_paths, by_tensors
+from tgraph.networkx.functions.groups.components import count_weak
+from tgraph.networkx.functions.traversal.searches import reached
+from tgraph.networkx.registry import implements
+
+SOLVERS = ("full", "lu", "cg")
+
+
+def _refuses_solver(G, *options):
+    *_, dtype, solver = options
+    if dtype is not float:
+        return "dtype other than float"
+    return None if solver in SOLVERS else "a solver other than full, lu and cg"
+
+
+def _require_connected(G: Any) -> None:
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    if count_weak(G) > 1:
+        raise nx.NetworkXError("Graph not connected.")
+
+
+@implements(cost="superlinear", refuses=_refuses_solver, gaps="dtype; weights that are not positive")
+def current_flow_closeness_centrality(G, weight=None, dtype=float, solver="lu"):
+    _require_connected(G)
+    if len(G) < 2:
+        raise ZeroDivisionError("division by zero")
+    found = by_tensors(algorithms.current_flow_closeness, structure(G, weight), weighted=weight is not None)
+    return by_node(G, found)
+
+
+@implements(cost="superlinear", refuses=_refuses_solver, gaps="dtype; weights that are not positive")
+def current_flow_betweenness_centrality(G, normalized=True, weight=None, dtype=float, solver="full"):
+    _require_connected(G)
+    if len(G) < 3:
+        raise NotImplementedError("fewer than three nodes")
+    options = {"normalized": normalized, "weighted": weight is not None}
+    return by_node(G, by_tensors(algorithms.current_flow_betweenness, structure(G, weight), **options))
+
+
+def _refuses_directed(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
+    return "directed graphs" if G.is_directed() else None
+
+
+@implements(cost="superlinear", refuses=_refuses_directed, gaps="directed graphs")
+def laplacian_centrality(G, normalized=True, nodelist=None, weight="weight", walk_type=None, alpha=0.95):
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("null graph has no centrality defined")
+    chosen = bunch(G, nodelist)
+    if nodelist is not None and len(set(chosen.tolist())) != len(nodelist):
+        raise nx.NetworkXError("nodelist has duplicate nodes or nodes not in G")
+    if G.size(weight=weight) == 0:
+        if normalized:
+            raise ZeroDivisionError("graph with no edges has zero full energy")
+        return dict.fromkeys(G, 0)
+    graph = structure(G, weight)
+    found = by_tensors(algorithms.laplacian_centrality, graph, normalized=normalized, weighted=weight is not None)
+    return dict(zip(names(G, chosen), found[chosen].tolist(), strict=True))
+
+
+@implements(cost="superlinear")
+def subgraph_centrality(G, *, normalized=False):
+    if normalized and not len(G):
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    return by_node(G, algorithms.subgraph_centrality(structure(G), normalized=normalized))
+
+
+@implements(cost="superlinear")
+def estrada_index(G):
+    if G.is_directed() or G.is_multigraph():
+        kind = "directed" if G.is_directed() else "multigraph"
+        raise nx.NetworkXNotImplemented(f"not implemented for {kind} type")
+    return sum(algorithms.subgraph_centrality(structure(G)).tolist())
+
+
+@implements(cost="superlinear", gaps="weights that are not positive; states that leave nothing to others")
+def percolation_centrality(G, attribute="percolation", states=None, weight=None):
+    if len(G) < 3:
+        raise NotImplementedError("fewer than three nodes")
+    if states is None:
+        column = G.node_column(attribute)
+        values = [1] * len(G) if column is None else [1 if v is MISSING else v for v in column.tolist()]
+    else:
+        if set(states) != set(G):
+            raise NotImplementedError("states of other nodes")
+        values = [states[node] for node in G]
+    try:
+        held = torch.tensor(values, dtype=torch.float64)
+    except (TypeError, ValueError) as fault:
+        raise NotImplementedError("states that are no numbers") from fault
+    if bool((held.sum() - held <= 0).any()):
+        raise NotImplementedError("states that leave nothing to others")
+    graph = arcs_for_paths(G, weight)
+    return by_node(G, by_tensors(algorithms.percolation, graph, held, weighted=weight is not None))
+
+
+def _local_reach(G: Any, vertex: int) -> float:
+    order, far = reached(G, vertex, None)
+    if G.is_directed():
+        return (len(order) - 1) / (len(G) - 1)
+    return (1 / far[far > 0].double()).sum().item() / (len(G) - 1)
+
+
+def _refuses_local(G, v, paths=None, weight=None, normalized=True):
+    return "paths" if paths is not None else _refuses_weight(G, weight)
+
+
+def _refuses_weight(G, weight=None, normalized=True):
+    return None if weight is None else "weight"
+
+
+def _require_edges(G: Any) -> None:
+    if structure(G).num_edges == 0:
+        raise nx.NetworkXError("Size of G must be positive")
+
+
+@implements(refuses=_refuses_local, gaps="paths; weight", cost="light")
+def local_reaching_centrality(G, v, paths=None, weight=None, normalized=True):
+    _require_edges(G)
+    if len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
+    return _local_reach(G, number(G, v))
+
+
+@implements(refuses=_refuses_weight, gaps="weight", cost="superlinear")
+def global_reaching_centrality(G, weight=None, normalized=True):
+    _require_edges(G)
+    if len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
+    local = [_local_reach(G, vertex) for vertex in range(len(G))]
+    largest = max(local)
+    return sum(largest - each for each in local) / (len(G) - 1)

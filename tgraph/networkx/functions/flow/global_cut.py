@@ -1,0 +1,24 @@
+"""The minimum cut of a whole graph (Stoer and Wagner 1997)."""
+
+from __future__ import annotations
+
+import networkx as nx
+from networkx.utils import BinaryHeap
+
+import tgraph as tg
+from tgraph.networkx.functions._shared import names, structure
+from tgraph.networkx.functions.groups.components import count_weak
+from tgraph.networkx.registry import implements
+
+
+@implements(cost="superlinear")
+def stoer_wagner(G, weight="weight", heap=BinaryHeap):
+    if len(G) < 2:
+        raise nx.NetworkXError("graph has less than two nodes.")
+    if count_weak(G) > 1:
+        raise nx.NetworkXError("graph is not connected.")
+    graph = structure(G, weight)
+    if graph.weight_dtype is not None and graph.weight_range[0] < 0:
+        raise nx.NetworkXError("graph has a negative-weighted edge.")
+    value, side = tg.algorithms.stoer_wagner(graph, weighted=True)
+    return value, (names(G, side.nonzero().flatten()), names(G, (~side).nonzero().flatten()))

@@ -1,0 +1,67 @@
+"""Structural holes: how far the neighbours of a node are joined with each other (Burt 1992).
+
+The weights between a node and all others, in both directions, are a row of a sparse matrix; products of rows are
+computed for some nodes at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tgraph.networkx.functions._shared import matrix
+from tgraph.networkx.registry import implements
+
+ROWS_AT_ONCE = 1024
+
+
+def _mutual(G: Any, weight: Any) -> Any:
+    """The sum of the weights of both directions between two nodes."""
+    arcs = matrix(G, weight).astype(np.float64)
+    return (arcs + arcs.T).tocsr()
+
+
+def _scaled(rows: Any, by: np.ndarray) -> Any:
+    found = rows.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found.data = found.data / by.repeat(np.diff(found.indptr))
+    return found
+
+
+def _refuses_nodes(G, nodes=None, weight=None):
+    return None if nodes is None else "nodes"
+
+
+@implements(cost="superlinear", refuses=_refuses_nodes, gaps="nodes")
+def constraint(G, nodes=None, weight=None):
+    mutual = _mutual(G, weight)
+    share = _scaled(mutual, mutual.sum(axis=1))
+    found = np.zeros(len(G))
+    for begin in range(0, len(G), ROWS_AT_ONCE):
+        rows = share[begin : begin + ROWS_AT_ONCE]
+        joined = rows + (rows @ share).multiply(rows > 0)
+        found[begin : begin + rows.shape[0]] = joined.multiply(joined).multiply(rows > 0).sum(axis=1)
+    found[mutual.sum(axis=1) - 2 * share.diagonal() == 0] = np.nan  # as networkx tells who has no edge to another
+    return dict(zip(G, found.tolist(), strict=True))
+
+
+def _refuses_weights(G, nodes=None, weight=None):
+    """For which networkx divides by the largest weight of the other node, where nodes are given by that of the node."""
+    if weight is not None or G.is_directed() or G.is_multigraph():
+        return "weights, directed graphs and multigraphs"
+    return _refuses_nodes(G, nodes)
+
+
+@implements(cost="superlinear", refuses=_refuses_weights, gaps="nodes; weights; directed graphs; multigraphs")
+def effective_size(G, nodes=None, weight=None):
+    mutual = _mutual(G, weight)
+    share = _scaled(mutual, mutual.sum(axis=1))
+    largest = _scaled(mutual, mutual.max(axis=1).toarray().ravel()).T.tocsr()
+    found = np.zeros(len(G))
+    for begin in range(0, len(G), ROWS_AT_ONCE):
+        rows = share[begin : begin + ROWS_AT_ONCE]
+        ties = rows > 0
+        found[begin : begin + rows.shape[0]] = ties.sum(axis=1) - (rows @ largest).multiply(ties).sum(axis=1)
+    found[share.sum(axis=1) - share.diagonal() == 0] = np.nan
+    return dict(zip(G, found.tolist(), strict=True))
