@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from tgraph.networkx.functions._shared import matrix
@@ -18,6 +19,8 @@ ROWS_AT_ONCE = 1024
 
 def _mutual(G: Any, weight: Any) -> Any:
     """The sum of the weights of both directions between two nodes."""
+    if not len(G):
+        raise nx.NetworkXError("Graph has no nodes or edges")
     arcs = matrix(G, weight).astype(np.float64)
     return (arcs + arcs.T).tocsr()
 
