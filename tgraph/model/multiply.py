@@ -26,6 +26,7 @@ REDUCTIONS = ("sum", "min", "max", "prod", "any")
 # How many terms of a product by rows cost as much as a step of a product of two rows; as many times more with weights,
 # which are gathered beside the bits that say where rows meet.
 TERMS_PER_STEP, WITH_WEIGHTS = 2, 3
+SAMPLE = 1 << 16  # arcs by which the cost of a product is estimated
 
 
 @overload
@@ -161,15 +162,26 @@ def _by_pairs(
 
 
 def _is_cheaper_by_pairs(a: Graph, b: Graph, mask: Graph) -> bool:
-    """Whether a product of two rows for each arc of the mask takes fewer steps than the whole product."""
+    """Whether a product of two rows for each arc of the mask takes fewer steps than the whole product, by a sample."""
     a, b, mask = a.decoded(), b.decoded(), mask.decoded()
-    terms = int(b.out_degree.index_select(0, a.neighbors).sum())
-    source = a.out_degree.repeat_interleave(mask.out_degree, output_size=mask.num_arcs)
-    steps = int(torch.minimum(source, b.in_degree.index_select(0, mask.neighbors)).sum()) + mask.num_arcs
     weighted = a.weight_dtype is not None or b.weight_dtype is not None
-    if steps * TERMS_PER_STEP * (WITH_WEIGHTS if weighted else 1) > terms:
+    cost = TERMS_PER_STEP * (WITH_WEIGHTS if weighted else 1)
+    stride, others = _stride(a), a.neighbors[:: _stride(a)]
+    terms = stride * int(b.out_degree.index_select(0, others).sum())
+    if cost * mask.num_arcs >= terms:
+        return False
+    stride = _stride(mask)
+    arcs = torch.arange(0, mask.num_arcs, stride, device=mask.device)
+    source = torch.searchsorted(mask.offset, arcs, right=True) - 1
+    length, other = a.out_degree.index_select(0, source), b.in_degree.index_select(0, mask.neighbors[::stride])
+    if cost * (stride * int(torch.minimum(length, other).sum()) + mask.num_arcs) > terms:
         return False
     return not (sorting.has_parallel_arcs(a.offset, a.neighbors) or sorting.has_parallel_arcs(b.offset, b.neighbors))
+
+
+def _stride(graph: Graph) -> int:
+    """Every how many arcs one is in a sample."""
+    return -(-graph.num_arcs // SAMPLE) or 1
 
 
 def _matrix(graph: Graph, dtype: torch.dtype | None) -> SparseMatrix:

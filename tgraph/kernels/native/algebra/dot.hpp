@@ -164,13 +164,6 @@ private:
             }
         }
     }
-
-    // The first entry from `first` on whose column is not below `column`, by doubling steps.
-    static int64_t first_from(const int32_t* columns, int64_t first, int64_t last, int32_t column) {
-        int64_t step = 1;
-        while (first + step < last && columns[first + step] < column) first += step, step *= 2;
-        return std::lower_bound(columns + first, columns + std::min(first + step + 1, last), column) - columns;
-    }
 };
 
 }  // namespace tgraph

@@ -82,10 +82,10 @@ void nearest_rows(In<int64_t> ids, In<int64_t> a_offset, In<int32_t> a_columns, 
     const int64_t num_columns = b.num_rows;
     const Score kind = score_named(score);
     const Terms terms(a, b);
-    const LongRows long_rows(b, num_columns);
+    const RowSets sets(b, num_columns, terms.total());
     Chunks left(terms.chunks().size());
     run_team(terms.threads(), [&](int) {
-        RowProduct<double, Plus> product(a, b, long_rows, mask, num_columns, Edge::mul);
+        RowProduct<double, Plus> product(a, b, sets, mask, num_columns, Edge::mul, true);
         Best best(static_cast<std::size_t>(k));
         left.each([&](int64_t chunk) {
             const Range rows = terms.chunks()[chunk];

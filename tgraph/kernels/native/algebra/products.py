@@ -34,13 +34,15 @@ def spgemm(
 ) -> SparseMatrix:
     """See `tgraph.kernels.portable.algebra.spgemm.spgemm`."""
     kernels = cast(ModuleType, native.load())
-    offset = torch.empty(len(a.offset), dtype=torch.int64, device="cpu")
     masked = (None, None) if mask is None else mask[:2]
-    kernels.spgemm_sizes(*a[:2], *b[:2], *masked, complement, offset)
-    columns = pages.fresh([int(offset[-1])], torch.int32)
-    values = None if dtype is None else pages.fresh([len(columns)], dtype)
-    kernels.spgemm_rows(*a, *b[:3], *masked, complement, reduce, edge, offset, columns, values)
-    return SparseMatrix(offset, columns, values)
+    room = kernels.spgemm_room(*a[:2], *b[:2], *masked, complement)
+    offset = torch.empty(len(a.offset), dtype=torch.int64, device="cpu")
+    columns = pages.Room(room, torch.int32)
+    values = None if dtype is None else pages.Room(room, dtype)
+    size = kernels.spgemm_rows(
+        *a, *b[:3], *masked, complement, reduce, edge, offset, columns.tensor, values and values.tensor
+    )
+    return SparseMatrix(offset, columns.cut(size), values and values.cut(size))
 
 
 def dot_pairs(

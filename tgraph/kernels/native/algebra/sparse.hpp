@@ -89,6 +89,13 @@ inline int64_t words_for(int64_t bits) { return (bits + 63) / 64; }
 TGRAPH_INLINE bool has_bit(const uint64_t* bits, int64_t i) { return bits[i >> 6] >> (i & 63) & 1; }
 TGRAPH_INLINE void set_bit(uint64_t* bits, int64_t i) { bits[i >> 6] |= uint64_t{1} << (i & 63); }
 
+// The first entry from `first` on whose column is not below `column`, by doubling steps.
+inline int64_t first_from(const int32_t* columns, int64_t first, int64_t last, int32_t column) {
+    int64_t step = 1;
+    while (first + step < last && columns[first + step] < column) first += step, step *= 2;
+    return std::lower_bound(columns + first, columns + std::min(first + step + 1, last), column) - columns;
+}
+
 // Bitmaps of the rows that are long enough for 64 columns at a time to be faster than one.
 class LongRows {
 public:

@@ -5,85 +5,96 @@
 
 #include <string>
 
+#include "algebra/in_order.hpp"
 #include "base/bindings.hpp"
 
 namespace tgraph {
-
-void count_entries(const Pattern& a, const Pattern& b, const Mask& mask, int64_t num_columns, int64_t* offset) {
-    const Terms terms(a, b);
-    const LongRows long_rows(b, num_columns);
-    Chunks left(terms.chunks().size());
-    run_team(terms.threads(), [&](int) {
-        Columns found(num_columns);
-        MaskRow wanted(mask, num_columns);
-        left.each([&](int64_t chunk) {
-            const Range rows = terms.chunks()[chunk];
-            for (int64_t row = rows.begin; row < rows.end; ++row) {
-                int64_t count = 0;
-                wanted.mark(row);
-                if (terms.of(row) <= few_terms) {
-                    ShortRow<int8_t> sorted;
-                    for (int64_t i = a.offset[row]; i < a.offset[row + 1]; ++i)
-                        for (int64_t j = b.offset[a.columns[i]]; j < b.offset[a.columns[i] + 1]; ++j)
-                            sorted.add<Greater>(b.columns[j], 0);
-                    for (int64_t i = 0; i < sorted.size; ++i) count += wanted.keeps(sorted.columns[i]);
-                } else {
-                    for (int64_t i = a.offset[row]; i < a.offset[row + 1]; ++i)
-                        found.mark_row(b, long_rows, a.columns[i]);
-                    found.drain([&](int64_t word, uint64_t bits) { count += std::popcount(wanted.kept(word, bits)); });
-                }
-                wanted.clear(row);
-                offset[row + 1] = count;
-            }
-        });
-    });
-    offset[0] = 0;
-    scan(a.num_rows, offset + 1, int64_t{0}, [&](int64_t row) { return offset[row + 1]; });
-}
-
 namespace {
+
+// The entries of a product are counted before it is made where it has more terms for each entry of the factors.
+constexpr int64_t many_terms = 8;
 
 Pattern pattern(const In<int64_t>& offset, const In<int32_t>& columns) {
     return {offset.data(), columns.data(), offset.is_valid() ? static_cast<int64_t>(offset.shape(0)) - 1 : 0};
 }
 
-void spgemm_sizes(In<int64_t> a_offset, In<int32_t> a_columns, In<int64_t> b_offset, In<int32_t> b_columns,
-                  In<int64_t> mask_offset, In<int32_t> mask_columns, bool complement, Out<int64_t> offset) {
+// How many entries a product has, or where it cannot be far more than its factors have, at most has.
+int64_t spgemm_room(In<int64_t> a_offset, In<int32_t> a_columns, In<int64_t> b_offset, In<int32_t> b_columns,
+                    In<int64_t> mask_offset, In<int32_t> mask_columns, bool complement) {
+    const SparseMatrix<int64_t> a{pattern(a_offset, a_columns), nullptr, false};
+    const SparseMatrix<int64_t> b{pattern(b_offset, b_columns), nullptr, false};
     const Mask mask{pattern(mask_offset, mask_columns), complement};
-    const Pattern b = pattern(b_offset, b_columns);
-    count_entries(pattern(a_offset, a_columns), b, mask, b.num_rows, offset.data());
+    const int64_t num_columns = b.num_rows, enough = many_terms * (a.num_entries() + b.num_entries());
+    if (mask.keeps_listed() && mask.num_entries() <= enough) return mask.num_entries();
+    const Terms terms(a, b);
+    const auto plus = [](int64_t x, int64_t y) { return x + y; };
+    const auto most = [&](int64_t row) { return most_entries(terms, mask, num_columns, row); };
+    const int64_t room = reduce(a.num_rows, int64_t{0}, most, plus);
+    if (room <= enough) return room;
+    const RowSets sets(b, num_columns, terms.total());
+    std::atomic<int64_t> total{0};
+    Chunks left(terms.chunks().size());
+    run_team(terms.threads(), [&](int) {
+        RowProduct<int64_t, Plus> product(a, b, sets, mask, num_columns, Edge::mul, false);
+        left.each([&](int64_t chunk) {
+            const Range rows = terms.chunks()[chunk];
+            int64_t count = 0;
+            for (int64_t row = rows.begin; row < rows.end; ++row) count += product.count(row);
+            total.fetch_add(count, std::memory_order_relaxed);
+        });
+    });
+    return total.load();
 }
 
+// Writes the offsets of the product, and its columns and values to memory that has room for them; returns how many.
 // values : null for the columns alone.
 template <class T>
-void spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values, bool by_column, In<int64_t> b_offset,
-                 In<int32_t> b_columns, In<T> b_values, In<int64_t> mask_offset, In<int32_t> mask_columns,
-                 bool complement, const std::string& reduce, const std::string& edge, In<int64_t> offset,
-                 Out<int32_t> columns, Out<T> values) {
+int64_t spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values, bool by_column, In<int64_t> b_offset,
+                    In<int32_t> b_columns, In<T> b_values, In<int64_t> mask_offset, In<int32_t> mask_columns,
+                    bool complement, const std::string& reduce, const std::string& edge, Out<int64_t> offset,
+                    Out<int32_t> columns, Out<T> values) {
     const SparseMatrix<T> a{pattern(a_offset, a_columns), a_values.data(), by_column};
     const SparseMatrix<T> b{pattern(b_offset, b_columns), b_values.data(), false};
     const Mask mask{pattern(mask_offset, mask_columns), complement};
     const int64_t num_columns = b.num_rows;
+    const bool valued = values.is_valid();
     const Terms terms(a, b);
-    const LongRows long_rows(b, num_columns);
+    const RowSets sets = mask.keeps_listed() ? RowSets() : RowSets(b, num_columns, terms.total());
+    const RowChunks chunks = terms.chunks();
+    int64_t* ends = offset.data() + 1;
+    offset.data()[0] = 0;
+    InOrder<T> pieces;
+    const auto place = [&](const Piece<T>& piece, int64_t before) {
+        const Range rows = chunks[piece.chunk];
+        for (int64_t row = rows.begin; row < rows.end; ++row) ends[row] += before;
+        std::copy_n(piece.columns.data(), piece.size, columns.data() + before);
+        if (valued) std::copy_n(piece.values.data(), piece.size, values.data() + before);
+    };
     with_reduction(reduce, [&](auto reduction) {
-        Chunks left(terms.chunks().size());
+        Chunks left(chunks.size());
         run_team(terms.threads(), [&](int) {
-            RowProduct<T, decltype(reduction)> product(a, b, long_rows, mask, num_columns, edge_named(edge));
+            RowProduct<T, decltype(reduction)> product(a, b, sets, mask, num_columns, edge_named(edge), valued);
             left.each([&](int64_t chunk) {
-                const Range rows = terms.chunks()[chunk];
+                const Range rows = chunks[chunk];
+                int64_t room = 0, size = 0;
+                for (int64_t row = rows.begin; row < rows.end; ++row)
+                    room += most_entries(terms, mask, num_columns, row);
+                Piece<T> piece = pieces.piece(chunk, room);
+                int32_t* to = piece.columns.data();
+                T* to_values = piece.values.data();
                 for (int64_t row = rows.begin; row < rows.end; ++row) {
-                    int64_t next = offset.data()[row];
-                    if (next == offset.data()[row + 1]) continue;
                     product.multiply(row, terms.of(row), [&](int32_t column, T value) {
-                        columns.data()[next] = column;
-                        if (values.is_valid()) values.data()[next] = value;
-                        ++next;
+                        to[size] = column;
+                        to_values[size++] = value;
                     });
+                    ends[row] = size;
                 }
+                piece.size = size;
+                pieces.finish(std::move(piece), place);
             });
         });
     });
+    return pieces.total();
 }
 
 template <class T>
@@ -101,10 +112,9 @@ void bind(nb::module_& module) {
 
 void bind_spgemm(nb::module_& module) {
     using nb::arg;
-    module.def("spgemm_sizes", &spgemm_sizes, arg("a_offset").noconvert(), arg("a_columns").noconvert(),
+    module.def("spgemm_room", &spgemm_room, arg("a_offset").noconvert(), arg("a_columns").noconvert(),
                arg("b_offset").noconvert(), arg("b_columns").noconvert(), arg("mask_offset").noconvert().none(),
-               arg("mask_columns").noconvert().none(), arg("complement"), arg("offset").noconvert(),
-               nb::call_guard<nb::gil_scoped_release>());
+               arg("mask_columns").noconvert().none(), arg("complement"), nb::call_guard<nb::gil_scoped_release>());
     bind<int64_t>(module);
     bind<float>(module);
     bind<double>(module);

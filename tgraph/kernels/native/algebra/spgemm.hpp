@@ -1,66 +1,14 @@
 // Products of sparse matrices over a semiring by rows (Gustavson, "Two fast algorithms for sparse matrices", 1978):
-// row i of the product reduces the rows of B that row i of A names. A symbolic pass counts the entries of each row, a
-// numeric pass writes them. Columns that occur are marked in a bitmap, from which they come out sorted; long rows of B
-// are bitmaps too, so that most marks of a skewed matrix are set 64 at a time. Short rows are sorted by insertion.
+// row i of the product reduces the rows of B that row i of A names. Columns that occur are marked in a bitmap, from which
+// they come out sorted, some 64 at a time. Short rows are sorted by insertion; under a mask only what it lists is
+// reduced. Rows are made in one pass and laid in order; where there are far more terms than entries to expect, the
+// entries are counted before, so that memory is asked for no more than these.
 #pragma once
 
-#include <bit>
-
+#include "algebra/columns.hpp"
 #include "algebra/sparse.hpp"
 
 namespace tgraph {
-
-TGRAPH_MULTIVERSION inline void join_words(uint64_t* into, const uint64_t* from, int64_t words) {
-    for (int64_t i = 0; i < words; ++i) into[i] |= from[i];
-}
-
-// The columns of a row of the product. The memory of a thread: bitmaps [columns] of zeros.
-class Columns {
-public:
-    explicit Columns(int64_t num_columns) : words_(words_for(num_columns)), bits_(words_), touched_(words_ + 1) {
-        std::fill_n(bits_.data(), words_, uint64_t{0});
-    }
-
-    void mark_row(const Pattern& rows, const LongRows& long_rows, int64_t row) {
-        if (const uint64_t* bits = long_rows[row]) {
-            is_dense_ = true;
-            return join_words(bits_.data(), bits, words_);
-        }
-        uint64_t* bits = bits_.data();
-        int64_t count = num_touched_;
-        for (int64_t i = rows.offset[row]; i < rows.offset[row + 1]; ++i) {
-            const int32_t column = rows.columns[i], word = column >> 6;
-            touched_.data()[count] = word;
-            count += bits[word] == 0;
-            bits[word] |= uint64_t{1} << (column & 63);
-        }
-        num_touched_ = std::min(count, words_);
-    }
-
-    bool has(int64_t column) const { return has_bit(bits_.data(), column); }
-
-    // Calls visit(word number, its bits) for the words with marks, ascending, and clears them.
-    template <class Visit>
-    void drain(const Visit& visit) {
-        uint64_t* bits = bits_.data();
-        if (is_dense_ || num_touched_ * 16 > words_) {
-            for (int64_t word = 0; word < words_; ++word)
-                if (bits[word]) visit(word, std::exchange(bits[word], 0));
-        } else {
-            std::sort(touched_.data(), touched_.data() + num_touched_);
-            for (int64_t i = 0; i < num_touched_; ++i)
-                visit(touched_.data()[i], std::exchange(bits[touched_.data()[i]], 0));
-        }
-        is_dense_ = false;
-        num_touched_ = 0;
-    }
-
-private:
-    int64_t words_, num_touched_ = 0;
-    bool is_dense_ = false;
-    Scratch<uint64_t> bits_;
-    Scratch<int32_t> touched_;
-};
 
 // Which entries of a product are wanted: those of the mask or, with `complement`, the others; all without a mask.
 struct Mask : Pattern {
@@ -72,8 +20,11 @@ struct Mask : Pattern {
 // Bitmap of a row of the mask, of a thread.
 class MaskRow {
 public:
-    MaskRow(const Mask& mask, int64_t num_columns) : mask_(mask), bits_(mask.exists() ? words_for(num_columns) : 0) {
+    MaskRow(const Mask& mask, int64_t num_columns)
+        : mask_(mask), bits_(mask.exists() ? words_for(num_columns) : 0),
+          found_(mask.keeps_listed() ? words_for(num_columns) : 0) {
         if (mask.exists()) std::fill_n(bits_.data(), words_for(num_columns), uint64_t{0});
+        if (mask.keeps_listed()) std::fill_n(found_.data(), words_for(num_columns), uint64_t{0});
     }
 
     void mark(int64_t row) {
@@ -85,6 +36,13 @@ public:
             for (int64_t i = mask_.offset[row]; i < mask_.offset[row + 1]; ++i) bits_.data()[mask_.columns[i] >> 6] = 0;
     }
     bool lists(int64_t column) const { return has_bit(bits_.data(), column); }
+    void find(int64_t column) { set_bit(found_.data(), column); }
+    // Whether the column was found, and has not been taken before.
+    bool take_found(int64_t column) {
+        const bool found = has_bit(found_.data(), column);
+        if (found) found_.data()[column >> 6] ^= uint64_t{1} << (column & 63);
+        return found;
+    }
     bool keeps(int64_t column) const { return !mask_.exists() || lists(column) != mask_.complement; }
     uint64_t kept(int64_t word, uint64_t bits) const {
         return !mask_.exists() ? bits : bits & (mask_.complement ? ~bits_.data()[word] : bits_.data()[word]);
@@ -92,7 +50,7 @@ public:
 
 private:
     const Mask& mask_;
-    Scratch<uint64_t> bits_;
+    Scratch<uint64_t> bits_, found_;
 };
 
 // The number of terms of each row of the product, as a running sum [rows + 1].
@@ -116,14 +74,14 @@ public:
     int64_t of(int64_t row) const { return before_.data()[row + 1] - before_.data()[row]; }
     int64_t total() const { return before_.data()[num_rows_]; }
     int threads() const { return part_count(total()); }
-    RowChunks chunks() const { return {before_.data(), num_rows_, 1 << 15}; }
+    RowChunks chunks() const { return {before_.data(), num_rows_, 1 << 14}; }
 
 private:
     Scratch<int64_t> before_;
     int64_t num_rows_;
 };
 
-inline constexpr int64_t few_terms = 48;
+inline constexpr int64_t few_terms = 16;
 
 // A row of few terms: its columns, sorted by insertion, and their reduced values.
 template <class T>
@@ -146,86 +104,113 @@ struct ShortRow {
     }
 };
 
-// Symbolic pass: offset[row + 1] is the number of entries of each row.
-void count_entries(const Pattern& a, const Pattern& b, const Mask& mask, int64_t num_columns, int64_t* offset);
+// The largest number of entries that a row of the product may have.
+inline int64_t most_entries(const Terms& terms, const Mask& mask, int64_t num_columns, int64_t row) {
+    const int64_t most = std::min(terms.of(row), num_columns);
+    return mask.keeps_listed() ? std::min(most, mask.length(row)) : most;
+}
 
-// Numeric pass of a thread.
+// The rows of a product, by a thread.
 template <class T, class Reduce>
 class RowProduct {
 public:
-    RowProduct(const SparseMatrix<T>& a, const SparseMatrix<T>& b, const LongRows& long_rows, const Mask& mask,
-               int64_t num_columns, Edge edge)
-        : a_(a), b_(b), long_rows_(long_rows), mask_(mask), wanted_(mask, num_columns), found_(num_columns),
-          sums_(num_columns), edge_(edge) {
+    // valued : whether values are wanted, not the columns alone.
+    RowProduct(const SparseMatrix<T>& a, const SparseMatrix<T>& b, const RowSets& sets, const Mask& mask,
+               int64_t num_columns, Edge edge, bool valued)
+        : a_(a), b_(b), sets_(sets), mask_(mask), wanted_(mask, num_columns), found_(num_columns), sums_(num_columns),
+          edge_(edge), valued_(valued) {
         std::fill_n(sums_.data(), num_columns, identity);
     }
 
     // Calls write(column, value) for the entries of the row, ascending.
     template <class Write>
-    void multiply(int64_t row, int64_t terms, const Write& write) {
+    TGRAPH_INLINE void multiply(int64_t row, int64_t terms, const Write& write) {
+        if (terms == 0) return;
+        with_edge(edge_, [&](auto operation) {
+            if (mask_.keeps_listed()) return multiply_listed<decltype(operation)>(row, write);
+            wanted_.mark(row);
+            if (terms <= few_terms)
+                multiply_short<decltype(operation)>(row, write);
+            else
+                multiply_long<decltype(operation)>(row, write);
+            wanted_.clear(row);
+        });
+    }
+
+    // How many entries the row has.
+    int64_t count(int64_t row) {
+        int64_t count = 0;
         wanted_.mark(row);
-        if (terms <= few_terms)
-            multiply_short(row, write);
-        else if (mask_.keeps_listed())
-            multiply_listed(row, write);
-        else
-            multiply_long(row, write);
+        mark_columns(row);
+        found_.drain([&](int64_t word, uint64_t bits) { count += std::popcount(wanted_.kept(word, bits)); });
         wanted_.clear(row);
+        return count;
     }
 
 private:
     static constexpr T identity = identity_of<T, Reduce>();
-    static constexpr int64_t block = 256;
+    static constexpr int64_t ahead = 4, search_cost = 8;
 
     const SparseMatrix<T>&a_, &b_;
-    const LongRows& long_rows_;
+    const RowSets& sets_;
     const Mask& mask_;
     MaskRow wanted_;
     Columns found_;
     Scratch<T> sums_;
     const Edge edge_;
-    T sent_[block];
+    const bool valued_;
 
-    // Calls take(columns, values or null, constant, count) for the terms of an entry of A, some at a time.
-    template <class Take>
-    TGRAPH_INLINE void each_term(int64_t entry, const Take& take) {
-        const int64_t row = a_.columns[entry], begin = b_.offset[row], end = b_.offset[row + 1];
+    // Calls put(column, term) for the entries begin .. end of B, times an entry of A.
+    template <class Operation, class Put>
+    TGRAPH_INLINE void each_term(int64_t entry, int64_t begin, int64_t end, const Put& put) const {
         const T a = a_.value(entry);
-        if (!b_.values) return take(b_.columns + begin, nullptr, term(edge_, T{1}, a), end - begin);
-        if (edge_ == Edge::copy) return take(b_.columns + begin, b_.values + begin, T{}, end - begin);
-        for (int64_t i = begin; i < end; i += block) {
-            const int64_t count = std::min(block, end - i);
-            with_edge(edge_, [&](auto operation) {
-                for (int64_t j = 0; j < count; ++j) sent_[j] = decltype(operation)::apply(b_.values[i + j], a);
-            });
-            take(b_.columns + i, sent_, T{}, count);
+        const int32_t* columns = b_.columns;
+        if (const T* values = b_.values) {
+            for (int64_t i = begin; i < end; ++i) put(columns[i], Operation::apply(values[i], a));
+        } else {
+            const T constant = Operation::apply(T{1}, a);
+            for (int64_t i = begin; i < end; ++i) put(columns[i], constant);
         }
     }
 
-    template <class Write>
-    void multiply_short(int64_t row, const Write& write) {
-        ShortRow<T> found;
+    // Calls visit(entry of A, begin, end) for the rows of B that a row of A names; those to come are fetched.
+    template <class Visit>
+    TGRAPH_INLINE void each_entry(int64_t row, const Visit& visit) const {
+        const int64_t last = a_.offset[row + 1], all = a_.offset[a_.num_rows];
+        for (int64_t entry = a_.offset[row]; entry < last; ++entry) {
+            if (entry + ahead < all) {
+                const int64_t next = b_.offset[a_.columns[entry + ahead]];
+                fetch(b_.columns + next);
+                if (b_.values) fetch(b_.values + next);
+            }
+            const int64_t other = a_.columns[entry];
+            visit(entry, b_.offset[other], b_.offset[other + 1]);
+        }
+    }
+
+    void mark_columns(int64_t row) {
         for (int64_t entry = a_.offset[row]; entry < a_.offset[row + 1]; ++entry)
-            each_term(entry, [&](const int32_t* columns, const T* values, T constant, int64_t count) {
-                for (int64_t j = 0; j < count; ++j)
-                    found.template add<Reduce>(columns[j], values ? values[j] : constant);
-            });
+            found_.mark_row(sets_, a_.columns[entry]);
+    }
+
+    template <class Operation, class Write>
+    TGRAPH_INLINE void multiply_short(int64_t row, const Write& write) {
+        ShortRow<T> found;
+        each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
+            each_term<Operation>(entry, begin, end, [&](int32_t column, T value) { found.template add<Reduce>(column, value); });
+        });
         for (int64_t i = 0; i < found.size; ++i)
             if (wanted_.keeps(found.columns[i])) write(found.columns[i], found.values[i]);
     }
 
-    template <class Write>
+    template <class Operation, class Write>
     void multiply_long(int64_t row, const Write& write) {
         T* sums = sums_.data();
-        for (int64_t entry = a_.offset[row]; entry < a_.offset[row + 1]; ++entry) {
-            found_.mark_row(b_, long_rows_, a_.columns[entry]);
-            each_term(entry, [&](const int32_t* columns, const T* values, T constant, int64_t count) {
-                if (values)
-                    for (int64_t j = 0; j < count; ++j) reduce_into(sums[columns[j]], values[j]);
-                else
-                    for (int64_t j = 0; j < count; ++j) reduce_into(sums[columns[j]], constant);
+        mark_columns(row);
+        if (valued_)
+            each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
+                each_term<Operation>(entry, begin, end, [=](int32_t column, T value) { reduce_into(sums[column], value); });
             });
-        }
         found_.drain([&](int64_t word, uint64_t bits) {
             const uint64_t kept = wanted_.kept(word, bits);
             for (; bits; bits &= bits - 1) {
@@ -236,24 +221,41 @@ private:
         });
     }
 
-    template <class Write>
+    // Only what the mask lists: a lookup for each term or, where the row of B is far longer than that of the mask, a
+    // search for each entry of the mask.
+    template <class Operation, class Write>
     void multiply_listed(int64_t row, const Write& write) {
+        const int64_t size = mask_.length(row);
+        if (size == 0) return;
+        const int32_t* listed = mask_.columns + mask_.offset[row];
         T* sums = sums_.data();
-        if (mask_.length(row) == 0) return;
-        for (int64_t entry = a_.offset[row]; entry < a_.offset[row + 1]; ++entry) {
-            found_.mark_row(b_, long_rows_, a_.columns[entry]);
-            each_term(entry, [&](const int32_t* columns, const T* values, T constant, int64_t count) {
-                for (int64_t j = 0; j < count; ++j)
-                    if (wanted_.lists(columns[j])) reduce_into(sums[columns[j]], values ? values[j] : constant);
-            });
-        }
-        found_.drain([&](int64_t word, uint64_t bits) {
-            for (uint64_t kept = wanted_.kept(word, bits); kept; kept &= kept - 1) {
-                const int64_t column = 64 * word + std::countr_zero(kept);
-                write(static_cast<int32_t>(column), sums[column]);
-                sums[column] = identity;
+        wanted_.mark(row);
+        const auto add = [&](int32_t column, T value) {
+            wanted_.find(column);
+            reduce_into(sums[column], value);
+        };
+        each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
+            if (end - begin <= search_cost * size) {
+                each_term<Operation>(entry, begin, end, [&](int32_t column, T value) {
+                    if (wanted_.lists(column)) add(column, value);
+                });
+                return;
+            }
+            int64_t at = begin;
+            for (int64_t i = 0; i < size && at < end; ++i) {
+                if (i && listed[i] == listed[i - 1]) continue;
+                at = first_from(b_.columns, at, end, listed[i]);
+                int64_t past = at;
+                while (past < end && b_.columns[past] == listed[i]) ++past;
+                each_term<Operation>(entry, at, past, add);
+                at = past;
             }
         });
+        for (int64_t i = 0; i < size; ++i) {
+            if (wanted_.take_found(listed[i])) write(listed[i], sums[listed[i]]);
+            sums[listed[i]] = identity;
+        }
+        wanted_.clear(row);
     }
 
     TGRAPH_INLINE static void reduce_into(T& sum, T value) { sum = Reduce::apply(sum, value); }

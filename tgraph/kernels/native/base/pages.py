@@ -7,6 +7,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,6 +25,23 @@ def fresh(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     if tensor.nbytes >= LARGE and (kernels := native.load()):
         kernels.advise_huge_pages(tensor.view(-1).view(torch.uint8))
     return tensor
+
+
+class Room:
+    """Memory for at most `size` numbers, of which those that turn out to be needed become a tensor, uncopied: the rest
+    goes back to the system, which has never had to provide it."""
+
+    def __init__(self, size: int, dtype: torch.dtype):
+        self._held = np.empty(size, dtype=torch.empty(0, dtype=dtype).numpy().dtype)
+        self.tensor = torch.from_numpy(self._held)
+        if self.tensor.nbytes >= LARGE and (kernels := native.load()):
+            kernels.advise_huge_pages(self.tensor.view(torch.uint8))
+
+    def cut(self, size: int) -> Tensor:
+        """The first `size` of them; the room is gone."""
+        del self.tensor
+        self._held.resize(size, refcheck=False)
+        return torch.from_numpy(self._held)
 
 
 def settle(data: Tensor, rows_read: int) -> None:
