@@ -87,15 +87,20 @@ void nearest_rows(In<int64_t> ids, In<int64_t> a_offset, In<int32_t> a_columns, 
     run_team(terms.threads(), [&](int) {
         RowProduct<double, Plus> product(a, b, sets, mask, num_columns, Edge::mul, true);
         Best best(static_cast<std::size_t>(k));
+        const Scratch<int32_t> others(num_columns);
+        const Scratch<double> common(num_columns);
         left.each([&](int64_t chunk) {
             const Range rows = terms.chunks()[chunk];
             for (int64_t row = rows.begin; row < rows.end; ++row) {
                 const int64_t vertex = ids.is_valid() ? ids.data()[row] : row;
                 const auto size = static_cast<double>(sizes.data()[vertex]);
-                product.multiply(row, terms.of(row), [&](int32_t column, double common) {
-                    if (column == vertex) return;
-                    best.offer({score_of(kind, common, size, static_cast<double>(sizes.data()[column])), column});
-                });
+                const int64_t found = product.multiply(row, terms.of(row), others.data(), common.data());
+                for (int64_t i = 0; i < found; ++i) {
+                    const int32_t other = others.data()[i];
+                    if (other == vertex) continue;
+                    const auto other_size = static_cast<double>(sizes.data()[other]);
+                    best.offer({score_of(kind, common.data()[i], size, other_size), other});
+                }
                 best.drain([&](std::size_t i, const Candidate& found) {
                     columns.data()[row * k + static_cast<int64_t>(i)] = found.column;
                     scores.data()[row * k + static_cast<int64_t>(i)] = found.score;

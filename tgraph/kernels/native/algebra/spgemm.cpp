@@ -11,8 +11,9 @@
 namespace tgraph {
 namespace {
 
-// The entries of a product are counted before it is made where it has more terms for each entry of the factors.
-constexpr int64_t many_terms = 8;
+// The entries of a product are counted before it is made where it has more terms than these, and more than so many for
+// each entry of the factors: memory is asked for by the number of terms, and given back where terms fall together.
+constexpr int64_t many_terms = 1 << 27, many_terms_each = 8;
 
 Pattern pattern(const In<int64_t>& offset, const In<int32_t>& columns) {
     return {offset.data(), columns.data(), offset.is_valid() ? static_cast<int64_t>(offset.shape(0)) - 1 : 0};
@@ -24,7 +25,8 @@ int64_t spgemm_room(In<int64_t> a_offset, In<int32_t> a_columns, In<int64_t> b_o
     const SparseMatrix<int64_t> a{pattern(a_offset, a_columns), nullptr, false};
     const SparseMatrix<int64_t> b{pattern(b_offset, b_columns), nullptr, false};
     const Mask mask{pattern(mask_offset, mask_columns), complement};
-    const int64_t num_columns = b.num_rows, enough = many_terms * (a.num_entries() + b.num_entries());
+    const int64_t num_columns = b.num_rows, entries = a.num_entries() + b.num_entries();
+    const int64_t enough = std::max(many_terms, many_terms_each * entries);
     if (mask.keeps_listed() && mask.num_entries() <= enough) return mask.num_entries();
     const Terms terms(a, b);
     const auto plus = [](int64_t x, int64_t y) { return x + y; };
@@ -83,10 +85,7 @@ int64_t spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values,
                 int32_t* to = piece.columns.data();
                 T* to_values = piece.values.data();
                 for (int64_t row = rows.begin; row < rows.end; ++row) {
-                    product.multiply(row, terms.of(row), [&](int32_t column, T value) {
-                        to[size] = column;
-                        to_values[size++] = value;
-                    });
+                    size += product.multiply(row, terms.of(row), to + size, to_values + size);
                     ends[row] = size;
                 }
                 piece.size = size;

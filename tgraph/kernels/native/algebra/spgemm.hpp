@@ -5,6 +5,8 @@
 // entries are counted before, so that memory is asked for no more than these.
 #pragma once
 
+#include <cstring>
+
 #include "algebra/columns.hpp"
 #include "algebra/sparse.hpp"
 
@@ -83,25 +85,50 @@ private:
 
 inline constexpr int64_t few_terms = 16;
 
-// A row of few terms: its columns, sorted by insertion, and their reduced values.
+// A row of few terms. They are sorted by counting for each how many have smaller columns, eight at a time.
 template <class T>
-struct ShortRow {
-    int32_t columns[few_terms];
-    T values[few_terms];
-    int64_t size = 0;
-
-    template <class Reduce>
-    void add(int32_t column, T value) {
-        int64_t at = size;
-        while (at && columns[at - 1] > column) --at;
-        if (at && columns[at - 1] == column) {
-            values[at - 1] = Reduce::apply(values[at - 1], value);
-            return;
-        }
-        for (int64_t i = size++; i > at; --i) columns[i] = columns[i - 1], values[i] = values[i - 1];
-        columns[at] = column;
-        values[at] = value;
+class ShortRow {
+public:
+    TGRAPH_INLINE void add(int32_t column, T value) {
+        columns_[size_] = column;
+        values_[size_++] = value;
     }
+
+    // Writes the columns, ascending, and the reduction of the terms of each; returns how many.
+    template <class Reduce>
+    TGRAPH_INLINE int64_t write(int32_t* columns, T* values) const {
+        int32_t smaller[few_terms];
+        for (int64_t i = 0; i < size_; i += 8) {
+            Lanes mine, counts{};
+            std::memcpy(&mine, columns_ + i, sizeof mine);
+            for (int64_t j = 0; j < size_; ++j) counts -= mine > columns_[j];
+            std::memcpy(smaller + i, &counts, sizeof counts);
+        }
+        uint32_t places = 0;
+        int64_t at[few_terms];
+        T sums[few_terms];
+        for (int64_t i = 0; i < size_; ++i) {
+            const int32_t place = smaller[i];
+            const bool is_taken = places >> place & 1;
+            sums[place] = is_taken ? Reduce::apply(sums[place], values_[i]) : values_[i];
+            at[place] = i;
+            places |= uint32_t{1} << place;
+        }
+        int64_t next = 0;
+        for (; places; places &= places - 1) {
+            const int place = std::countr_zero(places);
+            columns[next] = columns_[at[place]];
+            values[next++] = sums[place];
+        }
+        return next;
+    }
+
+private:
+    using Lanes = int32_t __attribute__((vector_size(32)));
+
+    int32_t columns_[few_terms]{};
+    int64_t size_ = 0;
+    T values_[few_terms];
 };
 
 // The largest number of entries that a row of the product may have.
@@ -122,19 +149,20 @@ public:
         std::fill_n(sums_.data(), num_columns, identity);
     }
 
-    // Calls write(column, value) for the entries of the row, ascending.
-    template <class Write>
-    TGRAPH_INLINE void multiply(int64_t row, int64_t terms, const Write& write) {
-        if (terms == 0) return;
+    // Writes the entries of the row, ascending; returns how many.
+    TGRAPH_INLINE int64_t multiply(int64_t row, int64_t terms, int32_t* columns, T* values) {
+        if (terms == 0) return 0;
+        int64_t size = 0;
         with_edge(edge_, [&](auto operation) {
-            if (mask_.keeps_listed()) return multiply_listed<decltype(operation)>(row, write);
-            wanted_.mark(row);
-            if (terms <= few_terms)
-                multiply_short<decltype(operation)>(row, write);
+            using Operation = decltype(operation);
+            if (mask_.keeps_listed())
+                size = multiply_listed<Operation>(row, columns, values);
+            else if (terms <= few_terms && !mask_.exists())
+                size = multiply_short<Operation>(row, columns, values);
             else
-                multiply_long<decltype(operation)>(row, write);
-            wanted_.clear(row);
+                size = multiply_long<Operation>(row, columns, values);
         });
+        return size;
     }
 
     // How many entries the row has.
@@ -178,7 +206,8 @@ private:
     TGRAPH_INLINE void each_entry(int64_t row, const Visit& visit) const {
         const int64_t last = a_.offset[row + 1], all = a_.offset[a_.num_rows];
         for (int64_t entry = a_.offset[row]; entry < last; ++entry) {
-            if (entry + ahead < all) {
+            if (entry + 3 * ahead < all) {
+                fetch(b_.offset + a_.columns[entry + 3 * ahead]);
                 const int64_t next = b_.offset[a_.columns[entry + ahead]];
                 fetch(b_.columns + next);
                 if (b_.values) fetch(b_.values + next);
@@ -193,40 +222,46 @@ private:
             found_.mark_row(sets_, a_.columns[entry]);
     }
 
-    template <class Operation, class Write>
-    TGRAPH_INLINE void multiply_short(int64_t row, const Write& write) {
+    template <class Operation>
+    TGRAPH_INLINE int64_t multiply_short(int64_t row, int32_t* columns, T* values) {
         ShortRow<T> found;
         each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
-            each_term<Operation>(entry, begin, end, [&](int32_t column, T value) { found.template add<Reduce>(column, value); });
+            each_term<Operation>(entry, begin, end, [&](int32_t column, T value) { found.add(column, value); });
         });
-        for (int64_t i = 0; i < found.size; ++i)
-            if (wanted_.keeps(found.columns[i])) write(found.columns[i], found.values[i]);
+        return found.template write<Reduce>(columns, values);
     }
 
-    template <class Operation, class Write>
-    void multiply_long(int64_t row, const Write& write) {
+    template <class Operation>
+    int64_t multiply_long(int64_t row, int32_t* columns, T* values) {
         T* sums = sums_.data();
+        wanted_.mark(row);
         mark_columns(row);
         if (valued_)
             each_entry(row, [&](int64_t entry, int64_t begin, int64_t end) {
-                each_term<Operation>(entry, begin, end, [=](int32_t column, T value) { reduce_into(sums[column], value); });
+                each_term<Operation>(entry, begin, end,
+                                     [=](int32_t column, T value) { reduce_into(sums[column], value); });
             });
+        int64_t next = 0;
         found_.drain([&](int64_t word, uint64_t bits) {
             const uint64_t kept = wanted_.kept(word, bits);
-            for (; bits; bits &= bits - 1) {
-                const int64_t column = 64 * word + std::countr_zero(bits);
-                if (kept >> (column & 63) & 1) write(static_cast<int32_t>(column), sums[column]);
-                sums[column] = identity;
+            for (uint64_t left = kept; left; left &= left - 1) {
+                const int64_t column = 64 * word + std::countr_zero(left);
+                columns[next] = static_cast<int32_t>(column);
+                values[next++] = std::exchange(sums[column], identity);
             }
+            for (uint64_t left = bits & ~kept; left; left &= left - 1)
+                sums[64 * word + std::countr_zero(left)] = identity;
         });
+        wanted_.clear(row);
+        return next;
     }
 
     // Only what the mask lists: a lookup for each term or, where the row of B is far longer than that of the mask, a
     // search for each entry of the mask.
-    template <class Operation, class Write>
-    void multiply_listed(int64_t row, const Write& write) {
+    template <class Operation>
+    int64_t multiply_listed(int64_t row, int32_t* columns, T* values) {
         const int64_t size = mask_.length(row);
-        if (size == 0) return;
+        if (size == 0) return 0;
         const int32_t* listed = mask_.columns + mask_.offset[row];
         T* sums = sums_.data();
         wanted_.mark(row);
@@ -251,11 +286,14 @@ private:
                 at = past;
             }
         });
+        int64_t next = 0;
         for (int64_t i = 0; i < size; ++i) {
-            if (wanted_.take_found(listed[i])) write(listed[i], sums[listed[i]]);
-            sums[listed[i]] = identity;
+            if (!wanted_.take_found(listed[i])) continue;
+            columns[next] = listed[i];
+            values[next++] = std::exchange(sums[listed[i]], identity);
         }
         wanted_.clear(row);
+        return next;
     }
 
     TGRAPH_INLINE static void reduce_into(T& sum, T value) { sum = Reduce::apply(sum, value); }
