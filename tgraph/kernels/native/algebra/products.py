@@ -42,7 +42,7 @@ def spgemm(
     size = kernels.spgemm_rows(
         *a, *b[:3], *masked, complement, reduce, edge, offset, columns.tensor, values and values.tensor
     )
-    return SparseMatrix(offset, columns.cut(size), values and values.cut(size))
+    return SparseMatrix(offset, columns.cut(size), None if values is None else values.cut(size))
 
 
 def dot_pairs(
