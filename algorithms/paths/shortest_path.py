@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 import tgraph as tg
@@ -40,8 +39,7 @@ def shortest_path_length(
     those of `shortest_path`."""
     if weighted:
         return tg.primitives.shortest_paths.shortest_path(graph, source, target, backend=backend)[1]
-    path = tg.primitives.shortest_paths.fewest_hops(graph, source, target, backend=backend)
-    return len(path) - 1 if len(path) else torch.inf
+    return tg.primitives.shortest_paths.hops(graph, source, target, backend=backend)
 
 
 def astar_path(

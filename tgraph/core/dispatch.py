@@ -177,7 +177,7 @@ def is_watched() -> bool:
 
 def noted(choice: Choice) -> Choice:
     """The choice, added to those of every enclosing `watched`."""
-    if is_watched():
+    if not torch.compiler.is_compiling():
         for seen in _watchers.get():
             seen.append(choice)
     return choice

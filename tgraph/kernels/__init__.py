@@ -92,6 +92,9 @@ def choose(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType(
 
 def find(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType({})) -> Choice:
     """As `choose`, with None for the backend where none supports the call."""
+    if name == "auto" and call.sub is None:
+        choice = by_rule(call, refused)  # only what has arcs may be in a layout, and is measured
+        return choice if choice.backend is None else noted(choice)
     check_backend(name)
     in_layout = call.sub is not None and call.sub.graph.layout is not None
     if name != "auto":
@@ -109,7 +112,7 @@ def find(name: str, call: Call, refused: Mapping[str, str] = MappingProxyType({}
 
 def by_rule(call: Call, refused: Mapping[str, str] = MappingProxyType({})) -> Choice:
     """What "auto" takes where nothing was measured: the first backend that supports the call and does not yield."""
-    refused = dict(refused)
+    refused = dict(refused) if refused else {}
     for name, backend in BACKENDS.items():
         if name in refused:
             continue

@@ -18,6 +18,13 @@ from tgraph.kernels.call import Call
 LARGEST_SUM = 2**62
 
 
+def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> float:
+    """The arcs of a path of fewest from `source` to `target`, inf where there is none; see `fewest_hops`."""
+    graph, (source, target) = graph.decoded(), _ends(graph, source, target)
+    found = choose(backend, Call("hops", graph.neighbors)).run(graph, source, target)
+    return found if found >= 0 else torch.inf
+
+
 def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> Tensor:
     """The vertices of a path of fewest arcs from `source` to `target`, int64 [k], empty where there is none. By
     breadth-first search from both ends, which reaches about the square root of the vertices that a search from one end

@@ -61,7 +61,14 @@ from tgraph.kernels.native.linear.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.native.linear.linear import affine_step
 from tgraph.kernels.native.matching import matching
 from tgraph.kernels.native.paths import floyd_warshall, search, shortest_paths
-from tgraph.kernels.native.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
+from tgraph.kernels.native.paths.shortest_paths import (
+    bellman_ford,
+    fewest_hops,
+    hops,
+    k_shortest,
+    parents,
+    shortest_path,
+)
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 from tgraph.kernels.native.sets import independent_set
@@ -91,6 +98,7 @@ __all__ = [
     "fill",
     "fixpoint",
     "gauss_seidel_step",
+    "hops",
     "join",
     "k_shortest",
     "label_strong",
@@ -162,6 +170,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "paths_inside": sample_paths.refuses,
     "peel": k_core.refuses,
     "fewest_hops": shortest_paths.refuses,
+    "hops": shortest_paths.refuses,
     "shortest_path": shortest_paths.refuses,
     "parents": shortest_paths.refuses_parents,
     "bellman_ford": shortest_paths.refuses,

@@ -31,7 +31,14 @@ from tgraph.kernels.portable.components.union_find import join, outside
 from tgraph.kernels.portable.flow.max_flow import max_flow
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
 from tgraph.kernels.portable.linear import affine_step
-from tgraph.kernels.portable.paths.shortest_paths import bellman_ford, fewest_hops, k_shortest, parents, shortest_path
+from tgraph.kernels.portable.paths.shortest_paths import (
+    bellman_ford,
+    fewest_hops,
+    hops,
+    k_shortest,
+    parents,
+    shortest_path,
+)
 from tgraph.kernels.portable.relaxation import relax
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
@@ -57,6 +64,7 @@ __all__ = [
     "fewest_hops",
     "fill",
     "gauss_seidel_step",
+    "hops",
     "join",
     "k_shortest",
     "label_strong",

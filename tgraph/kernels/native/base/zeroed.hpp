@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <utility>
+#include <vector>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -27,6 +29,13 @@ public:
         if (count && !data_) throw std::bad_alloc();
 #endif
     }
+    Zeroed(Zeroed&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Zeroed& operator=(Zeroed&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
     ~Zeroed() {
 #ifdef __linux__
         if (data_) munmap(data_, bytes_);
@@ -39,10 +48,73 @@ public:
 
     T& operator[](std::size_t i) const { return data_[i]; }
     T* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
 
 private:
     T* data_ = nullptr;
     std::size_t bytes_;
+};
+
+// Zeros that threads keep from one call to the next: asking the system for pages takes longer than a small search.
+class KeptBlocks {
+public:
+    using Block = Zeroed<std::byte>;
+
+    static KeptBlocks& of_thread() {
+        static thread_local KeptBlocks blocks;
+        return blocks;
+    }
+
+    // At least so many bytes.
+    Block take(std::size_t bytes) {
+        for (Block& block : blocks_)
+            if (block.bytes() >= bytes) {
+                Block taken = std::move(block);
+                block = std::move(blocks_.back());
+                blocks_.pop_back();
+                bytes_ -= taken.bytes();
+                return taken;
+            }
+        return Block(bytes);
+    }
+
+    // Of zeros again.
+    void keep(Block&& block) {
+        if (block.bytes() > most_) return;
+        while (bytes_ + block.bytes() > most_ || blocks_.size() == count_) {
+            bytes_ -= blocks_.front().bytes();
+            blocks_.erase(blocks_.begin());
+        }
+        bytes_ += block.bytes();
+        blocks_.push_back(std::move(block));
+    }
+
+private:
+    KeptBlocks() { blocks_.reserve(count_); }
+
+    static constexpr std::size_t most_ = std::size_t{1} << 27, count_ = 8;
+    std::vector<Block> blocks_;
+    std::size_t bytes_ = 0;
+};
+
+// As Zeroed, for a search that knows what it touched: `clear` has to be called last, with all places that may not be
+// zero. The next search of the thread finds the memory mapped already.
+template <class T>
+class KeptZeros {
+public:
+    explicit KeptZeros(std::size_t count) : block_(KeptBlocks::of_thread().take(count * sizeof(T))) {}
+
+    T& operator[](std::size_t i) const { return data()[i]; }
+    T* data() const { return reinterpret_cast<T*>(block_.data()); }
+
+    template <class Places>
+    void clear(const Places& touched) {
+        for (const auto i : touched) data()[i] = T{};
+        KeptBlocks::of_thread().keep(std::move(block_));
+    }
+
+private:
+    KeptBlocks::Block block_;
 };
 
 }  // namespace tgraph

@@ -41,31 +41,38 @@ public:
 
     HopSearch(const Rows& ahead, const Rows& behind) : ends_{End(ahead), End(behind)} {}
 
-    std::vector<int64_t> run(int64_t source, int64_t target) {
-        if (source == target) return {source};
+    // The arcs of a shortest path from the source to the target, -1 where there is none.
+    int64_t run(int64_t source, int64_t target) {
+        if (source == target) return 0;
         ends_[0].start(source);
         ends_[1].start(target);
-        while (!ends_[0].level.empty() && !ends_[1].level.empty()) {
-            const int side = ends_[1].arcs < ends_[0].arcs;
-            if (expand(ends_[side], ends_[1 - side])) return joined(ends_, side ? met_ : from_, side ? from_ : met_);
+        for (int64_t hops = 1; !ends_[0].is_done() && !ends_[1].is_done(); ++hops) {
+            side_ = ends_[1].arcs < ends_[0].arcs;
+            if (expand(ends_[side_], ends_[1 - side_])) return hops;
         }
-        return {};
+        return -1;
     }
+
+    // After run(), of a path of one arc or more: its vertices.
+    std::vector<int64_t> path() const { return joined(ends_, side_ ? met_ : from_, side_ ? from_ : met_); }
 
 private:
     struct End {
         Rows rows;
-        Zeroed<Neighbor> parent;  // one more than the parent; one more than itself at the start
-        std::vector<Neighbor> level, next;
-        int64_t arcs = 0;  // of the level
+        KeptZeros<Neighbor> parent;  // one more than the parent; one more than itself at the start
+        std::vector<Neighbor> reached;
+        std::size_t level = 0;  // the place in `reached` where the level that is expanded next begins
+        int64_t arcs = 0;       // of that level
 
-        explicit End(const Rows& rows) : rows(rows), parent(rows.num_vertices) {}
+        explicit End(const Rows& rows) : rows(rows), parent(rows.num_vertices) { reached.reserve(256); }
+        ~End() { parent.clear(reached); }
 
-        void start(int64_t v) { reach(static_cast<Neighbor>(v), static_cast<Neighbor>(v)), level.swap(next); }
+        bool is_done() const { return level == reached.size(); }
+        void start(int64_t v) { reach(static_cast<Neighbor>(v), static_cast<Neighbor>(v)); }
 
         void reach(Neighbor v, Neighbor from) {
+            reached.push_back(v);
             parent[v] = from + 1;
-            next.push_back(v);
             arcs += rows.degree(v);
         }
 
@@ -76,23 +83,22 @@ private:
     };
 
     End ends_[2];
-    Neighbor from_{}, met_{};  // the arc between the two halves, as the end that found it sees it
+    int side_ = 0;                 // the end that met the other
+    Neighbor from_{}, met_{};      // the arc between the two halves, as that end sees it
 
     bool expand(End& end, const End& other) {
         poll_interruption();
-        end.next.clear();
         end.arcs = 0;
-        const std::size_t size = end.level.size();
-        for (std::size_t i = 0; i < size; ++i) {
-            if (i + 4 < size) fetch(end.rows.neighbors + end.rows.offset[end.level[i + 4]]);
-            const Neighbor u = end.level[i];
+        const std::size_t size = end.reached.size();
+        for (std::size_t i = std::exchange(end.level, size); i < size; ++i) {
+            if (i + 4 < size) fetch(end.rows.neighbors + end.rows.offset[end.reached[i + 4]]);
+            const Neighbor u = end.reached[i];
             for (int64_t arc = end.rows.offset[u]; arc < end.rows.offset[u + 1]; ++arc) {
                 const Neighbor v = end.rows.neighbors[arc];
                 if (other.parent[v]) return from_ = u, met_ = v, true;
                 if (!end.parent[v]) end.reach(v, u);
             }
         }
-        end.level.swap(end.next);
         return false;
     }
 };
@@ -104,14 +110,17 @@ struct Labels {
         Distance<Weight> distance;
         Neighbor parent;  // one more than the parent; one more than itself at the start
     };
-    Zeroed<Label> label;
+    KeptZeros<Label> label;
+    std::vector<Neighbor> reached;
 
     explicit Labels(int64_t num_vertices) : label(num_vertices) {}
+    ~Labels() { label.clear(reached); }
 
     bool is_reached(int64_t v) const { return label[v].parent != 0; }
     Distance<Weight> distance(int64_t v) const { return label[v].distance; }
     bool improves(int64_t v, Distance<Weight> distance) const { return !is_reached(v) || distance < label[v].distance; }
     void set(int64_t v, Distance<Weight> distance, int64_t from) {
+        if (!is_reached(v)) reached.push_back(static_cast<Neighbor>(v));
         label[v] = {distance, static_cast<Neighbor>(from + 1)};
     }
 
@@ -221,19 +230,36 @@ Path<Weight> search_with_bounds(const PathRows<Neighbor, Weight>& rows, const Di
     return {walk_back(target, [&](int64_t v) { return labels.above(v); }), labels.distance(target)};
 }
 
-template <class Neighbor>
-std::vector<int64_t> fewest_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset,
-                                 In<Neighbor> in_neighbors, int64_t source, int64_t target) {
-    const In<int32_t> none;
-    return HopSearch<Neighbor>({offset, neighbors, none}, {in_offset, in_neighbors, none}).run(source, target);
-}
-
+// The rows of a graph and those of its transpose, of which many paths are asked for. The caller keeps the arrays.
 template <class Neighbor, class Weight>
-Path<Weight> shortest_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
-                           In<Neighbor> in_neighbors, In<Weight> in_weights, int64_t source, int64_t target) {
-    using Search = DijkstraFromBothEnds<Neighbor, Weight>;
-    return Search({offset, neighbors, weights}, {in_offset, in_neighbors, in_weights}).run(source, target);
-}
+class Routes {
+public:
+    Routes(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
+           In<Neighbor> in_neighbors, In<Weight> in_weights)
+        : ahead_(offset, neighbors, weights), behind_(in_offset, in_neighbors, in_weights) {}
+
+    // -1 where there is no path.
+    int64_t hops(int64_t source, int64_t target) const {
+        return HopSearch<Neighbor>(bare(ahead_), bare(behind_)).run(source, target);
+    }
+
+    std::vector<int64_t> fewest_hops(int64_t source, int64_t target) const {
+        if (source == target) return {source};
+        HopSearch<Neighbor> search(bare(ahead_), bare(behind_));
+        return search.run(source, target) < 0 ? std::vector<int64_t>() : search.path();
+    }
+
+    Path<Weight> shortest_path(int64_t source, int64_t target) const {
+        return DijkstraFromBothEnds<Neighbor, Weight>(ahead_, behind_).run(source, target);
+    }
+
+private:
+    const PathRows<Neighbor, Weight> ahead_, behind_;
+
+    static PathRows<Neighbor, int32_t> bare(const PathRows<Neighbor, Weight>& rows) {
+        return {rows.offset, rows.neighbors, nullptr, rows.num_vertices};
+    }
+};
 
 template <class Neighbor, class Weight>
 Path<Weight> astar_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound,
@@ -242,34 +268,37 @@ Path<Weight> astar_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> w
 }
 
 template <class Neighbor, class Weight>
-void bind_weighted(nb::module_& module) {
+void bind(nb::module_& module, const char* name) {
     using nb::arg;
-    module.def("shortest_path", &shortest_path<Neighbor, Weight>, arg("offset").noconvert(),
-               arg("neighbors").noconvert(), arg("weights").noconvert(), arg("in_offset").noconvert(),
-               arg("in_neighbors").noconvert(), arg("in_weights").noconvert(), arg("source"), arg("target"),
-               nb::call_guard<nb::gil_scoped_release>());
+    using Kept = Routes<Neighbor, Weight>;
+    const nb::call_guard<nb::gil_scoped_release> released;
+    nb::class_<Kept>(module, name)
+        .def("hops", &Kept::hops, arg("source"), arg("target"), released)
+        .def("fewest_hops", &Kept::fewest_hops, arg("source"), arg("target"), released)
+        .def("shortest_path", &Kept::shortest_path, arg("source"), arg("target"), released);
+    module.def(
+        "routes",
+        [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
+           In<Neighbor> in_neighbors, In<Weight> in_weights) {
+            return Kept(offset, neighbors, weights, in_offset, in_neighbors, in_weights);
+        },
+        arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert().none(),
+        arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("in_weights").noconvert().none());
     module.def("astar_path", &astar_path<Neighbor, Weight>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert(), arg("bound").noconvert(), arg("source"), arg("target"),
-               nb::call_guard<nb::gil_scoped_release>());
-}
-
-template <class Neighbor>
-void bind(nb::module_& module) {
-    using nb::arg;
-    module.def("fewest_hops", &fewest_hops<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("source"), arg("target"),
-               nb::call_guard<nb::gil_scoped_release>());
-    bind_weighted<Neighbor, int32_t>(module);
-    bind_weighted<Neighbor, int64_t>(module);
-    bind_weighted<Neighbor, float>(module);
-    bind_weighted<Neighbor, double>(module);
+               arg("weights").noconvert(), arg("bound").noconvert(), arg("source"), arg("target"), released);
 }
 
 }  // namespace
 
 void bind_point_to_point(nb::module_& module) {
-    bind<int32_t>(module);
-    bind<int64_t>(module);
+    bind<int32_t, int32_t>(module, "Routes32Int32");
+    bind<int32_t, int64_t>(module, "Routes32Int64");
+    bind<int32_t, float>(module, "Routes32Float32");
+    bind<int32_t, double>(module, "Routes32Float64");
+    bind<int64_t, int32_t>(module, "Routes64Int32");
+    bind<int64_t, int64_t>(module, "Routes64Int64");
+    bind<int64_t, float>(module, "Routes64Float32");
+    bind<int64_t, double>(module, "Routes64Float64");
 }
 
 }  // namespace tgraph

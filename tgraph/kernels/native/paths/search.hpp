@@ -29,6 +29,9 @@ struct PathRows {
         : offset(offset.data()), neighbors(neighbors.data()), weights(weights.data()),
           num_vertices(static_cast<int64_t>(offset.shape(0)) - 1) {}
 
+    PathRows(const int64_t* offset, const Neighbor* neighbors, const Weight* weights, int64_t num_vertices)
+        : offset(offset), neighbors(neighbors), weights(weights), num_vertices(num_vertices) {}
+
     Distance<Weight> weight(int64_t arc) const {
         return weights ? static_cast<Distance<Weight>>(weights[arc]) : Distance<Weight>{1};
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -27,17 +27,21 @@ def refuses_parents(call: Call) -> str | None:
     return None
 
 
+def hops(graph: Graph, source: int, target: int) -> int:
+    """See `tgraph.primitives.shortest_paths.hops`; -1 where there is no path."""
+    return _routes(graph, weighted=False).hops(source, target)
+
+
 def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
-    (offset, neighbors, _), (in_offset, in_neighbors, _) = rows(graph), rows(graph.transpose_detached())
-    return _kernels().fewest_hops(offset, neighbors, in_offset, in_neighbors, source, target)
+    return _routes(graph, weighted=False).fewest_hops(source, target)
 
 
 def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[list[int], float]:
     """See `tgraph.primitives.shortest_paths.shortest_path`."""
-    offset, neighbors, weights = rows(graph)
     if bound is None:
-        return _kernels().shortest_path(offset, neighbors, weights, *rows(graph.transpose_detached()), source, target)
+        return _routes(graph, weighted=True).shortest_path(source, target)
+    offset, neighbors, weights = rows(graph)
     if weights is None:
         weights = torch.ones(graph.num_arcs, dtype=torch.int32)
     if bound.is_floating_point() and not weights.is_floating_point():
@@ -77,13 +81,27 @@ def bellman_ford(graph: Graph, sources: Tensor) -> tuple[Tensor, Tensor, list[in
     return distance, parent, cycle
 
 
-def rows(graph: Graph) -> tuple[Tensor, Tensor, Tensor | None]:
-    """(offset, neighbors, weights), the weights of a dtype that kernels are compiled for."""
+def rows(graph: Graph, weighted: bool = True) -> tuple[Tensor, Tensor, Tensor | None]:
+    """(offset, neighbors, weights), the weights of a dtype that kernels are compiled for, None unless `weighted`."""
     graph.ensure_valid()
-    weights = graph.weights
+    weights = graph.weights if weighted else None
     if weights is not None and weights.dtype not in _NUMBERS:
         weights = weights.to(torch.float32 if weights.is_floating_point() else torch.int32)
     return graph.offset.contiguous(), graph.neighbors.contiguous(), weights if weights is None else weights.detach()
+
+
+def _routes(graph: Graph, weighted: bool) -> Any:
+    """The compiled searches over the graph: reading its tensors takes longer than a search that ends soon."""
+    name = "weighted_routes" if weighted else "routes"
+    return graph.kept(name, lambda: _Routes(graph, weighted)).compiled
+
+
+class _Routes:
+    """The compiled searches and the tensors that they go over."""
+
+    def __init__(self, graph: Graph, weighted: bool):
+        self.arrays = [array for side in (graph, graph.transpose_detached()) for array in rows(side, weighted)]
+        self.compiled = _kernels().routes(*self.arrays)
 
 
 def _kernels() -> ModuleType:

@@ -12,6 +12,11 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 
 
+def hops(graph: Graph, source: int, target: int) -> int:
+    """See `tgraph.primitives.shortest_paths.hops`; -1 where there is no path."""
+    return len(fewest_hops(graph, source, target)) - 1
+
+
 def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
     hops = Graph(graph.offset, graph.neighbors)
