@@ -32,21 +32,19 @@ def eccentricity(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> 
     Raises ArgumentError for a graph without vertices, where a vertex does not reach another, and for a negative or NaN
     weight.
     """
-    return _wide(_narrowed(graph, weighted, options, lambda found: found.upper > found.lower).lower)
+    return _wide(_narrowed(graph, weighted, options, lambda found: found.upper > found.lower).of_all()[0])
 
 
 def diameter(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
     """The largest distance, an int unless weights are floating. `weighted`, `options` and errors are those of
     `eccentricity`."""
-    found = _narrowed(graph, weighted, options, lambda found: found.upper > found.lower.max())
-    return found.lower.max().item()
+    return _narrowed(graph, weighted, options, lambda found: found.upper > found.most).most.item()
 
 
 def radius(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> float:
     """The least eccentricity, an int unless weights are floating. `weighted`, `options` and errors are those of
     `eccentricity`."""
-    found = _narrowed(graph, weighted, options, lambda found: found.lower < found.upper.min())
-    return found.upper.min().item()
+    return _narrowed(graph, weighted, options, lambda found: found.lower < found.least).least.item()
 
 
 def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
@@ -54,10 +52,10 @@ def center(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor
     `eccentricity`."""
 
     def may_be_central(found: Bounds) -> Tensor:
-        return (found.lower <= found.upper.min()) & (found.lower < found.upper)
+        return (found.lower <= found.least) & (found.lower < found.upper)
 
     found = _narrowed(graph, weighted, options, may_be_central)
-    return (found.upper == found.upper.min()).nonzero().flatten()
+    return (found.of_all()[1] == found.least).nonzero().flatten()
 
 
 def periphery(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Tensor:
@@ -65,10 +63,10 @@ def periphery(graph: tg.Graph, *, weighted: bool = False, **options: Any) -> Ten
     of `eccentricity`."""
 
     def may_be_peripheral(found: Bounds) -> Tensor:
-        return (found.upper >= found.lower.max()) & (found.lower < found.upper)
+        return (found.upper >= found.most) & (found.lower < found.upper)
 
     found = _narrowed(graph, weighted, options, may_be_peripheral)
-    return (found.lower == found.lower.max()).nonzero().flatten()
+    return (found.of_all()[0] == found.most).nonzero().flatten()
 
 
 def _narrowed(graph: tg.Graph, weighted: bool, options: dict[str, Any], left: Any) -> Bounds:

@@ -1,10 +1,11 @@
-"""Diameter, of the largest component."""
+"""Diameter and eccentricities, of the largest component."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import networkit as nk
+import numpy as np
 
 import tgraph as tg
 from bench.library import Row, equal
@@ -47,6 +48,26 @@ ROWS = {
         },
         read={"networkit": lambda run: run.getDiameter()[0]},
         agree=equal,
+        directed=False,
+        largest={"igraph": SLOW},
+    ),
+    "eccentricity": Row(
+        "the eccentricities of the largest component, by value",
+        {
+            "tgraph": lambda system, _: tg.algorithms.eccentricity(largest(system)),
+            "igraph": lambda system, _: largest(system).eccentricity(),
+        },
+        read=dict.fromkeys(("tgraph", "igraph"), lambda found: np.sort(np.asarray(found))),
+        agree=equal,
+        directed=False,
+        largest={"igraph": SLOW},
+    ),
+    "radius": Row(
+        "the least eccentricity in the largest component",
+        {
+            "tgraph": lambda system, _: tg.algorithms.radius(largest(system)),
+            "igraph": lambda system, _: largest(system).radius(),
+        },
         directed=False,
         largest={"igraph": SLOW},
     ),

@@ -43,4 +43,12 @@ ROWS = {
         arguments=pairs,
         largest={"networkit": SLOW},
     ),
+    "cut": Row(
+        "a minimum cut between two vertices and its side",
+        {
+            "tgraph": lambda system, ends: tg.algorithms.minimum_cut(system.weighted, *ends)[0],
+            "igraph": lambda system, ends: weighted(system).mincut(*ends, capacity="weight").value,
+        },
+        arguments=pairs,
+    ),
 }

@@ -3,113 +3,116 @@
 // network.
 //
 // A phase begins with a breadth-first search from both ends, level by level from the one with fewer arcs, until they
-// meet. The residual network is not built: an arc has cap - flow left, and its reverse, found in the rows of the
-// transpose, has the flow. Memory that a flow does not come near is not touched. O(n^2 m), few phases in practice; one
-// thread.
+// meet. Where paths are long, as on maps, one of their many arcs has a small capacity, and a phase brings little: from
+// then on only arcs with much capacity left are taken, with half of it whenever the target is out of reach (capacity
+// scaling; Gabow, "Scaling algorithms for network problems", 1985). The residual network is not built (residual.hpp).
+// Memory that a flow does not come near is not touched. O(n^2 m), few phases in practice; one thread.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
-#include "base/bindings.hpp"
-#include "base/zeroed.hpp"
+#include "flow/residual.hpp"
 #include "threads/team.hpp"
 
 namespace tgraph {
 namespace {
 
-// Integer capacities are added in int64, floating ones in double.
-template <class Capacity>
-using Flow = std::conditional_t<std::is_floating_point_v<Capacity>, double, int64_t>;
-
-template <class Neighbor, class Capacity>
-struct Network {
-    const int64_t* offset;
-    const Neighbor* neighbors;
-    const Capacity* capacity;  // every arc has 1 where it is null
-    const int64_t* in_offset;
-    const Neighbor* in_neighbors;
-    const int64_t* in_arc;  // the stored arc of each arc of the transpose
-    int64_t num_vertices;
-
-    Flow<Capacity> cap(int64_t arc) const {
-        return capacity ? static_cast<Flow<Capacity>>(capacity[arc]) : Flow<Capacity>{1};
-    }
-    int64_t out_degree(int64_t v) const { return offset[v + 1] - offset[v]; }
-    int64_t degree(int64_t v) const { return out_degree(v) + in_offset[v + 1] - in_offset[v]; }
-};
-
-template <class Neighbor, class Capacity>
+template <class Network>
 class Dinic {
 public:
-    using Value = Flow<Capacity>;
+    using Vertex = typename Network::Vertex;
+    using Value = typename Network::Value;
+    using Step = typename Network::Step;
 
-    // `flow` holds zeros.
-    Dinic(const Network<Neighbor, Capacity>& network, Value* flow, int64_t source, int64_t target)
-        : network_(network), flow_(flow), source_(static_cast<Neighbor>(source)),
-          target_(static_cast<Neighbor>(target)), level_(network.num_vertices), next_(network.num_vertices) {}
+    Dinic(const Network& network, int64_t source, int64_t target)
+        : network_(network), source_(static_cast<Vertex>(source)), target_(static_cast<Vertex>(target)),
+          label_(network.num_vertices()) {}
+    ~Dinic() { label_.clear(seen_); }
 
     // Infinite where a path has infinite capacities only.
     Value run() {
         Value total{};
-        while (!is_infinite(total) && find_levels()) total += block();
+        bool is_scaled = false;
+        while (!is_infinite(total)) {
+            if (find_levels()) {
+                int64_t paths = 0;
+                total += block(paths);
+                if (!is_scaled && paths <= few_paths && length_ >= long_path) {
+                    is_scaled = true;
+                    least_ = widest_ = std::min(widest_step<true>(source_), widest_step<false>(target_));
+                    if (is_infinite(widest_)) least_ = 0;
+                }
+            } else if (least_ > 0) {
+                least_ /= 2;
+                if (least_ < widest_ / scales || (std::is_integral_v<Value> && least_ == 1)) least_ = 0;
+            } else {
+                break;
+            }
+        }
         return total;
     }
 
     // After run(): 1 for vertices from which the target is out of reach.
     void write_source_side(bool* side) {
         forget();
+        least_ = 0;
         see(target_, 1, ends_[1]);
         ends_[1].level.swap(ends_[1].next);
-        while (!ends_[1].level.empty()) expand_target();
-        for (int64_t v = 0; v < network_.num_vertices; ++v) side[v] = !level_[v];
+        while (!ends_[1].level.empty()) expand<false>(ends_[1]);
+        for (int64_t v = 0; v < network_.num_vertices(); ++v) side[v] = !label_[v].level;
     }
 
 private:
-    // A step along an arc, or back along one that has a flow.
-    struct Step {
-        Neighbor head;
-        int64_t arc;
-        bool is_back;
-    };
+    static constexpr int64_t few_paths = 2, long_path = 64, scales = 256;
 
     // What is reached from one end.
     struct End {
-        std::vector<Neighbor> level, next;
+        std::vector<Vertex> level, next;
         int64_t arcs = 0;  // of the level
     };
 
-    const Network<Neighbor, Capacity> network_;
-    Value* const flow_;
-    const Neighbor source_, target_;
-    // One more than the steps to the target, or, near the source, minus one more than those from there; 0 where neither
-    // end comes, or given up.
-    Zeroed<Neighbor> level_;
-    Zeroed<int64_t> next_;  // the number of the step of a vertex that is tried next
-    std::vector<Neighbor> seen_;
+    // level : one more than the steps to the target, or, near the source, minus one more than those from there; 0 where
+    // neither end comes, or given up. next : the number of the step of the vertex that is tried next.
+    struct Label {
+        Vertex level;
+        int64_t next;
+    };
+
+    const Network network_;
+    const Vertex source_, target_;
+    KeptZeros<Label> label_;
+    std::vector<Vertex> seen_;
     std::vector<Step> path_;
     End ends_[2];
-    Neighbor length_ = 0;  // of the shortest paths, in steps
+    Vertex length_ = 0;  // of the shortest paths, in steps
+    Value least_{};      // steps with less left are not taken
+    Value widest_{};
 
     static bool is_infinite(Value value) {
         return std::numeric_limits<Value>::has_infinity && value == std::numeric_limits<Value>::infinity();
     }
 
+    bool is_open(Value left) const { return left > 0 && left >= least_; }
+
+    // What is left of a step, or of the one back.
+    template <bool is_ahead>
     Value left(const Step& step) const {
-        return step.is_back ? flow_[step.arc] : network_.cap(step.arc) - flow_[step.arc];
+        return is_ahead ? network_.left(step) : network_.left_back(step);
     }
 
-    Step step(Neighbor v, int64_t number) const {
-        const int64_t ahead = network_.out_degree(v), arc = network_.offset[v] + number;
-        if (number < ahead) return {network_.neighbors[arc], arc, false};
-        const int64_t back = network_.in_offset[v] + number - ahead;
-        return {network_.in_neighbors[back], network_.in_arc[back], true};
+    template <bool is_ahead>
+    Value widest_step(Vertex v) const {
+        Value widest{};
+        for (int64_t i = 0, degree = network_.degree(v); i < degree; ++i)
+            widest = std::max(widest, left<is_ahead>(network_.step(v, i)));
+        return widest;
     }
 
     // Steps to the target, if the vertex is on a shortest path; negative if it is on none.
-    Neighbor steps_left(Neighbor v) const {
-        const Neighbor level = level_[v];
+    Vertex steps_left(Vertex v) const {
+        const Vertex level = label_[v].level;
         return level >= 0 ? level - 1 : length_ + level + 1;
     }
 
@@ -123,97 +126,80 @@ private:
         length_ = 0;
         for (bool has_met = false; !has_met; ++length_) {
             if (ends_[0].level.empty() || ends_[1].level.empty()) return false;
-            has_met = ends_[0].arcs < ends_[1].arcs ? expand_source() : expand_target();
+            has_met = ends_[0].arcs < ends_[1].arcs ? expand<true>(ends_[0]) : expand<false>(ends_[1]);
         }
         return true;
     }
 
     void forget() {
-        for (const Neighbor v : seen_) level_[v] = 0;
+        for (const Vertex v : seen_) label_[v] = {};
         seen_.clear();
         for (End& end : ends_) {
             end.level.clear();
             end.next.clear();
+            end.arcs = 0;
         }
     }
 
-    void see(Neighbor v, Neighbor level, End& end) {
-        level_[v] = level;
-        next_[v] = 0;
+    void see(Vertex v, Vertex level, End& end) {
         seen_.push_back(v);
+        label_[v].level = level;
         end.next.push_back(v);
         end.arcs += network_.degree(v);
     }
 
-    // Both return whether the other end's vertices were met; the level is finished all the same.
-    bool expand_source() {
+    // From the source ahead, from the target back. Returns whether the other end's vertices were met; the level is
+    // finished all the same.
+    template <bool is_ahead>
+    bool expand(End& end) {
         bool has_met = false;
-        ends_[0].arcs = 0;
-        for (const Neighbor v : ends_[0].level)
+        end.arcs = 0;
+        for (const Vertex v : end.level) {
+            const Vertex level = label_[v].level + (is_ahead ? -1 : 1);
             for (int64_t i = 0, degree = network_.degree(v); i < degree; ++i) {
-                const Step taken = step(v, i);
-                if (level_[taken.head] < 0 || !(left(taken) > 0)) continue;
-                if (level_[taken.head])
+                const Step step = network_.step(v, i);
+                const Vertex seen = label_[step.head].level;
+                if ((is_ahead ? seen < 0 : seen > 0) || !is_open(left<is_ahead>(step))) continue;
+                if (seen)
                     has_met = true;
                 else
-                    see(taken.head, level_[v] - 1, ends_[0]);
+                    see(step.head, level, end);
             }
-        ends_[0].level.swap(ends_[0].next);
-        ends_[0].next.clear();
-        return has_met;
-    }
-
-    bool expand_target() {
-        bool has_met = false;
-        ends_[1].arcs = 0;
-        const auto reach = [&](Neighbor u, Neighbor v) {
-            if (level_[u])
-                has_met = true;
-            else
-                see(u, level_[v] + 1, ends_[1]);
-        };
-        for (const Neighbor v : ends_[1].level) {
-            for (int64_t b = network_.in_offset[v]; b < network_.in_offset[v + 1]; ++b) {
-                const int64_t arc = network_.in_arc[b];
-                const Neighbor u = network_.in_neighbors[b];
-                if (level_[u] <= 0 && network_.cap(arc) - flow_[arc] > 0) reach(u, v);
-            }
-            for (int64_t arc = network_.offset[v]; arc < network_.offset[v + 1]; ++arc)
-                if (level_[network_.neighbors[arc]] <= 0 && flow_[arc] > 0) reach(network_.neighbors[arc], v);
         }
-        ends_[1].level.swap(ends_[1].next);
-        ends_[1].next.clear();
+        end.level.swap(end.next);
+        end.next.clear();
         return has_met;
     }
 
     // Augments along shortest paths until there are none.
-    Value block() {
+    Value block(int64_t& paths) {
         Value total{};
         path_.clear();
-        for (Neighbor v = source_;;) {
+        for (Vertex v = source_;;) {
             if (v == target_) {
+                ++paths;
                 total += augment();
                 if (is_infinite(total)) return total;
                 v = retreat();
             } else if (advance(v)) {
                 v = path_.back().head;
             } else {
-                level_[v] = 0;
+                label_[v].level = 0;
                 if (path_.empty()) return total;
                 path_.pop_back();
                 v = path_.empty() ? source_ : path_.back().head;
-                ++next_[v];
+                ++label_[v].next;
             }
         }
     }
 
-    bool advance(Neighbor v) {
+    bool advance(Vertex v) {
         const int64_t degree = network_.degree(v);
-        for (int64_t& i = next_[v]; i < degree; ++i) {
-            const Step taken = step(v, i);
-            const bool is_nearer = level_[taken.head] && steps_left(taken.head) + 1 == steps_left(v);
-            if (is_nearer && left(taken) > 0) {
-                path_.push_back(taken);
+        for (int64_t& i = label_[v].next; i < degree; ++i) {
+            const Step step = network_.step(v, i);
+            const bool is_nearer = label_[step.head].level && steps_left(step.head) + 1 == steps_left(v);
+            if (is_nearer && is_open(network_.left(step))) {
+                path_.push_back(step);
                 return true;
             }
         }
@@ -221,39 +207,46 @@ private:
     }
 
     Value augment() {
-        Value least = left(path_.front());
-        for (const Step& taken : path_) least = std::min(least, left(taken));
-        if (is_infinite(least)) return least;
-        for (const Step& taken : path_) {
-            Value& flow = flow_[taken.arc];
-            // What is used up is so exactly, however sums round.
-            const bool is_last = least == left(taken);
-            const Value used_up = taken.is_back ? Value{0} : network_.cap(taken.arc);
-            flow = is_last ? used_up : taken.is_back ? flow - least : flow + least;
-        }
+        Value least = network_.left(path_.front());
+        for (const Step& step : path_) least = std::min(least, network_.left(step));
+        if (!is_infinite(least))
+            for (const Step& step : path_) network_.push(step, least);
         return least;
     }
 
-    // Back to the tail of the first step that is used up.
-    Neighbor retreat() {
+    // Back to the tail of the first step that is closed.
+    Vertex retreat() {
         std::size_t kept = 0;
-        while (left(path_[kept]) > 0) ++kept;
+        while (is_open(network_.left(path_[kept]))) ++kept;
         path_.resize(kept);
         return path_.empty() ? source_ : path_.back().head;
     }
 };
 
+template <class Network>
+auto solve(const Network& network, int64_t source, int64_t target, Out<bool> source_side) {
+    Dinic<Network> dinic(network, source, target);
+    const auto value = dinic.run();
+    if (source_side.is_valid()) dinic.write_source_side(source_side.data());
+    return value;
+}
+
 template <class Neighbor, class Capacity>
 Flow<Capacity> max_flow(In<int64_t> offset, In<Neighbor> neighbors, In<Capacity> capacity, In<int64_t> in_offset,
-                        In<Neighbor> in_neighbors, In<int64_t> in_arc, int64_t source, int64_t target,
+                        In<Neighbor> in_neighbors, In<int64_t> in_arc, bool is_mirrored, int64_t source, int64_t target,
                         Out<Flow<Capacity>> flow, Out<bool> source_side) {
-    const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
-    const Network<Neighbor, Capacity> network{offset.data(),    neighbors.data(),    capacity.data(), in_offset.data(),
-                                              in_neighbors.data(), in_arc.data(), num_vertices};
-    const Zeroed<Flow<Capacity>> own(flow.is_valid() ? 0 : neighbors.shape(0));
-    Dinic<Neighbor, Capacity> dinic(network, flow.is_valid() ? flow.data() : own.data(), source, target);
-    const Flow<Capacity> value = dinic.run();
-    if (source_side.is_valid()) dinic.write_source_side(source_side.data());
+    const PathRows<Neighbor, Capacity> rows(offset, neighbors, capacity);
+    const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
+    const Zeroed<Flow<Capacity>> own(flow.is_valid() ? 0 : num_arcs);
+    Flow<Capacity>* const carried = flow.is_valid() ? flow.data() : own.data();
+    if (!is_mirrored) {
+        const TwoSided<Neighbor, Capacity> network(rows, in_offset.data(), in_neighbors.data(), in_arc.data(), carried);
+        return solve(network, source, target, source_side);
+    }
+    const Mirrored<Neighbor, Capacity> network(rows, in_arc.data(), carried);
+    const Flow<Capacity> value = solve(network, source, target, source_side);
+    if (flow.is_valid())
+        for (int64_t arc = 0; arc < num_arcs; ++arc) carried[arc] = std::max(carried[arc], Flow<Capacity>{0});
     return value;
 }
 
@@ -262,23 +255,15 @@ void bind(nb::module_& module) {
     using nb::arg;
     module.def("max_flow", &max_flow<Neighbor, Capacity>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("capacity").noconvert().none(), arg("in_offset").noconvert(), arg("in_neighbors").noconvert(),
-               arg("in_arc").noconvert(), arg("source"), arg("target"), arg("flow").noconvert().none(),
-               arg("source_side").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
-}
-
-template <class Neighbor>
-void bind_numbers(nb::module_& module) {
-    bind<Neighbor, int32_t>(module);
-    bind<Neighbor, int64_t>(module);
-    bind<Neighbor, float>(module);
-    bind<Neighbor, double>(module);
+               arg("in_arc").noconvert(), arg("is_mirrored"), arg("source"), arg("target"),
+               arg("flow").noconvert().none(), arg("source_side").noconvert().none(),
+               nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
 
 void bind_max_flow(nb::module_& module) {
-    bind_numbers<int32_t>(module);
-    bind_numbers<int64_t>(module);
+    for_each_weight([&]<class Neighbor, class Capacity>() { bind<Neighbor, Capacity>(module); });
 }
 
 }  // namespace tgraph

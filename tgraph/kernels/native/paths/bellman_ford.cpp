@@ -127,19 +127,10 @@ void bind(nb::module_& module) {
                arg("parent").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
-template <class Neighbor>
-void bind_numbers(nb::module_& module) {
-    bind<Neighbor, int32_t>(module);
-    bind<Neighbor, int64_t>(module);
-    bind<Neighbor, float>(module);
-    bind<Neighbor, double>(module);
-}
-
 }  // namespace
 
 void bind_bellman_ford(nb::module_& module) {
-    bind_numbers<int32_t>(module);
-    bind_numbers<int64_t>(module);
+    for_each_weight([&]<class Neighbor, class Weight>() { bind<Neighbor, Weight>(module); });
 }
 
 }  // namespace tgraph

@@ -102,4 +102,17 @@ std::vector<int64_t> walk_back(int64_t last, const ParentOf& parent_of) {
     return path;
 }
 
+// Calls bind<Neighbor, Weight>() for every kind of ids and weights.
+template <class Bind>
+void for_each_weight(const Bind& bind) {
+    const auto with_ids = [&]<class Neighbor>() {
+        bind.template operator()<Neighbor, int32_t>();
+        bind.template operator()<Neighbor, int64_t>();
+        bind.template operator()<Neighbor, float>();
+        bind.template operator()<Neighbor, double>();
+    };
+    with_ids.template operator()<int32_t>();
+    with_ids.template operator()<int64_t>();
+}
+
 }  // namespace tgraph

@@ -1,0 +1,104 @@
+// Residual networks that are not built: each arc has what its capacity leaves, and its reverse what it carries. A
+// vertex has steps 0..degree-1, each to a `head`; `left` is what a step can still carry, `left_back` the step back.
+#pragma once
+
+#include <cstdint>
+
+#include "paths/search.hpp"
+
+namespace tgraph {
+
+// Integer capacities are added in int64, floating ones in double.
+template <class Capacity>
+using Flow = Distance<Capacity>;
+
+// Of any graph: the steps of a vertex are its arcs, and then, backwards, those that lead to it, from the rows of the
+// transpose. `flow` holds zeros.
+template <class Neighbor, class Capacity>
+class TwoSided {
+public:
+    using Vertex = Neighbor;
+    using Value = Flow<Capacity>;
+
+    struct Step {
+        Neighbor head;
+        int64_t arc;
+        bool is_back;
+    };
+
+    TwoSided(const PathRows<Neighbor, Capacity>& rows, const int64_t* in_offset, const Neighbor* in_neighbors,
+             const int64_t* in_arc, Value* flow)
+        : rows_(rows), in_offset_(in_offset), in_neighbors_(in_neighbors), in_arc_(in_arc), flow_(flow) {}
+
+    int64_t num_vertices() const { return rows_.num_vertices; }
+    int64_t degree(int64_t v) const { return rows_.degree(v) + in_offset_[v + 1] - in_offset_[v]; }
+
+    Step step(int64_t v, int64_t number) const {
+        const int64_t ahead = rows_.degree(v), arc = rows_.offset[v] + number;
+        if (number < ahead) return {rows_.neighbors[arc], arc, false};
+        const int64_t back = in_offset_[v] + number - ahead;
+        return {in_neighbors_[back], in_arc_[back], true};
+    }
+
+    Value left(const Step& step) const { return step.is_back ? flow_[step.arc] : rest(step.arc); }
+    Value left_back(const Step& step) const { return step.is_back ? rest(step.arc) : flow_[step.arc]; }
+
+    // What is used up is so exactly, however sums round.
+    void push(const Step& step, Value value) const {
+        const bool is_last = value == left(step);
+        if (step.is_back)
+            flow_[step.arc] = is_last ? Value{0} : flow_[step.arc] - value;
+        else
+            flow_[step.arc] = is_last ? rows_.weight(step.arc) : flow_[step.arc] + value;
+    }
+
+private:
+    const PathRows<Neighbor, Capacity> rows_;
+    const int64_t* in_offset_;
+    const Neighbor* in_neighbors_;
+    const int64_t* in_arc_;  // the stored arc of each arc of the transpose
+    Value* flow_;
+
+    Value rest(int64_t arc) const { return rows_.weight(arc) - flow_[arc]; }
+};
+
+// Of a graph with a reverse of the same capacity for each arc: what an arc carries, its reverse carries negatively, so
+// that the steps of a vertex are its arcs alone. `flow` holds zeros.
+template <class Neighbor, class Capacity>
+class Mirrored {
+public:
+    using Vertex = Neighbor;
+    using Value = Flow<Capacity>;
+
+    struct Step {
+        Neighbor head;
+        int64_t arc;
+    };
+
+    Mirrored(const PathRows<Neighbor, Capacity>& rows, const int64_t* reverse, Value* flow)
+        : rows_(rows), reverse_(reverse), flow_(flow) {}
+
+    int64_t num_vertices() const { return rows_.num_vertices; }
+    int64_t degree(int64_t v) const { return rows_.degree(v); }
+
+    Step step(int64_t v, int64_t number) const {
+        const int64_t arc = rows_.offset[v] + number;
+        return {rows_.neighbors[arc], arc};
+    }
+
+    Value left(const Step& step) const { return rows_.weight(step.arc) - flow_[step.arc]; }
+    Value left_back(const Step& step) const { return rows_.weight(step.arc) + flow_[step.arc]; }
+
+    void push(const Step& step, Value value) const {
+        const bool is_last = value == left(step);
+        flow_[step.arc] = is_last ? rows_.weight(step.arc) : flow_[step.arc] + value;
+        flow_[reverse_[step.arc]] = -flow_[step.arc];
+    }
+
+private:
+    const PathRows<Neighbor, Capacity> rows_;
+    const int64_t* reverse_;
+    Value* flow_;
+};
+
+}  // namespace tgraph
