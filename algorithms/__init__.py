@@ -11,6 +11,7 @@ from tgraph.algorithms import (
     components,
     dag,
     distances,
+    embeddings,
     flow,
     matching,
     paths,
@@ -27,6 +28,7 @@ from tgraph.algorithms.community import *  # noqa: F403
 from tgraph.algorithms.components import *  # noqa: F403
 from tgraph.algorithms.dag import *  # noqa: F403
 from tgraph.algorithms.distances import *  # noqa: F403
+from tgraph.algorithms.embeddings import *  # noqa: F403
 from tgraph.algorithms.flow import *  # noqa: F403
 from tgraph.algorithms.matching import *  # noqa: F403
 from tgraph.algorithms.paths import *  # noqa: F403
@@ -43,6 +45,7 @@ __all__ += coloring.__all__
 __all__ += community.__all__
 __all__ += components.__all__
 __all__ += distances.__all__
+__all__ += embeddings.__all__
 __all__ += flow.__all__
 __all__ += matching.__all__
 __all__ += dag.__all__

@@ -277,6 +277,8 @@ def test_walks():
     run, graph = tg.algorithms, tg.generators.rmat(7)
     for function in (run.random_walks, run.node2vec_walks, run.walks_with_restart):
         assert function(graph, length=3, walks=2).shape == (256, 4)
+    assert run.node2vec(graph, 4, length=3, walks=1).shape == (128, 4)
+    assert run.spectral_embedding(graph, 3)[0].shape == (128, 3)
     assert tg.primitives.walks.random_walks(graph, [0, 1], 5, tg.random.key(0)).shape == (2, 6)
 
 

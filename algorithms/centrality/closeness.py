@@ -50,18 +50,34 @@ def closeness(
     return torch.cat([_nothing(graph), *parts])
 
 
-def harmonic(graph: tg.Graph, vertices: Any = None, *, weighted: bool = False, **options: Any) -> Tensor:
+def harmonic(
+    graph: tg.Graph, vertices: Any = None, *, sources: Any = None, weighted: bool = False, **options: Any
+) -> Tensor:
     """Harmonic centrality of every vertex, float64 [n], or [k] for k `vertices`: the sum of the inverse distances to it
-    from all others, those that do not reach it adding nothing.
+    from all others, or from the `sources` alone, those that do not reach it adding nothing.
 
-    The parameters are those of `closeness`; as in networkx, vertices at distance 0 add nothing either.
+    The other parameters are those of `closeness`; as in networkx, vertices at distance 0 add nothing either.
     """
+    if sources is not None:
+        near = _near(graph, graph.as_vertices(sources, "sources"), weighted, options)
+        return near if vertices is None else near[graph.as_vertices(vertices, "vertices")]
     chosen, graph = _towards(graph, vertices, weighted)
     parts = []
     for hops, held in _found(graph, chosen, weighted, options):
         near = hops.to(torch.float64).reciprocal().masked_fill_(hops == 0, 0)
         parts.append((near * held).sum(1))
     return torch.cat([_nothing(graph), *parts])
+
+
+def _near(graph: tg.Graph, sources: Tensor, weighted: bool, options: dict[str, Any]) -> Tensor:
+    """The sum of the inverse distances from the sources to each vertex, [n]."""
+    graph = with_lengths(graph) if weighted else graph
+    total = torch.zeros(graph.num_vertices, dtype=torch.float64, device=graph.device)
+    with tg.one_torch_thread(options.get("backend", "auto")):
+        for group in groups(graph, sources):
+            for distance in distances(graph, group, weighted, **options):  # one by one, in the order of the sources
+                total += torch.where(distance > 0, distance.to(torch.float64).reciprocal(), 0)
+    return total
 
 
 def _towards(graph: tg.Graph, vertices: Any, weighted: bool) -> tuple[Tensor, tg.Graph]:

@@ -51,9 +51,11 @@ def is_dag(graph: tg.Graph, *, backend: str = "auto") -> bool:
 def find_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:
     """The vertices of a cycle in the order of its arcs, the smallest first, int64 [k]; empty where there is none.
 
-    Raises ArgumentError for an undirected graph.
+    A self-loop is one; in an undirected graph two parallel edges are, too, but no edge there and back.
     `backend` names the kernels.
     """
+    if not graph.directed:
+        return _undirected_cycle(graph, backend)
     return _cycle_behind(graph, tg.primitives.topological.generations(graph, backend=backend))
 
 
@@ -69,6 +71,30 @@ def _cycle_behind(graph: tg.Graph, generation: Tensor) -> Tensor:
     while v not in place:
         place[v] = len(place)
         v = int(before[v])
-    cycle = list(place)[place[v] :][::-1]
-    first = cycle.index(min(cycle))
-    return torch.tensor(cycle[first:] + cycle[:first], device=graph.device)
+    return _from_smallest(torch.tensor(list(place)[place[v] :][::-1], device=graph.device))
+
+
+def _undirected_cycle(graph: tg.Graph, backend: str) -> Tensor:
+    """The first edge that a spanning forest does without, and the path of the forest between its ends."""
+    graph = graph.decoded()
+    source = torch.arange(graph.num_vertices, device=graph.device).repeat_interleave(graph.out_degree)
+    loop = source[source == graph.neighbors][:1]
+    if len(loop):
+        return loop
+    chosen = tg.primitives.spanning_forest.spanning_forest(graph, None)
+    spare = source < graph.neighbors
+    ends = torch.stack((source[chosen], graph.neighbors[chosen].to(torch.int64)))
+    if int(spare.sum()) == len(chosen):
+        return chosen.new_empty(0)
+    # Of parallel edges the forest may have chosen an arc of either direction: count what it has between two vertices.
+    low, high = ends.min(0)[0], ends.max(0)[0]
+    key, edge = low * graph.num_vertices + high, source * graph.num_vertices + graph.neighbors
+    repeated = spare & (torch.nn.functional.pad(edge, (1, 0), value=-1)[:-1] == edge)
+    position = int((spare & (repeated | ~torch.isin(edge, key))).nonzero()[0])
+    forest = tg.Graph.from_edges(low, high, num_vertices=graph.num_vertices, directed=False)
+    first, last = int(source[position]), int(graph.neighbors[position])
+    return _from_smallest(tg.algorithms.shortest_path(forest, first, last, backend=backend))
+
+
+def _from_smallest(cycle: Tensor) -> Tensor:
+    return cycle.roll(-int(cycle.argmin()))

@@ -35,6 +35,17 @@ def test_over_weights(graph, improved):
     same(harmonic(graph, weighted=True), nx.harmonic_centrality(G, distance="weight"))
 
 
+@settings(max_examples=40)
+@given(graphs(min_vertices=1, dtypes=(None, torch.int32, torch.float64), lowest=1), st.data())
+def test_harmonic_from_some(graph, data):
+    sources = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), unique=True))
+    weight = None if graph.weights is None else "weight"
+    expected = nx.harmonic_centrality(networkx_of(graph), distance=weight, sources=sources)
+    found = harmonic(graph, sources=sources, weighted=weight is not None)
+    assert found.tolist() == pytest.approx([expected[v] for v in range(graph.num_vertices)])
+    assert harmonic(graph, [0], sources=sources, weighted=weight is not None).tolist() == found[:1].tolist()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_some_vertices_backends_and_threads(weighted):
     graph = random_graph(300, 900, seed=1, dtype=torch.float64)

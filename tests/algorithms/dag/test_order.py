@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
     BACKENDS,
@@ -54,6 +54,21 @@ def test_cycles(graph):
         if cycle:
             with pytest.raises(tg.errors.ArgumentError, match=f"a cycle, of vertices {cycle[0]}"):
                 topological_sort(graph, backend=backend)
+
+
+@settings(max_examples=60)
+@given(graphs(directed=False))
+def test_cycles_without_directions(kernels, graph):
+    """Of distinct edges, and found where there are as many edges as vertices in some component."""
+    cycle = find_cycle(graph).tolist()
+    edges = [(u, v) for u, v, _ in arcs(graph) if u <= v]
+    G = nx.MultiGraph(edges)
+    assert bool(cycle) == (len(edges) > 0 and not nx.is_forest(G))
+    if not cycle:
+        return
+    assert len(set(cycle)) == len(cycle) and cycle[0] == min(cycle)
+    used = nx.MultiGraph(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+    assert all(G.number_of_edges(u, v) >= used.number_of_edges(u, v) for u, v in used.edges())
 
 
 @given(dags())
@@ -116,7 +131,7 @@ def test_the_smallest_graphs_layouts_and_refusals(backend):
     assert dag_longest_path(chain.to_format("virtual"), weighted=True, backend=backend).tolist() == list(range(10))
     undirected = random_graph(4, 4, directed=False)
     assert not is_dag(undirected)
-    for function in (topological_sort, find_cycle, dag_longest_path, transitive_closure):
+    for function in (topological_sort, dag_longest_path, transitive_closure):
         with pytest.raises(tg.errors.ArgumentError, match="undirected"):
             function(undirected)
     with pytest.raises(tg.errors.ArgumentError, match="no weights"):

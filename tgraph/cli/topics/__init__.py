@@ -9,6 +9,7 @@ from tgraph.cli.topics import (
     components,
     dag,
     distances,
+    embeddings,
     flow,
     paths,
     sets,
@@ -32,4 +33,5 @@ TOPICS: dict[str, dict[str, Algorithm]] = {
     "Similarity": similarity.COMMANDS,
     "Structure": structure.COMMANDS,
     "Walks": walks.COMMANDS,
+    "Embeddings": embeddings.COMMANDS,
 }

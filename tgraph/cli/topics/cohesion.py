@@ -70,9 +70,10 @@ COMMANDS = {
     ),
     "densest": Algorithm(
         algorithms.densest_subgraph,
-        "A subgraph of at least half of the largest density.",
+        "A subgraph of at least half of the largest density, or of the largest.",
         sets.densest,
         sets.densest_frame,
+        ("method",),
     ),
     "motifs": Algorithm(
         algorithms.motif_counts,
