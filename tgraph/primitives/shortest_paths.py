@@ -19,8 +19,8 @@ LARGEST_SUM = 2**62
 
 
 def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> float:
-    """The arcs of a path of fewest from `source` to `target`, inf where there is none; see `fewest_hops`. `backend` names
-    the kernels."""
+    """The arcs of a path of fewest from `source` to `target`, inf where there is none; see `fewest_hops`. `backend`
+    names the kernels."""
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
     found = choose(backend, Call("hops", graph.neighbors)).run(graph, source, target)
     return found if found >= 0 else torch.inf
