@@ -75,7 +75,8 @@ def test_algorithms():
 
 def test_communities():
     run, graph = tg.algorithms, tg.generators.grid2d(5, 5)
-    found = run.louvain(graph), run.leiden(graph), run.label_propagation(graph), *run.louvain_levels(graph)
+    found = run.louvain(graph), run.leiden(graph), run.label_propagation(graph), run.ecg(graph)
+    found += run.semi_synchronous_label_propagation(graph), *run.louvain_levels(graph)
     assert all(0 < run.modularity(graph, community) < 1 for community in found)
     assert run.partition_quality(graph, found[0]).coverage > 0
     assert len(run.community_cuts(graph, found[0]).conductance) == len(found[0].unique())

@@ -5,6 +5,10 @@ Every vertex begins with a label of its own, and again and again takes the label
 most weight, its own among equals, else one drawn at random. Labels that changed are seen by those who come next, until
 every vertex has a label that none exceeds. It is the local moving of `louvain` without its null model, in batches that
 a hash deals. O(m) for each sweep; few are needed.
+
+The semi-synchronous variant (Cordasco and Gargano, "Community detection via semi-synchronous label propagation
+algorithms", 2010) deals the vertices by the colours of a colouring, so that no two neighbours choose at once, and takes
+of equal labels the largest: it needs no chance, and it ends on every graph.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+from tgraph.algorithms.coloring.greedy import greedy_color
 from tgraph.algorithms.community.louvain import check, named
 
 
@@ -31,5 +36,26 @@ def label_propagation(
     alone = torch.arange(graph.num_vertices, device=graph.device)
     community, _ = tg.primitives.communities.move(
         arcs, alone, resolution=0.0, seed=seed, sweeps=iterations, backend=backend
+    )
+    return named(community, backend)
+
+
+def semi_synchronous_label_propagation(
+    graph: tg.Graph, *, weighted: bool = False, iterations: int = 100, backend: str = "auto"
+) -> Tensor:
+    """The community of each vertex, int64 [n]: the index of its smallest vertex.
+
+    Colour by colour of `greedy_color`, vertices take the label that the arcs to their neighbours give most weight,
+    their own among equals, else the largest. As networkx.community.label_propagation_communities, but that self-loops
+    do not count. weighted : edges count by graph.weights. iterations : the largest number of sweeps over the colours.
+    `backend` names the kernels, "auto" takes the best. Raises ArgumentError for a directed graph, weights that are
+    negative or not finite, and iterations below 1.
+    """
+    check(0.0, iterations, "iterations")
+    color = greedy_color(graph, backend=backend)
+    arcs = tg.primitives.communities.quotient(graph, weighted=weighted, backend=backend)
+    alone = torch.arange(graph.num_vertices, device=graph.device)
+    community, _ = tg.primitives.communities.move(
+        arcs, alone, resolution=0.0, batch=color, sweeps=iterations, backend=backend
     )
     return named(community, backend)

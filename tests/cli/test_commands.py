@@ -114,7 +114,7 @@ def test_hits_writes_both_scores(file, tmp_path):
     assert table[["hub", "authority"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["louvain", "leiden", "label-propagation"])
+@pytest.mark.parametrize("name", ["louvain", "leiden", "ecg", "label-propagation"])
 def test_communities_are_named_by_their_smallest_vertices(name, file, tmp_path):
     output = tmp_path / "found.csv"
     shown = tgraph(name, file, "--undirected", "--output", output, "--seed", "3")

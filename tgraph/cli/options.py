@@ -114,6 +114,8 @@ OPTIONS: dict[str, Any] = {
     "method": Annotated[str, typer.Option(help="How to compute it; auto goes by the size of the graph.")],
     "iterations": Annotated[int, typer.Option(min=0, help="Stop after so many, if anything still changes.")],
     "resolution": Annotated[float, typer.Option(min=0, help="More favours smaller communities, less larger ones.")],
+    "min_weight": Annotated[float, typer.Option(min=0, max=1, help="The weight of an edge without votes.")],
+    "ensemble_size": Annotated[int, typer.Option(min=1, help="How many partitions vote.")],
     "max_level": Annotated[int | None, typer.Option(min=1, help="The largest number of levels.")],
     "epsilon": Annotated[float, typer.Option(help="The error that nine in ten runs keep to.")],
     "importance_factor": Annotated[float, typer.Option(min=0, max=1, help="What each further step counts.")],

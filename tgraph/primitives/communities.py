@@ -48,6 +48,7 @@ def move(
     resolution: float = 1.0,
     seed: int = 0,
     bound: Tensor | None = None,
+    batch: Tensor | None = None,
     sweeps: int = 100,
     tolerance: float = 0.0,
     stirred_share: float = 0.0,
@@ -66,15 +67,21 @@ def move(
     bound : int64 [n], groups that no vertex leaves: the refinement of Leiden. Only vertices that are alone in their
         community move, and none that leaves others behind, so that communities are connected, if they begin alone. A
         vertex whose arcs within its group weigh less than expected stays.
+    batch : int64 [n], from 0: the batch of each vertex instead of the hash's, where no two neighbours share one. Of
+        equal communities the one with the largest number is taken then.
     resolution, backend : see above, and a name of the registry.
     The result depends on the `seed`, not on the number of threads. O(m) each sweep, in which all are visited.
     """
     _check_groups(graph, "community", community, graph.num_vertices)
     if bound is not None:
         _check_groups(graph, "bound", bound, graph.num_vertices)
+    batches = BATCHES
+    if batch is not None:
+        _check_groups(graph, "batch", batch, graph.num_vertices)
+        batches = int(batch.max()) + 1 if len(batch) else 1
     scale = resolution / graph.total if graph.total else 0.0
-    moves = Moves(scale, random.key(seed), sweeps, BATCHES, tolerance, stirred_share)
-    return choose(backend, Call("move_vertices", graph.neighbors)).run(graph, community, bound, moves)
+    moves = Moves(scale, random.key(seed), sweeps, batches, tolerance, stirred_share)
+    return choose(backend, Call("move_vertices", graph.neighbors)).run(graph, community, bound, batch, moves)
 
 
 def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto") -> Quotient:

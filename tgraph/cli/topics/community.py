@@ -19,6 +19,20 @@ COMMANDS = {
         report.group_column("community"),
         ("weighted", "seed", "iterations"),
     ),
+    "semi-synchronous-label-propagation": Algorithm(
+        algorithms.semi_synchronous_label_propagation,
+        "Communities by label propagation, colour by colour.",
+        report.communities,
+        report.group_column("community"),
+        ("weighted", "iterations"),
+    ),
+    "ecg": Algorithm(
+        algorithms.ecg,
+        "Communities by an ensemble of partitions.",
+        report.communities,
+        report.group_column("community"),
+        ("weighted", "min_weight", "ensemble_size", "resolution", "seed"),
+    ),
     "louvain": Algorithm(
         algorithms.louvain,
         "Communities of high modularity by the Louvain method.",

@@ -17,12 +17,14 @@ def refuses(call: Call) -> str | None:
     return None
 
 
-def move_vertices(graph: Quotient, community: Tensor, bound: Tensor | None, moves: Moves) -> tuple[Tensor, int]:
+def move_vertices(
+    graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves
+) -> tuple[Tensor, int]:
     """See `tgraph.primitives.communities.move`."""
     held = community.to(graph.neighbors.dtype, copy=True)
-    held_bound = None if bound is None else bound.to(held.dtype)
+    held_bound, held_batch = (None if each is None else each.to(held.dtype) for each in (bound, batch))
     strengths = graph.out_strength, graph.in_strength
-    arguments = held, held_bound, moves.key, moves.sweeps, moves.batches, moves.tolerance
+    arguments = held, held_bound, held_batch, moves.key, moves.sweeps, moves.batches, moves.tolerance
     scales = moves.scale, moves.stirred_share
     moved = _kernels().move(graph.offset, graph.neighbors, graph.weights, *strengths, *scales, *arguments)
     return held.to(torch.int64), moved

@@ -3,7 +3,8 @@
 //
 // In a sweep, the vertices to visit are dealt into batches by a hash of vertex and sweep. Those of a batch choose at
 // once, from the communities after the batch before, and then all of them move, so that the result does not depend on
-// the number of threads. Few neighbors share a batch, and no two do so in most of the sweeps. Weights are multiples of
+// the number of threads. Few neighbors share a batch, and no two do so in most of the sweeps; none where the batches are
+// given, the colors of a coloring. Weights are multiples of
 // a power of two that make all sums exact, in any order.
 //
 // Within bounds, this is the refinement of Leiden: only vertices that are alone move, to a community within their bound
@@ -42,9 +43,9 @@ template <class Id>
 class LocalMoves {
 public:
     LocalMoves(WeightedRows<Id> rows, Strengths strengths, double scale, double stirred_share, Id* community,
-               const Id* bound, int64_t key)
+               const Id* bound, const Id* batch, int64_t key)
         : rows_(rows), strengths_(strengths), scale_(scale), stirred_share_(stirred_share), community_(community),
-          bound_(bound), key_(key),
+          bound_(bound), batch_(batch), key_(key),
           threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_), stirred_(rows.num_vertices),
           visited_(rows.num_vertices), target_(rows.num_vertices), of_community_(rows.num_vertices, strengths.in),
           of_bound_(bound ? rows.num_vertices : 0, bound && strengths.in) {
@@ -94,7 +95,7 @@ private:
     const Strengths strengths_;
     const double scale_, stirred_share_;
     Id* const community_;
-    const Id* const bound_;
+    const Id *const bound_, *const batch_;
     const int64_t key_;
     const int threads_;
     std::vector<NeighborWeights<Id>> weights_;
@@ -116,7 +117,8 @@ private:
     bool waits(int64_t v) const { return stirred_.data()[v] > stirred_share_ * static_cast<double>(rows_.degree(v)); }
     void wait(int64_t v) const { stirred_.data()[v] = static_cast<Id>(rows_.degree(v) + 1); }
 
-    static int64_t batch_of(int64_t key, int64_t v, int64_t batches) {
+    int64_t batch_of(int64_t key, int64_t v, int64_t batches) const {
+        if (batch_) return batch_[v];
         return static_cast<int64_t>((random_word(key, v) >> 32) * static_cast<uint64_t>(batches) >> 32);
     }
 
@@ -256,6 +258,7 @@ private:
     }
 
     bool prefers(int64_t v, Id one, Id other) const {
+        if (batch_) return one > other;
         return random_word(key_ + v, one) < random_word(key_ + v, other);
     }
 
@@ -291,12 +294,13 @@ private:
 
 template <class Id>
 int64_t move(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<double> out, In<double> in, double scale,
-             double stirred_share, Out<Id> community, In<Id> bound, int64_t key, int64_t sweeps, int64_t batches,
-             double enough) {
+             double stirred_share, Out<Id> community, In<Id> bound, In<Id> batch, int64_t key, int64_t sweeps,
+             int64_t batches, double enough) {
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1;
     if (!n) return 0;
     const WeightedRows<Id> rows{offset.data(), neighbors.data(), weights.data(), n};
-    LocalMoves<Id> moves(rows, {out.data(), in.data()}, scale, stirred_share, community.data(), bound.data(), key);
+    LocalMoves<Id> moves(rows, {out.data(), in.data()}, scale, stirred_share, community.data(), bound.data(),
+                         batch.data(), key);
     return moves.run(sweeps, batches, enough);
 }
 
@@ -305,8 +309,8 @@ void bind(nb::module_& module) {
     using nb::arg;
     module.def("move", &move<Id>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("weights").noconvert().none(), arg("out").noconvert(), arg("in_").noconvert().none(), arg("scale"),
-               arg("stirred_share"), arg("community").noconvert(), arg("bound").noconvert().none(), arg("key"),
-               arg("sweeps"), arg("batches"), arg("enough"),
+               arg("stirred_share"), arg("community").noconvert(), arg("bound").noconvert().none(),
+               arg("batch").noconvert().none(), arg("key"), arg("sweeps"), arg("batches"), arg("enough"),
                nb::call_guard<nb::gil_scoped_release>());
 }
 

@@ -11,18 +11,20 @@ from tgraph.core.rows import gather_rows
 from tgraph.kernels.quotient import Moves, Quotient
 
 
-def move_vertices(graph: Quotient, community: Tensor, bound: Tensor | None, moves: Moves) -> tuple[Tensor, int]:
+def move_vertices(
+    graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves
+) -> tuple[Tensor, int]:
     """See `tgraph.primitives.communities.move`."""
-    mover = _Mover(graph, community.clone(), bound, moves)
+    mover = _Mover(graph, community.clone(), bound, batch, moves)
     moved = 0
     for sweep in range(moves.sweeps):
         visited = mover.waiting()
         if not len(visited):
             break
-        batch = _batch_of(moves.key + sweep, visited, moves.batches)
+        dealt = mover.batch_of(moves.key + sweep, visited)
         before = moved
         for number in range(moves.batches):
-            moved += mover.move(visited[batch == number], moves.key + sweep, number)
+            moved += mover.move(visited[dealt == number], moves.key + sweep, number)
         if moved - before <= moves.tolerance * graph.num_vertices:
             break
     return mover.community, moved
@@ -61,8 +63,8 @@ def sum_inside(offset: Tensor, neighbors: Tensor, weights: Tensor | None, group:
 class _Mover:
     """The communities, their strengths, and who is to be visited."""
 
-    def __init__(self, graph: Quotient, community: Tensor, bound: Tensor | None, moves: Moves):
-        self.graph, self.community, self.bound, self.moves = graph, community, bound, moves
+    def __init__(self, graph: Quotient, community: Tensor, bound: Tensor | None, batch: Tensor | None, moves: Moves):
+        self.graph, self.community, self.bound, self.batch, self.moves = graph, community, bound, batch, moves
         self.strengths = [graph.out_strength] + ([] if graph.in_strength is None else [graph.in_strength])
         self.totals = [torch.zeros_like(each).index_add_(0, community, each) for each in self.strengths]
         self.degree = graph.offset.diff()
@@ -83,7 +85,7 @@ class _Mover:
             return 0
         own, target = self.community[visited], self._best(visited)
         swap = (target > own) & self._is_alone(visited, own) & (self.community[target] == target)
-        swap &= self._is_alone(target, target) & (_batch_of(key, target, self.moves.batches) == batch)
+        swap &= self._is_alone(target, target) & (self.batch_of(key, target) == batch)
         if self.bound is not None:
             chosen = self.community.clone()
             chosen[visited] = torch.where(swap, own, target)
@@ -114,7 +116,10 @@ class _Mover:
         score = weight - self._expected(self.totals, vertex, community, is_own)
         highest = score.new_full((len(visited),), -torch.inf).scatter_reduce_(0, row, score, "amax")
         is_best = score == highest[row]
-        word = random.words(self.moves.key + vertex, community) ^ (-(2**63))  # unsigned words by their order
+        if self.batch is None:
+            word = random.words(self.moves.key + vertex, community) ^ (-(2**63))  # unsigned words by their order
+        else:
+            word = -community
         word = torch.where(is_best, torch.where(is_own, -(2**63), word), 2**63 - 1)
         least = torch.full_like(visited, 2**63 - 1).scatter_reduce_(0, row, word, "amin")
         best = own.clone()
@@ -155,6 +160,8 @@ class _Mover:
         pairs = zip(self.totals, self.strengths, strict=True)
         return torch.stack([total[community] == strength[vertex] for total, strength in pairs]).all(0)
 
-
-def _batch_of(key: int, vertex: Tensor, batches: int) -> Tensor:
-    return (((random.words(key, vertex) >> 32) & (2**32 - 1)) * batches) >> 32
+    def batch_of(self, key: int, vertex: Tensor) -> Tensor:
+        """The batches of a sweep that vertices are in."""
+        if self.batch is not None:
+            return self.batch[vertex]
+        return (((random.words(key, vertex) >> 32) & (2**32 - 1)) * self.moves.batches) >> 32
