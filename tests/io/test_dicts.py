@@ -84,6 +84,14 @@ def test_columns_of_entries(rows, data):
         assert found == expected
 
 
+def test_dicts_of_lists(run):
+    kind = type("Kind", (dict,), {"__slots__": (), "__setitem__": None})
+    for each in (dict, kind):
+        found = run("dicts_of_columns", ["a", 2], [[1, MISSING, 3], [None, "x", MISSING]], each)
+        assert found == [{"a": 1, 2: None}, {2: "x"}, {"a": 3}] and {type(one) for one in found} == {each}
+        assert run("dicts_of_columns", ["a"], [[]], each) == []
+
+
 def test_keys_that_equal_others(run):
     """A neighbour need not be the very object that the node is."""
     names = ["node" + str(i) for i in range(300)]

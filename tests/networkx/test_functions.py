@@ -75,6 +75,7 @@ ARGUMENTS = {
     "node2": lambda G, nodes: nodes[2],
     "S": lambda G, nodes: nodes[:5],
     "T": lambda G, nodes: nodes[4:9],
+    "name": lambda G, nodes: "length" if G.is_directed() else "community",
     "nbunch": lambda G, nodes: nodes[:4],
     "nbunch1": lambda G, nodes: nodes[:4],
     "nodes": lambda G, nodes: nodes[:6],

@@ -50,7 +50,10 @@ class Adjacency:
 
 
 def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: Iterable[Any] | None = ()) -> Adjacency:
-    """The tensors of a networkx graph, with the attributes of edges and nodes that are named; None names all."""
+    """The tensors of a networkx graph, with the attributes of edges and nodes that are named; None names all. Those of
+    a `tgraph.networkx.Graph` are the ones that it holds."""
+    if isinstance(held := getattr(G, "_tensors", None), Adjacency):
+        return held
     nodes = _nodes(G)
     index = None if isinstance(nodes, range) else dict(zip(nodes, range(len(nodes)), strict=True))
     rows = _in_order(G._adj, nodes)

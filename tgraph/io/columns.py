@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tgraph.io.dicts import DTYPES, MISSING, dict_column, objects
+from tgraph.io.dicts import DTYPES, MISSING, dict_column, dicts_of_columns, objects
 
 EXACT = 2**53  # integers up to this are floats of the same value
 
@@ -85,17 +85,7 @@ def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(N
     """A dict of attributes, of this `kind`, for each of `count` positions, a slice or an array of indices."""
     if not columns:
         return [kind() for _ in range(count)]
-    names = list(columns)
-    values = [column.tolist(positions) for column in columns.values()]
-    if any(isinstance(column.values, np.ndarray) or column.present is not None for column in columns.values()):
-        return [
-            kind((name, value) for name, value in zip(names, each, strict=True) if value is not MISSING)
-            for each in zip(*values, strict=True)
-        ]
-    if len(names) == 1 and kind is dict:
-        name = names[0]
-        return [{name: value} for value in values[0]]
-    return [kind(zip(names, each, strict=True)) for each in zip(*values, strict=True)]
+    return dicts_of_columns(list(columns), [column.tolist(positions) for column in columns.values()], kind)
 
 
 def _numbers(values: list[Any]) -> Tensor:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 
 def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
-    """The graph of `G`, a networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
+    """The graph of `G`, a networkx Graph, DiGraph, MultiGraph or MultiDiGraph; the tensors of one of
+    `tgraph.networkx` are shared, not copied.
 
     Vertices come in the order of G's nodes, isolated ones included; node names are kept as ids unless they are
     0..n-1 in order. `weight` names the edge attribute that becomes `weights`: int64 where all values are integers,

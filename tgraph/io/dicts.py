@@ -14,7 +14,15 @@ from torch import Tensor
 from tgraph.core.building.sorting import index_dtype
 from tgraph.core.dispatch import setup_operator
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()  # what has no value in an array of objects
+
+class _Missing:
+    def __reduce__(self) -> str:
+        return "MISSING"  # the same object wherever it is unpickled or copied
+
+    __repr__ = __reduce__
+
+
+MISSING: Any = _Missing()  # what has no value in an array of objects
 
 DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}  # of the values that a tensor holds as they are
 
@@ -97,6 +105,15 @@ def dicts_of_rows(
     names = map(keys.__getitem__, key_of.tolist())
     entries = zip(names, map(values.__getitem__, value_of.tolist()), strict=True)
     return [dict(islice(entries, count)) for count in offset.diff().tolist()]
+
+
+@setup_operator
+def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type) -> list[Any]:
+    """A dict of class `kind` for each place of the columns, without what is MISSING there."""
+    return [
+        kind((name, value) for name, value in zip(names, values, strict=True) if value is not MISSING)
+        for values in zip(*columns, strict=True)
+    ]
 
 
 def _packed(values: list[Any]) -> Tensor | np.ndarray:

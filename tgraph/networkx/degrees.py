@@ -9,6 +9,9 @@ from typing import Any
 from networkx.classes import reportviews
 from torch import Tensor
 
+from tgraph.networkx.functions._shared import degrees
+from tgraph.networkx.views import Rows
+
 _INWARD = (reportviews.InDegreeView, reportviews.InMultiDegreeView)
 _OUTWARD = (reportviews.OutDegreeView, reportviews.OutMultiDegreeView)
 
@@ -24,6 +27,10 @@ def _counting(kind: Any) -> type:
     return type(kind.__name__, (_Counting, kind), {"__module__": kind.__module__})
 
 
+def _viewed(graph: Any, kind: str, nodes: Any, weight: Any) -> Any:
+    return type(getattr(graph, kind))(graph, nodes, weight)
+
+
 class _Counting:
     _graph: Any
     _weight: Any
@@ -31,9 +38,28 @@ class _Counting:
     _succ: Any
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        if self._weight is not None or self._nodes is not self._succ:
+        totals = self._totals() if self._nodes is self._succ and isinstance(self._succ, Rows) else None
+        if totals is None:
             return super().__iter__()  # type: ignore[misc]
-        return zip(self._graph.labels.names, self._counts().tolist(), strict=True)
+        return zip(self._graph.labels.names, totals.tolist(), strict=True)
+
+    def __reduce__(self) -> Any:
+        kind = "in_degree" if isinstance(self, _INWARD) else "out_degree" if isinstance(self, _OUTWARD) else "degree"
+        nodes = None if self._nodes is self._succ else self._nodes
+        return _viewed, (self._graph, kind, nodes, self._weight)
+
+    def _totals(self) -> Tensor | None:
+        """The degree of each node; None where a tensor does not hold the sums."""
+        if self._weight is None:
+            return self._counts()
+        try:
+            weights = self._graph.weighted(self._weight).weights
+        except NotImplementedError:
+            return None
+        if not weights.is_floating_point() and len(weights) and int(weights.abs().max()) > 2**61 // len(weights):
+            return None
+        kind = "in" if isinstance(self, _INWARD) else "out" if isinstance(self, _OUTWARD) else "both"
+        return degrees(self._graph, self._weight, kind)
 
     def _counts(self) -> Tensor:
         graph = self._graph.structure

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import networkx as nx
@@ -16,6 +17,7 @@ from tgraph.io import adjacency
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
 from tgraph.networkx.degrees import counted
+from tgraph.networkx.edges import listed
 from tgraph.networkx.nodes import Nodes
 from tgraph.networkx.views import NodeDicts, Rows, refuse
 
@@ -26,19 +28,24 @@ G = TypeVar("G", bound="Graph")
 class Graph(nx.Graph):
     """An undirected graph in tensors, with all that networkx's Graph has to read one.
 
-    data : a `tg.Graph`, which is not copied, a graph of networkx, or what `networkx.Graph` takes. attributes : of the
-    graph. Views such as `nodes`, `adj` and `degree` give nodes and neighbours in networkx's order and attributes as
-    Python's objects. Methods that change a graph raise NetworkXError: `to_networkx()` is a copy that can be changed.
+    incoming_graph_data : a `tg.Graph`, such as `tg.read(path)` gives, which is not copied, a graph of networkx,
+    or what `networkx.Graph` takes. nodes : the names of the vertices of a `tg.Graph`, in order; without them the ids
+    that it has, or 0..n-1. attr : attributes of the graph; those of a `tg.Graph` have the weights as "weight".
 
-    structure : the `tg.Graph` of the vertices 0..n-1, without weights. `weighted(attribute)` has weights.
+    Views such as `nodes`, `adj` and `degree` give nodes and neighbours in networkx's order and attributes as Python's
+    objects; sums of weights may be rounded in another order than networkx's. Methods that change a graph raise
+    NetworkXError: `to_networkx()` is a copy that can be changed.
+
+    structure : the `tg.Graph` of the vertices 0..n-1, without weights. `weighted(attribute)` has weights, and
+    `tg.from_networkx(G)` is the same with the nodes as ids; neither copies the tensors.
     labels : the `Nodes` that translate nodes to vertices and back.
     """
 
     __networkx_backend__ = "tgraph"
     _plain: ClassVar[type[nx.Graph]] = nx.Graph  # the class of networkx with the same interface
 
+    frozen = True  # as `networkx.is_frozen` asks
     graph: dict[Any, Any]
-    _tensors: Adjacency
     _kept: dict[Any, Any]
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
@@ -48,7 +55,7 @@ class Graph(nx.Graph):
         attr.pop("backend", None)
         options = {"multigraph_input": multigraph_input} if self.is_multigraph() else {}
         if isinstance(incoming_graph_data, tg.Graph):
-            self._hold(_wrapped(incoming_graph_data, type(self)), {})
+            self._hold(_wrapped(incoming_graph_data, type(self), attr.pop("nodes", None)), {})
         elif type(incoming_graph_data) is type(self):
             self._hold(incoming_graph_data._tensors, dict(incoming_graph_data.graph))
         else:
@@ -72,6 +79,17 @@ class Graph(nx.Graph):
 
     def _keep(self, name: Any, compute: Callable[[], T]) -> T:
         return self._kept[name] if name in self._kept else self._kept.setdefault(name, compute())
+
+    @cached_property
+    def _tensors(self) -> Adjacency:
+        """What `_hold` was given; of a view of networkx on other mappings, what these have."""
+        return adjacency.read(self._as_plain(), None, None)
+
+    def _see(self, name: str, mapping: Mapping[Any, Any]) -> None:
+        """Take the mapping of a view of networkx, such as `networkx.subgraph_view`, in place of one's own."""
+        self.__dict__.pop("_tensors", None)
+        views = {each: self._kept[each] for each in ("node", "adj", "pred") if each in self._kept}
+        self.__dict__["_kept"] = {**views, name: mapping}
 
     # ---- tensors -----------------------------------------------------------------------------------------------
 
@@ -140,9 +158,17 @@ class Graph(nx.Graph):
     def _node(self) -> Mapping[Any, Any]:
         return self._keep("node", lambda: NodeDicts(self.labels, self._tensors.node_columns))
 
+    @_node.setter
+    def _node(self, mapping: Mapping[Any, Any]) -> None:
+        self._see("node", mapping)
+
     @property
     def _adj(self) -> Mapping[Any, Any]:
         return self._keep("adj", self._rows)
+
+    @_adj.setter
+    def _adj(self, mapping: Mapping[Any, Any]) -> None:
+        self._see("adj", mapping)
 
     def _rows(self) -> Rows:
         kept = self._tensors
@@ -163,6 +189,11 @@ class Graph(nx.Graph):
     def degree(self) -> Any:
         """The degree of each node, a view as networkx's."""
         return self._keep("degree", lambda: counted(super(Graph, self).degree))
+
+    @property
+    def edges(self) -> Any:
+        """The edges, a view as networkx's."""
+        return self._keep("edges", lambda: listed(super(Graph, self).edges))
 
     # ---- graphs of this one ------------------------------------------------------------------------------------
 
@@ -211,9 +242,17 @@ class DiGraph(Graph, nx.DiGraph):
     def _succ(self) -> Mapping[Any, Any]:
         return self._adj
 
+    @_succ.setter
+    def _succ(self, mapping: Mapping[Any, Any]) -> None:
+        self._see("adj", mapping)
+
     @property
     def _pred(self) -> Mapping[Any, Any]:
         return self._keep("pred", self._back_rows)
+
+    @_pred.setter
+    def _pred(self, mapping: Mapping[Any, Any]) -> None:
+        self._see("pred", mapping)
 
     def _back_rows(self) -> Rows:
         kept = self._tensors
@@ -232,6 +271,16 @@ class DiGraph(Graph, nx.DiGraph):
     def out_degree(self) -> Any:
         """The edges that leave each node, a view as networkx's."""
         return self._keep("out_degree", lambda: counted(super(Graph, self).out_degree))
+
+    @property
+    def in_edges(self) -> Any:
+        """The edges by the node that they reach, a view as networkx's."""
+        return self._keep("in_edges", lambda: listed(super(Graph, self).in_edges))
+
+    @property
+    def out_edges(self) -> Any:
+        """The edges by the node that they leave, a view as networkx's."""
+        return self.edges
 
     def reverse(self: G, copy: bool = True) -> G:
         """The graph with every edge reversed."""
@@ -283,7 +332,7 @@ def _directed(arcs: tg.Graph) -> tg.Graph:
     return tg.Graph(arcs.offset, arcs.neighbors)
 
 
-def _wrapped(graph: tg.Graph, cls: type[Graph]) -> Adjacency:
+def _wrapped(graph: tg.Graph, cls: type[Graph], nodes: Iterable[Any] | None) -> Adjacency:
     """A `tg.Graph` as it is, its weights as the attribute "weight"."""
     directed, multigraph = (kind(None) for kind in (cls.is_directed, cls.is_multigraph))
     if graph.directed != directed:
@@ -293,11 +342,20 @@ def _wrapped(graph: tg.Graph, cls: type[Graph]) -> Adjacency:
     if not multigraph and graph.num_parallel_edges:
         fitting = CLASSES[directed, True].__name__
         raise nx.NetworkXError(f"the graph has parallel edges; take tgraph.networkx.{fitting} or merge them")
-    names = range(graph.num_vertices) if graph.vertices is None else graph.vertices.tolist()
     weights = None if graph.weight_dtype is None else graph.decoded().weights
     columns = {} if weights is None else {"weight": Column(weights)}
     bare = graph if weights is None and graph.vertices is None else _bare(graph)
-    return Adjacency(bare, names, edge_columns=columns)
+    return Adjacency(bare, _names(graph, nodes), edge_columns=columns)
+
+
+def _names(graph: tg.Graph, nodes: Iterable[Any] | None) -> Sequence[Any]:
+    if nodes is None:
+        return range(graph.num_vertices) if graph.vertices is None else graph.vertices.tolist()
+    names = list(nodes)
+    if len(names) != graph.num_vertices or len(set(names)) != len(names):
+        found = f"{len(names)}, {len(set(names))} of them different"
+        raise nx.NetworkXError(f"nodes: expected {graph.num_vertices} different names, got {found}")
+    return names
 
 
 def _bare(graph: tg.Graph) -> tg.Graph:

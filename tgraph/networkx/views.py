@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Any, NoReturn
 
 import networkx as nx
 import numpy as np
+import torch
 from torch import Tensor
 
 from tgraph import Graph
@@ -26,6 +28,7 @@ def refuse(*args: Any, **options: Any) -> NoReturn:
 class ReadOnlyDict(dict):
     """A dict of attributes, or of parallel edges by key, which refuses to be changed; its copies do not."""
 
+    __slots__ = ()
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = refuse
 
     def __reduce__(self) -> Any:
@@ -96,6 +99,9 @@ class NodeDicts(_View):
         return attributes_of(self._columns, len(self))
 
 
+BLOCK = 1 << 16  # arcs that are read at once where all are wanted
+
+
 class Rows(_View):
     """The neighbours of each node: networkx's `_adj` or `_pred`.
 
@@ -114,13 +120,21 @@ class Rows(_View):
         columns: Mapping[Any, Column] | None = None,
         keys: np.ndarray | None = None,
     ):
+        self._arguments = graph, nodes, multigraph, order, arcs, columns, keys
         neighbors = graph.neighbors.cpu()
         self.nodes, self.columns, self.edge_keys = nodes, columns or {}, keys
-        self.offset, self.ascending = _buffer(graph.offset), _buffer(neighbors)
-        self.listed = neighbors if order is None else neighbors[order.cpu()]
+        self.bounds = graph.offset.cpu()
+        self.offset, self.ascending = _buffer(self.bounds), _buffer(neighbors)
+        self.targets = neighbors if order is None else neighbors[order.cpu()]
+        self.listed = _buffer(self.targets)
         self.arcs = arcs if arcs is None else arcs.cpu()
-        self.order = order if arcs is None else (arcs if order is None else arcs[order])
+        order = order if order is None else order.cpu()
+        self.order = order if self.arcs is None else (self.arcs if order is None else self.arcs[order])
         self._row = MultiRow if multigraph else Row
+        self._scalars = _scalars(self.columns)
+
+    def __reduce__(self) -> Any:
+        return Rows, self._arguments
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -136,8 +150,46 @@ class Rows(_View):
         return self._row(self, self.offset[vertex], self.offset[vertex + 1])
 
     def _every(self) -> Iterator[Row]:
-        row, bounds = self._row, self.offset.tolist()
-        return (row(self, begin, end) for begin, end in pairwise(bounds))
+        row = self._row
+        for begin, end in self.blocks():
+            bounds = self.bounds[begin : end + 1].tolist()
+            block = Block(self, bounds[0], bounds[-1])
+            yield from (row(self, first, last, block) for first, last in pairwise(bounds))
+
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """The nodes in runs that have about BLOCK arcs each: first, and the one after the last."""
+        count = len(self.nodes)
+        steps = torch.arange(0, len(self.targets) + count, BLOCK)
+        ends = torch.searchsorted(self.bounds + torch.arange(count + 1), steps)  # a node counts as an arc
+        return pairwise([*ends.unique().tolist(), count]) if count else iter(())
+
+    def arcs_of(self, begin: int, end: int) -> tuple[Tensor, Tensor, Tensor]:
+        """(source, target, place among the columns) of the arcs of the vertices from `begin` to `end`, in the order of
+        the dicts."""
+        bounds = self.bounds[begin : end + 1]
+        first, last = int(bounds[0]), int(bounds[-1])
+        source = torch.arange(begin, end).repeat_interleave(bounds.diff(), output_size=last - first)
+        arcs = torch.arange(first, last) if self.order is None else self.order[first:last]
+        return source, self.targets[first:last], arcs
+
+    def one(self, place: int) -> ReadOnlyDict:
+        """The attributes of one arc, by its place in ascending order."""
+        if self.arcs is not None:
+            place = int(self.arcs[place])
+        if self._scalars is None:
+            return attributes_of(self.columns, 1, slice(place, place + 1))[0]
+        return ReadOnlyDict({name: values[place] for name, values in self._scalars})
+
+
+def _scalars(columns: Mapping[Any, Column]) -> list[tuple[Any, memoryview]] | None:
+    """The columns as sequences of Python's numbers, None where one cannot be such a sequence."""
+    simple = (torch.bool, torch.int64, torch.float64, torch.float32, torch.int32)
+    if all(
+        isinstance(each.values, Tensor) and each.present is None and each.values.dtype in simple
+        for each in columns.values()
+    ):
+        return [(name, _buffer(each.values)) for name, each in columns.items()]  # type: ignore[arg-type]
+    return None
 
 
 def _buffer(tensor: Tensor) -> memoryview:
@@ -145,13 +197,33 @@ def _buffer(tensor: Tensor) -> memoryview:
     return memoryview(tensor.cpu().numpy())  # type: ignore[arg-type]
 
 
-class Row(_View):
-    """The edges of one node: neighbour to attributes."""
-
-    __slots__ = ("_begin", "_end", "_rows")
+class Block:
+    """Consecutive arcs in the order of the dicts, which are read together when the first is wanted."""
 
     def __init__(self, rows: Rows, begin: int, end: int):
-        self._rows, self._begin, self._end = rows, begin, end
+        self._rows, self.begin, self._end = rows, begin, end
+
+    @cached_property
+    def neighbours(self) -> list[Any]:
+        return self._rows.nodes.of(self._rows.targets[self.begin : self._end])
+
+    @cached_property
+    def attributes(self) -> list[ReadOnlyDict]:
+        order = self._rows.order
+        places = slice(self.begin, self._end) if order is None else order[self.begin : self._end].numpy()
+        return attributes_of(self._rows.columns, self._end - self.begin, places)
+
+
+class Row(_View):
+    """The edges of one node: neighbour to attributes. block : of the arcs that are wanted together, None for one."""
+
+    __slots__ = ("_begin", "_block", "_end", "_rows")
+
+    def __init__(self, rows: Rows, begin: int, end: int, block: Block | None = None):
+        self._rows, self._begin, self._end, self._block = rows, begin, end, block
+
+    def __reduce__(self) -> Any:
+        return dict, (self.copy(),)
 
     def __len__(self) -> int:
         return self._end - self._begin
@@ -169,7 +241,7 @@ class Row(_View):
         first = self._find(node)
         if first is None:
             raise KeyError(node)
-        return self._attributes(self._places(first, first + 1))[0]
+        return self._rows.one(first)
 
     def _find(self, node: Any) -> int | None:
         """The first arc to a node, in the ascending order; None where there is none."""
@@ -178,7 +250,10 @@ class Row(_View):
         return arc if arc < self._end and ascending[arc] == vertex else None
 
     def _neighbours(self) -> list[Any]:
-        return self._rows.nodes.of(self._rows.listed[self._begin : self._end])
+        if self._block is None:
+            return self._rows.nodes.of(self._rows.listed[self._begin : self._end].tolist())
+        before = self._block.begin
+        return self._block.neighbours[self._begin - before : self._end - before]
 
     def _places(self, begin: int, end: int) -> Any:
         """Where the columns have the arcs from `begin` to `end` of the ascending order."""
@@ -194,7 +269,10 @@ class Row(_View):
         return attributes_of(self._rows.columns, count, places)
 
     def _every(self) -> list[Any]:
-        return self._attributes(self._listed_places())
+        if self._block is None:
+            return self._attributes(self._listed_places())
+        before = self._block.begin
+        return self._block.attributes[self._begin - before : self._end - before]
 
 
 class MultiRow(Row):
@@ -219,10 +297,11 @@ class MultiRow(Row):
         return ReadOnlyDict(zip(keys, edges, strict=True))
 
     def _every(self) -> list[Any]:
-        places = self._listed_places()
-        edges: dict[Any, dict[Any, Any]] = {neighbour: {} for neighbour in self._neighbours()}
-        keys = repeat(None) if self._rows.edge_keys is None else self._rows.edge_keys[places].tolist()
-        for neighbour, key, attributes in zip(self._neighbours(), keys, self._attributes(places), strict=False):
+        neighbours, arcs = self._neighbours(), super()._every()
+        own = self._rows.edge_keys
+        keys = repeat(None) if own is None else own[self._listed_places()].tolist()
+        edges: dict[Any, dict[Any, Any]] = {neighbour: {} for neighbour in neighbours}
+        for neighbour, key, attributes in zip(neighbours, keys, arcs, strict=False):
             parallel = edges[neighbour]
-            parallel[len(parallel) if self._rows.edge_keys is None else key] = attributes
+            parallel[len(parallel) if own is None else key] = attributes
         return list(map(ReadOnlyDict, edges.values()))

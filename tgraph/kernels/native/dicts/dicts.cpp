@@ -372,6 +372,28 @@ nb::list write_dicts(In<int64_t> offset, nb::list keys, In<Neighbor> key_of, nb:
     return dicts;
 }
 
+// A dict of class `kind` for each place of the columns: names[c] with the value columns[c][place], but for `missing`.
+nb::list write_columns(nb::list names, nb::list columns, nb::object kind, nb::object missing) {
+    const Py_ssize_t width = PyList_GET_SIZE(names.ptr());
+    check_size(PyList_GET_SIZE(columns.ptr()), width);
+    const Py_ssize_t size = width > 0 ? PyList_Size(item(columns.ptr(), 0)) : 0;
+    for (Py_ssize_t column = 0; column < width; ++column) check_size(PyList_Size(item(columns.ptr(), column)), size);
+    nb::list dicts = nb::steal<nb::list>(PyList_New(size));
+    if (!dicts.is_valid()) throw nb::python_error();
+    const bool is_plain = kind.ptr() == reinterpret_cast<PyObject*>(&PyDict_Type);
+    for (Py_ssize_t place = 0; place < size; ++place) {
+        PyObject* dict = is_plain ? PyDict_New() : PyObject_CallNoArgs(kind.ptr());
+        if (dict == nullptr) throw nb::python_error();
+        PyList_SET_ITEM(dicts.ptr(), place, dict);
+        for (Py_ssize_t column = 0; column < width; ++column) {
+            PyObject* value = item(item(columns.ptr(), column), place);
+            if (value == missing.ptr()) continue;
+            if (PyDict_SetItem(dict, item(names.ptr(), column), value) != 0) throw nb::python_error();
+        }
+    }
+    return dicts;
+}
+
 }  // namespace
 
 void bind_dicts(nb::module_& module) {
@@ -394,6 +416,7 @@ void bind_dicts(nb::module_& module) {
     };
     define_writer(&write_dicts<int32_t>);
     define_writer(&write_dicts<int64_t>);
+    module.def("write_columns", &write_columns, arg("names"), arg("columns"), arg("kind"), arg("missing"));
 }
 
 }  // namespace tgraph

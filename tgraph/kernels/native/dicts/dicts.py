@@ -11,6 +11,7 @@ from torch import Tensor
 from tgraph.core.building.sorting import index_dtype
 from tgraph.core.dispatch import PORTABLE, Implementation
 from tgraph.core.system import native
+from tgraph.io.dicts import MISSING
 from tgraph.kernels.native.base.support import unavailable
 
 _VIEWS: dict[int, Any] = {1: torch.bool, 2: torch.int64, 3: torch.float64}  # by the number of a kind in dicts.cpp
@@ -81,6 +82,11 @@ def dicts_of_rows(
     return _kernels().write_dicts(offset, keys, key_of, values, value_of)
 
 
+def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type) -> list[Any]:
+    """As the portable one."""
+    return _kernels().write_columns(names, columns, kind, MISSING)
+
+
 def _bytes(mask: Tensor | None) -> Tensor | None:
     return None if mask is None else mask.view(torch.uint8)
 
@@ -96,5 +102,6 @@ OPERATORS = {
     "dict_values": Implementation(dict_values, refuses),
     "dict_column": Implementation(dict_column, refuses),
     "entry_column": Implementation(entry_column, refuses),
+    "dicts_of_columns": Implementation(dicts_of_columns, refuses),
     "dicts_of_rows": Implementation(dicts_of_rows, refuses),
 }

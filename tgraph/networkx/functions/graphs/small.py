@@ -126,3 +126,6 @@ def inter_community_edges(G, partition):
 
 
 made_of("ancestors", "is_directed_acyclic_graph")("lowest_common_ancestor", "all_pairs_lowest_common_ancestor")
+
+# Made of the views of a graph, which list nodes and edges from tensors.
+made_of(cost="light")("get_node_attributes", "get_edge_attributes", "is_weighted", "is_empty")
