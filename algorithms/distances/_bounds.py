@@ -12,6 +12,10 @@ import tgraph as tg
 from tgraph.algorithms.paths.bfs import BFS
 from tgraph.algorithms.paths.sssp import SSSP
 
+TOGETHER = 512  # vertices that `level_counts` searches from at once, in the time of some searches,
+ARCS_AS_A_SEARCH = 1 << 14  # one more for so many arcs,
+LEVELS = 64  # unless it goes through many levels
+
 
 class Bounds:
     """lower <= eccentricity <= upper of the vertices `open`, [k] each, those that the question is still about, in a
@@ -22,11 +26,12 @@ class Bounds:
         if not graph.num_vertices:
             raise tg.errors.ArgumentError("graph: has no vertices, and so no distances; give it one")
         self.graph, self.program, self.options = graph, SSSP if weighted else BFS, options
-        self.degree, self.open = graph.out_degree, graph.everything().ids
+        self.open = graph.everything().ids
         floating = weighted and graph.weight_dtype is not None and graph.weight_dtype.is_floating_point
         dtype = torch.float64 if floating else torch.int64 if weighted else torch.int32
         self.lower = torch.zeros(graph.num_vertices, dtype=dtype, device=graph.device)
         self.upper = torch.full_like(self.lower, torch.inf if floating else torch.iinfo(dtype).max)
+        self.total = torch.zeros_like(self.lower, dtype=torch.float64)  # of the distances to those searched from
         self.most, self.least = self.lower[0], self.upper[0]
         self.closed: list[tuple[Tensor, Tensor, Tensor]] = []
         self.slack = 1e-12 if graph.weight_dtype == torch.float64 else 1e-6 if floating else 0
@@ -34,31 +39,46 @@ class Bounds:
 
     def narrow(self, left: Callable[[Bounds], Tensor]) -> Bounds:
         """Search from one vertex after the other until none is `left`, a mask of those whose bounds are too wide for
-        the question; a vertex that is not left once never is again. Vertices that may lie farthest out and nearest to
-        the middle take turns, those of many arcs first."""
-        self.search(int(self.degree.argmax()))
+        the question; a vertex that is not left once never is again. One that may lie farthest out and the one nearest
+        to those searched from take turns. Where searches close few vertices, many are searched from together."""
+        self.search(int(self.graph.out_degree.argmax()))
+        before, slow, price = len(self.open), 0, 8 + self.graph.num_arcs // ARCS_AS_A_SEARCH
         while count := int((candidates := left(self)).count_nonzero()):
             if 2 * count <= len(self.open):
                 candidates = self.close(~candidates)
-            outer = self.searches % 2 == 1
-            bound, worst = (self.upper, self.least) if outer else (-self.lower, -self.most)
-            best = torch.where(candidates, bound, worst).max()
-            chosen = candidates & (bound == best)
-            self.search(int(torch.where(chosen, self.degree, -1).argmax()))
+            slow += (before - count) * price < TOGETHER
+            before = count
+            if slow >= price and self.program is BFS and int(self.most) <= LEVELS:
+                self.count_levels(candidates.nonzero().flatten()[:TOGETHER])
+            elif self.searches % 2:
+                best = torch.where(candidates, self.upper, self.least).max()
+                farthest = torch.where(candidates & (self.upper == best), self.total, -1)
+                self.search(int(farthest.argmax()))
+            else:
+                self.search(int(torch.where(candidates, self.total, torch.inf).argmin()))
         return self
+
+    def count_levels(self, places: Tensor) -> None:
+        """Find the eccentricities of open vertices by searches that share their work."""
+        sources, backend = self.open[places], self.options.get("backend", "auto")
+        levels = tg.primitives.multi_source.level_counts(self.graph, sources, backend=backend)
+        self.lower[places] = self.upper[places] = (levels > 0).sum(1, dtype=self.lower.dtype) - 1
+        self.most = torch.maximum(self.most, self.lower.max())
+        self.least = torch.minimum(self.least, self.upper.min())
 
     def close(self, done: Tensor) -> Tensor:
         """Put the vertices of a mask aside. Returns the mask of those left."""
         self.closed.append((self.open[done], self.lower[done], self.upper[done]))
         rest = (~done).nonzero().flatten()
-        self.open, self.degree, self.lower, self.upper = (
-            values.index_select(0, rest) for values in (self.open, self.degree, self.lower, self.upper)
+        self.open, self.total, self.lower, self.upper = (
+            values.index_select(0, rest) for values in (self.open, self.total, self.lower, self.upper)
         )
         return torch.ones_like(rest, dtype=torch.bool)
 
     def of_all(self) -> tuple[Tensor, Tensor]:
         """The bounds of all vertices, [n] each."""
-        lower, upper = (torch.empty(self.graph.num_vertices, dtype=b.dtype, device=b.device) for b in (self.lower,) * 2)
+        lower = self.lower.new_empty(self.graph.num_vertices)
+        upper = torch.empty_like(lower)
         for vertices, low, high in (*self.closed, (self.open, self.lower, self.upper)):
             lower[vertices], upper[vertices] = low, high
         return lower, upper
@@ -70,6 +90,7 @@ class Bounds:
         vertex = int(self.open[place])
         away, eccentricity = self.distances(self.graph, vertex)
         back = self.distances(self.graph.transpose(), vertex)[0] if self.graph.directed else away
+        self.total += back
         torch.maximum(self.lower, back, out=self.lower)
         torch.maximum(self.lower, eccentricity - away, out=self.lower)
         torch.minimum(self.upper, back + eccentricity, out=self.upper)

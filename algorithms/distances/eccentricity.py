@@ -5,9 +5,10 @@ bound the eccentricities of all: where e is that of s,
 
     max(d(v, s), e - d(s, v)) <= eccentricity of v <= d(v, s) + e
 
-Each search starts at a vertex that may lie farthest out or nearest to the middle, in turns, until the bounds answer the
-question (Takes and Kosters, "Computing the eccentricity distribution of large graphs", 2013; Borassi, Crescenzi, Habib,
-Kosters, Marino, Takes, "Fast diameter and radius BFS-based computation in (weakly connected) real-world graphs", 2015).
+Each search starts at a vertex that may lie farthest out or one near to those before, in turns, until the bounds answer
+the question (Takes and Kosters, "Computing the eccentricity distribution of large graphs", 2013), with ties and centres
+by the sum of distances (SumSweep; Borassi, Crescenzi, Habib, Kosters, Marino, Takes, "Fast diameter and radius
+BFS-based computation in (weakly connected) real-world graphs", 2015).
 Exact. O(n m) at worst, and some ten to hundred searches on most networks.
 
 Every vertex must reach every other: an undirected graph connected, a directed one strongly connected.
