@@ -6,6 +6,7 @@ import numpy as np
 
 import tgraph as tg
 from bench.library import Row, close
+from bench.library.paths import weighted
 from bench.verify import require
 
 
@@ -16,7 +17,8 @@ def networkit_forest(system, _):
 
 
 def igraph_forest(system, _):
-    return system.graph, system.graph.spanning_tree(weights="weight", return_tree=False)
+    graph = weighted(system)
+    return graph, graph.spanning_tree(weights="weight", return_tree=False)
 
 
 def scipy_forest(system, _):

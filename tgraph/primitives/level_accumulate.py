@@ -28,6 +28,8 @@ def levels(depth: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
         raise ArgumentError(f"depth: expected integers, got {depth.dtype}; use depth.to(torch.int32)")
     flat = depth.reshape(-1)
     count = max(0, int(flat.max()) + 1) if len(flat) else 0
+    if flat.dtype != torch.int32 and count < 2**31:  # what kernels sort by
+        flat = flat.clamp(min=-1).to(torch.int32) if flat.dtype == torch.int64 else flat.to(torch.int32)
     return choose(backend, Call("levels", flat)).run(flat, count)
 
 
