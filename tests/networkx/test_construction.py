@@ -153,3 +153,51 @@ def test_a_class_whose_neighbours_are_not_in_its_dicts():
     G = nx.path_graph(5)
     found = tnx.convert_from_nx(_AntiGraph(G))
     assert {frozenset(edge) for edge in found.edges} == {frozenset(edge) for edge in nx.complement(G).edges}
+
+
+def test_names_for_the_vertices_of_a_graph():
+    graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 1.5])
+    G = tnx.DiGraph(graph, nodes="abc", year=2024)
+    assert list(G.edges(data="weight")) == [("a", "b", 0.5), ("b", "c", 1.5)] and G.graph == {"year": 2024}
+    assert nx.pagerank(G).keys() == set("abc")
+    for nodes, found in (("ab", "got 2, 2 of them different"), ("aba", "got 3, 2 of them different")):
+        with pytest.raises(nx.NetworkXError, match=f"nodes: expected 3 different names, {found}"):
+            tnx.DiGraph(graph, nodes=nodes)
+    assert nx.is_frozen(G) and tnx.Graph([(0, 1)], nodes=2).graph == {"nodes": 2}  # else an attribute, as in networkx
+
+
+def test_from_networkx_shares_the_tensors():
+    graph = tg.Graph.from_edges([0, 1], [1, 2], [0.5, 1.5])
+    found = tg.from_networkx(tnx.DiGraph(graph, nodes="abc"))
+    assert found.vertices.tolist() == ["a", "b", "c"] and found.directed
+    assert found.neighbors.data_ptr() == graph.neighbors.data_ptr()
+    assert found.weights.data_ptr() == graph.weights.data_ptr()
+    assert tg.from_networkx(tnx.DiGraph(graph), weight=None).weights is None
+
+
+CLASSES_DISPATCH = pytest.mark.skipif(
+    "graph__new__" not in nx.utils.backends._registered_algorithms, reason="since networkx 3.6"
+)
+
+
+@CLASSES_DISPATCH
+@pytest.mark.parametrize(("plain", "ours"), KINDS)
+@pytest.mark.parametrize("data", DATA, ids=[f"{i}-{type(data).__name__}" for i, data in enumerate(DATA)])
+def test_networkxs_classes_with_a_backend(plain, ours, data):
+    """`networkx.Graph(backend="tgraph")`, and the same by configuration, are graphs in tensors."""
+    found = plain(data, backend="tgraph", year=2024)
+    assert type(found) is ours and nx.utils.graphs_equal(found, plain(data, year=2024))
+    with nx.config.backend_priority(classes=["tgraph"]):
+        configured = plain(data)
+    assert type(configured) is ours and configured.adj == found.adj
+    assert type(plain(data, backend="networkx")) is plain
+
+
+@CLASSES_DISPATCH
+def test_a_subclass_is_left_alone_by_configuration():
+    kind = type("Kind", (nx.DiGraph,), {})
+    with nx.config.backend_priority(classes=["tgraph"]):
+        G = kind([(0, 1)])
+    assert type(G) is kind
+    G.add_edge(1, 2)
+    assert nx.number_weakly_connected_components(G, backend="tgraph") == 1

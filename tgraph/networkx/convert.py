@@ -1,4 +1,12 @@
-"""To and from networkx's own graphs, as networkx asks of a backend."""
+"""To and from networkx's own graphs, as networkx asks of a backend.
+
+networkx keeps what it converted in `G.__networkx_cache__`, for each set of attributes that calls ask for, and empties
+this cache in every method that changes a graph (`add_edge`, `remove_node`, `update`, `clear` ...) and in
+`set_edge_attributes` and `set_node_attributes`. It does not see changes of a dict of attributes, such as
+`G[u][v]["weight"] = 2` or `G.nodes[v]["size"] = 1`, nor `remove_edge_attributes`: after these, empty it by hand, with
+`G.__networkx_cache__.clear()`, set the attribute by `G.add_edge(u, v, weight=2)` or `networkx.set_edge_attributes`, or
+keep nothing at all with `networkx.config.cache_converted_graphs = False`.
+"""
 
 from __future__ import annotations
 

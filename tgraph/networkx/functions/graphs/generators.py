@@ -157,7 +157,10 @@ def _new(name: str, kind: type[Graph]) -> None:
     def run(cls, *args, **kwargs):
         return object.__new__(kind)
 
-    implements(name=name)(run)
+    def refuses(cls, *args, **kwargs):
+        return None if cls is kind._plain else "a class derived from networkx's, whose graphs can be changed"
+
+    implements(name=name, refuses=refuses, gaps="classes derived from networkx's")(run)
 
 
 for _name, _kind in (
