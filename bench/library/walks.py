@@ -1,0 +1,85 @@
+"""Random walks."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import torch
+
+import tgraph as tg
+from bench.arrays import Description
+from bench.library import Row
+from bench.verify import require
+
+WALKS, LENGTH = 1000, 80
+
+
+def starts(description: Description) -> list[Any]:
+    """Where walks begin: vertices drawn at random."""
+    return [np.random.default_rng(0).integers(description.num_vertices, size=WALKS)]
+
+
+def igraph_walks(weights: str | None, system: Any, start: Any) -> Any:
+    if weights and weights not in system.graph.es.attributes():
+        system.prepare()
+    walk = system.graph.random_walk
+    return system.graph, [walk(int(v), LENGTH, stuck="return", weights=weights) for v in start]
+
+
+def igraph_degrees(found: Any) -> np.ndarray:
+    graph, walks = found
+    steps = [pair for walk in walks for pair in itertools.pairwise(walk)]
+    graph.get_eids(steps)  # raises where one is no edge
+    return visited(np.array(graph.outdegree()), np.concatenate([np.asarray(walk) for walk in walks if len(walk) > 1]))
+
+
+def degrees(found: Any) -> np.ndarray:
+    graph, walks = found
+    tails, heads = walks[:, :-1].flatten(), walks[:, 1:].flatten()
+    key = torch.arange(graph.num_vertices).repeat_interleave(graph.out_degree) * graph.num_vertices + graph.neighbors
+    stays = (tails == heads) & (graph.out_degree[tails] == 0)
+    wanted = tails * graph.num_vertices + heads
+    held = key[torch.searchsorted(key, wanted).clamp(max=len(key) - 1)] == wanted
+    require(bool((held | stays).all()), "a step is no arc")
+    return visited(graph.out_degree.numpy(), walks[graph.out_degree[walks[:, 0]] > 0].numpy())
+
+
+def visited(degree: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """The mean of the logarithms of the degrees that walks come by."""
+    return np.array([np.log2(degree[vertices.flatten()] + 1).mean()])
+
+
+def alike(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """Walks are drawn at random: they come by vertices of about the same degrees."""
+    require(abs(ours[0] / theirs[0] - 1) < 0.03, f"walks come by degrees of 2^{ours[0]:.3f} and 2^{theirs[0]:.3f}")
+
+
+def ours(attribute: str, weighted: bool, system: Any, start: Any) -> Any:
+    graph = getattr(system, attribute)
+    return graph, tg.algorithms.random_walks(graph, start, LENGTH, weighted=weighted)
+
+
+ROWS = {
+    "walks": Row(
+        f"{WALKS} random walks of {LENGTH} steps",
+        {
+            "tgraph": lambda system, start: ours("graph", False, system, start),
+            "igraph": lambda system, start: igraph_walks(None, system, start),
+        },
+        read={"tgraph": degrees, "igraph": igraph_degrees},
+        agree=alike,
+        arguments=starts,
+    ),
+    "weighted-walks": Row(
+        f"{WALKS} random walks of {LENGTH} steps by weights",
+        {
+            "tgraph": lambda system, start: ours("weighted", True, system, start),
+            "igraph": lambda system, start: igraph_walks("weight", system, start),
+        },
+        read={"tgraph": degrees, "igraph": igraph_degrees},
+        agree=alike,
+        arguments=starts,
+    ),
+}
