@@ -1,8 +1,9 @@
 """Eigenvector centrality: a vertex is as important as those that point to it (Bonacich 1972).
 
-    x = (A^T x + x) / |A^T x + x|
+    y = (A^T y + y) / |y|, x = y / |y|
 
-the power iteration in the L2 norm, on A + I, so that it converges on bipartite graphs too; O(n + m) for each iteration.
+the power iteration in the L2 norm, on A + I, so that it converges on bipartite graphs too. An iterate is divided by its
+norm in the step after it, so that each is one affine step; O(n + m).
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.centrality._power import check_dtype
+from tgraph.algorithms.centrality._power import check_dtype, inverse
 
 
 class Eigenvector(tg.Program):
     """The left eigenvector of the largest eigenvalue, [n], of norm 1.
 
-    tol : stop once an iteration changes the values by at most n * tol in all (L1), as networkx does. weighted : arcs
+    tol : stop once an iteration changes the values by at most n * tol in all (L1), about as networkx does. weighted : arcs
     count by their weights. start : the first vector [n], not all zero; None for equal values. dtype : of the values.
     """
 
@@ -41,6 +42,7 @@ class Eigenvector(tg.Program):
     def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
         n = graph.num_vertices
         self.tolerance = n * self.tol
+        self.walks = tg.primitives.linear.AffineMap(edge=self.edge)
         if self.start is None:
             return torch.full((n,), 1 / max(n, 1), dtype=self.dtype, device=graph.device), graph.everything()
         first = torch.as_tensor(self.start, device=graph.device).to(self.dtype)
@@ -48,13 +50,15 @@ class Eigenvector(tg.Program):
             raise tg.errors.ArgumentError(f"start: expected [{n}] finite values that do not sum to zero")
         return first / first.sum(), graph.everything()
 
-    def compute(self, sub: tg.Subgraph, x: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        x = x + tg.aggregate(sub, x, "sum", edge=self.edge).values
-        norm = torch.linalg.vector_norm(x)
-        return x / torch.where(norm == 0, 1, norm), active
+    def compute(self, sub: tg.Subgraph, y: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
+        share = inverse(float(torch.linalg.vector_norm(y)))
+        return self.walks.step(sub, y, alpha=share, beta=share, bias=y), active
 
-    def residual(self, before: Tensor, after: Tensor) -> Tensor:
-        return (after - before).abs().sum()
+    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
+        return self.walks.change(before, after) * inverse(float(torch.linalg.vector_norm(after)))
+
+    def finish(self, values: Tensor) -> Tensor:
+        return values * inverse(float(torch.linalg.vector_norm(values)))
 
 
 def eigenvector(

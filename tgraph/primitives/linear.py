@@ -78,18 +78,23 @@ class AffineMap:
         *,
         alpha: Tensor | float = 1.0,
         beta: Tensor | float = 1.0,
+        bias: Tensor | None = None,
         before: Tensor | None = None,
         overwrite: bool = False,
     ) -> Tensor:
         """The values x' [n] after a step from `x` [n], any floating dtype.
 
         sub : all arcs of an iteration, or a Graph. Every vertex receives by its in-arcs, whatever the mode.
-        alpha, beta : numbers or tensors []. before : [n], what `change` is measured from, by default x.
+        alpha, beta : numbers or tensors []. bias : [n], which takes the place of that of the map from now on. before : [n], what `change` is measured from, by default x.
         overwrite : x is not needed any more. The new values are written over it where the kernels can, and may be x
             itself: less memory is touched.
 
         Raises ArgumentError where some vertices are not active, or a tensor does not fit the graph.
         """
+        if bias is not None:
+            self._bias = self._vectors["bias"] = bias
+            if bias is not x:
+                self._graph = None  # it is checked anew
         return self._step(sub, x, alpha, beta, x if before is None else before, overwrite)
 
     def _step(
@@ -109,8 +114,16 @@ class AffineMap:
         sent = self._sent_of(x)
         kernels = self._choose(arcs, x, (sent, before, alpha, beta, *arguments))
         old_values, old_sent = self._spare
-        spare = (_reusable(old_values, x, before), _reusable(old_sent, sent, x, before))
-        if overwrite and sent is not x and before is x and x.is_contiguous() and not x.requires_grad:
+        kept = (x, before, *self._vectors.values())
+        spare = (_reusable(old_values, *kept), _reusable(old_sent, sent, *kept))
+        if (
+            overwrite
+            and sent is not x
+            and before is x
+            and self._bias is not x
+            and x.is_contiguous()
+            and not x.requires_grad
+        ):
             spare = (x, spare[1])
         coefficients = self._scale, self._bias, self._measure, self._weighted
         weights: Any = None if kernels.call.weights_in_layout else kernels.call.weights
