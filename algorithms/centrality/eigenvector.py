@@ -20,7 +20,7 @@ from tgraph.algorithms.centrality._power import check_dtype, inverse
 class Eigenvector(tg.Program):
     """The left eigenvector of the largest eigenvalue, [n], of norm 1.
 
-    tol : stop once an iteration changes the values by at most n * tol in all (L1), about as networkx does. weighted : arcs
+    tol : stop once an iteration changes the values by at most n * tol in all (L1), as networkx does. weighted : arcs
     count by their weights. start : the first vector [n], not all zero; None for equal values. dtype : of the values.
     """
 
@@ -54,8 +54,9 @@ class Eigenvector(tg.Program):
         share = inverse(float(torch.linalg.vector_norm(y)))
         return self.walks.step(sub, y, alpha=share, beta=share, bias=y), active
 
-    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
-        return self.walks.change(before, after) * inverse(float(torch.linalg.vector_norm(after)))
+    def residual(self, before: Tensor, after: Tensor) -> Tensor:
+        share, last = (inverse(float(torch.linalg.vector_norm(y))) for y in (after, before))
+        return torch.linalg.vector_norm(torch.sub(after, before, alpha=last / share), ord=1) * share
 
     def finish(self, values: Tensor) -> Tensor:
         return values * inverse(float(torch.linalg.vector_norm(values)))
