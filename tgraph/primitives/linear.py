@@ -85,7 +85,9 @@ class AffineMap:
         """The values x' [n] after a step from `x` [n], any floating dtype.
 
         sub : all arcs of an iteration, or a Graph. Every vertex receives by its in-arcs, whatever the mode.
-        alpha, beta : numbers or tensors []. bias : [n], which takes the place of that of the map from now on. before : [n], what `change` is measured from, by default x.
+        alpha, beta : numbers or tensors [].
+        bias : [n], which takes the place of that of the map from now on.
+        before : [n], what `change` is measured from, by default x.
         overwrite : x is not needed any more. The new values are written over it where the kernels can, and may be x
             itself: less memory is touched.
 

@@ -97,6 +97,45 @@ TGRAPH_INLINE void each_tight(const Lengths<Neighbor, Distance>& arcs, int64_t r
     }
 }
 
+// The sum of values[u] over the neighbors u in a row at a distance, parallel arcs making one. Without branches, which the
+// processor could not foresee.
+template <class Neighbor, class Distance>
+TGRAPH_INLINE double sum_at_distance(const Lengths<Neighbor, Distance>& arcs, int64_t row, const Distance* distance,
+                                     Distance wanted, const double* values) {
+    double sum = 0;
+    Neighbor before = -1;
+    for (int64_t arc = arcs.offset[row], end = arcs.offset[row + 1]; arc < end; ++arc) {
+        const Neighbor u = arcs.neighbors[arc];
+        const double value = values[u];
+        sum += (distance[u] == wanted) & (u != before) ? value : 0.0;
+        before = u;
+    }
+    return sum;
+}
+
+// `trace` in hops, without `even`.
+template <class Neighbor, class Distance>
+void trace_hops(const Lengths<Neighbor, Distance>& out, const Lengths<Neighbor, Distance>& in,
+                const std::vector<Neighbor>& order, const Distance* distance, double* counts, double* onward) {
+    if (order.empty()) return;
+    counts[order[0]] = 1;
+    for (std::size_t i = 1; i < order.size(); ++i)
+        counts[order[i]] = sum_at_distance(in, order[i], distance, distance[order[i]] - 1, counts);
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const int64_t v = order[i];
+        onward[v] = 1 / counts[v] + sum_at_distance(out, v, distance, distance[v] + 1, onward);
+    }
+}
+
+// Whether no row has parallel arcs, which are adjacent.
+template <class Neighbor, class Distance>
+bool is_simple(const Lengths<Neighbor, Distance>& arcs, int64_t num_rows) {
+    for (int64_t row = 0; row < num_rows; ++row)
+        for (int64_t arc = arcs.offset[row] + 1; arc < arcs.offset[row + 1]; ++arc)
+            if (arcs.neighbors[arc] == arcs.neighbors[arc - 1]) return false;
+    return true;
+}
+
 // counts[v] : the shortest paths to v; with `even`, the vertices before v, or 1 where the source is one, from which it
 // is reached alone then. onward[v] : (1 + what flows back to v) / counts[v]. Vertices that are not reached keep 0.
 template <class Neighbor, class Distance>
@@ -143,7 +182,11 @@ void count_paths(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> weight
     for_each_chunk(searches, threads, [&](int64_t search, int rank) {
         const Distance* from = distance.data() + search * n;
         sorters[rank].sort(from, n);
-        trace(out, in, sorters[rank].order, from, n, even, counts.data() + search * n, onward.data() + search * n);
+        double *to_counts = counts.data() + search * n, *to_onward = onward.data() + search * n;
+        if (out.weights || even)
+            trace(out, in, sorters[rank].order, from, n, even, to_counts, to_onward);
+        else
+            trace_hops(out, in, sorters[rank].order, from, to_counts, to_onward);
     });
 }
 
@@ -156,6 +199,7 @@ void add_along_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> wei
     const auto searches = static_cast<int64_t>(distance.shape(0)) / n;
     const Lengths<Neighbor, Distance> arcs{offset.data(), neighbors.data(), weights.data()};
     const RowChunks chunks{offset.data(), n};
+    const bool is_plain = !arcs.weights && is_simple(arcs, n);
     for_each_chunk(chunks.size(), part_count(searches * (n + offset.data()[n])), [&](int64_t chunk) {
         const Range rows = chunks[chunk];
         for (int64_t search = 0; search < searches; ++search) {
@@ -164,6 +208,13 @@ void add_along_arcs(In<int64_t> offset, In<Neighbor> neighbors, In<Distance> wei
             for (int64_t u = rows.begin; u < rows.end; ++u) {
                 const Distance here = from[u];
                 if (!is_reached(here)) continue;
+                if (is_plain) {
+                    for (int64_t arc = arcs.offset[u], end = arcs.offset[u + 1]; arc < end; ++arc) {
+                        const double flow = sent[u] * taken[arcs.neighbors[arc]];
+                        sums.data()[arc] += from[arcs.neighbors[arc]] == here + 1 ? flow : 0.0;
+                    }
+                    continue;
+                }
                 for (int64_t arc = arcs.offset[u], end = arcs.offset[u + 1]; arc < end;) {
                     const Neighbor v = arcs.neighbors[arc];
                     int64_t last = arc, tight = 0;
