@@ -52,7 +52,8 @@ class Eigenvector(tg.Program):
 
     def compute(self, sub: tg.Subgraph, y: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
         share = inverse(float(torch.linalg.vector_norm(y)))
-        return self.walks.step(sub, y, alpha=share, beta=share, bias=y), active
+        self.walks.replace_bias(y)
+        return self.walks.step(sub, y, alpha=share, beta=share), active
 
     def residual(self, before: Tensor, after: Tensor) -> Tensor:
         share, last = (inverse(float(torch.linalg.vector_norm(y))) for y in (after, before))

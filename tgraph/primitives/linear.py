@@ -78,7 +78,6 @@ class AffineMap:
         *,
         alpha: Tensor | float = 1.0,
         beta: Tensor | float = 1.0,
-        bias: Tensor | None = None,
         before: Tensor | None = None,
         overwrite: bool = False,
     ) -> Tensor:
@@ -86,17 +85,12 @@ class AffineMap:
 
         sub : all arcs of an iteration, or a Graph. Every vertex receives by its in-arcs, whatever the mode.
         alpha, beta : numbers or tensors [].
-        bias : [n], which takes the place of that of the map from now on.
         before : [n], what `change` is measured from, by default x.
         overwrite : x is not needed any more. The new values are written over it where the kernels can, and may be x
             itself: less memory is touched.
 
         Raises ArgumentError where some vertices are not active, or a tensor does not fit the graph.
         """
-        if bias is not None:
-            self._bias = self._vectors["bias"] = bias
-            if bias is not x:
-                self._graph = None  # it is checked anew
         return self._step(sub, x, alpha, beta, x if before is None else before, overwrite)
 
     def _step(
@@ -151,6 +145,11 @@ class AffineMap:
             call = replace(choice.call, data=x.new_empty(0), others=())
             self._chosen = key, replace(choice, call=call)
         return choice
+
+    def replace_bias(self, bias: Tensor) -> None:
+        """Take another bias [n] for the steps to come."""
+        self._bias = self._vectors["bias"] = bias
+        self._graph = None  # it is checked by the next step
 
     def change(self, before: Tensor, after: Tensor) -> Tensor | float:
         """The L1 distance of two vectors [n], `before` and `after` a step, without gradient."""
