@@ -90,3 +90,22 @@ def test_what_cannot_be(backend):
     with pytest.raises(ArgumentError, match="the flow has no limit"):
         maximum_flow(tg.Graph.from_edges([0, 1], [1, 2], [math.inf, math.inf]), 0, 2, backend=backend)
     assert maximum_flow_value(tg.Graph.from_edges([0, 1], [1, 2], [math.inf, 2]), 0, 2, backend=backend) == 2
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float64])
+def test_long_paths_whose_arcs_carry_little(directed, dtype):
+    """A strip of squares, as long as maps are wide, which is where capacities are scaled."""
+    strip = tg.generators.grid2d(4, 150, weighted=True)
+    weights = strip.weights.to(dtype) / (1 if dtype == torch.int32 else 8)
+    graph = tg.Graph(strip.offset, strip.neighbors, weights.to(dtype), directed=directed)
+    n, scaled = graph.num_vertices, (weights * (1 if dtype == torch.int32 else 8)).to(torch.int32)
+    matrix = scipy.sparse.csr_array((scaled.numpy(), graph.neighbors.numpy(), graph.offset.numpy()), shape=(n, n))
+    for source, target in ((0, n - 1), (150, 299), (n - 1, 75)):
+        value, flow = maximum_flow(graph, source, target)
+        expected = scipy.sparse.csgraph.maximum_flow(matrix, source, target).flow_value
+        assert value == (expected if dtype == torch.int32 else expected / 8)
+        check(graph, flow, value, source, target)
+        found, side = minimum_cut(graph, source, target)
+        leaving = side[torch.repeat_interleave(torch.arange(n), graph.out_degree)] & ~side[graph.neighbors.long()]
+        assert found == value == graph.weights[leaving].sum().item()
