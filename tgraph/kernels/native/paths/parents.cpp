@@ -48,15 +48,16 @@ private:
         return distance_[v] >= 0 && !(Numbers::has_infinity && distance_[v] == Numbers::infinity());
     }
 
+    // The sum is compared first: it seldom is the distance, which the processor foresees.
     bool is_tight(int64_t arc, int64_t v) const {
         const Value from = distance_[rows_.neighbors[arc]];
         const auto sum = from + (rows_.weights ? static_cast<Value>(rows_.weights[arc]) : Value{1});
-        return is_reached(rows_.neighbors[arc]) && sum == distance_[v];
+        return sum == distance_[v] && is_reached(rows_.neighbors[arc]);
     }
 
     int64_t nearer(int64_t v) const {
         for (int64_t arc = rows_.offset[v]; arc < rows_.offset[v + 1]; ++arc)
-            if (distance_[rows_.neighbors[arc]] < distance_[v] && is_tight(arc, v)) return rows_.neighbors[arc];
+            if (is_tight(arc, v) && distance_[rows_.neighbors[arc]] < distance_[v]) return rows_.neighbors[arc];
         return -1;
     }
 
