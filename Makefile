@@ -93,14 +93,21 @@ scatter: $(VENV)/.scatter
 	$(BIN)/pytest -q tests/kernels/test_torch_scatter.py
 
 # The tests of networkx, with its functions run by tgraph: what is not among these is expected to fail, then runs in
-# networkx; NETWORKX=networkx.algorithms.link_analysis runs those of a package.
+# networkx; NETWORKX=networkx.algorithms.link_analysis runs those of a package, RELEASE=3.5 those of another release
+# than the one installed, from a folder in build/. Processes share the cores, so that torch has one thread in each.
 NETWORKX ?= networkx
+RELEASE ?=
+OTHER := $(if $(RELEASE),$(CURDIR)/build/networkx-$(RELEASE))
 
-networkx: $(VENV)/.dev
+networkx: $(VENV)/.dev $(OTHER)
 	failed=0; for fallback in '' True; do \
-	    (cd $(VENV) && NETWORKX_TEST_BACKEND=tgraph NETWORKX_FALLBACK_TO_NX=$$fallback bin/pytest -q -n auto \
-	        -p no:cacheprovider -c /dev/null --rootdir . --pyargs $(NETWORKX)) || failed=1; \
+	    (cd $(VENV) && PYTHONPATH=$(OTHER) OMP_NUM_THREADS=1 NETWORKX_TEST_BACKEND=tgraph \
+	        NETWORKX_FALLBACK_TO_NX=$$fallback bin/python -m pytest -q -n auto --dist worksteal -p no:cacheprovider \
+	        -c /dev/null --rootdir . --pyargs $(NETWORKX)) || failed=1; \
 	done; exit $$failed
+
+$(CURDIR)/build/networkx-%: | $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --target $@ networkx==$*
 
 networkx-listing: $(VENV)/.dev
 	$(BIN)/python -m tgraph.networkx.listing

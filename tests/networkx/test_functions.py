@@ -323,6 +323,8 @@ def test_as_networkx(name):
         ran += here
     assert ran
     assert history.calls().get(name)
+    parts = FUNCTIONS[name].made_of
+    assert not parts or any(history.calls().get(part) for part in parts)  # networkx's own code has called ours
 
 
 NOT_UNIQUE = {

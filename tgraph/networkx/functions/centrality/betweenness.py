@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from networkx.algorithms.centrality.betweenness import _rescale
 from torch import Tensor
 
 import tgraph as tg
@@ -41,6 +40,23 @@ def arcs_for_paths(G: Any, weight: Any) -> tg.Graph:
     return G.structure if weight is None else G.weighted(weight, multi="min")
 
 
+def _rescaled(
+    found: Tensor, n: int, normalized: bool, directed: bool, endpoints: bool = True, sources: Any = None
+) -> Tensor:
+    """Sums over ordered pairs as networkx scales them: by the number of pairs, or to all pairs, unordered ones in an
+    undirected graph. Without endpoints a source is in the pairs of the other sources only."""
+    others = n if endpoints else n - 1
+    if others < 2:
+        return found
+    pairs = 1 / (others - 1) if normalized else others / (1 if directed else 2)
+    if sources is None:
+        return found * (pairs / others)
+    scale = torch.full(found.shape, pairs / len(sources), dtype=torch.float64)
+    if not endpoints:
+        scale[sources] = pairs / (len(sources) - 1) if len(sources) > 1 else torch.nan
+    return found * scale
+
+
 def by_tensors(compute: Any, *arguments: Any, **options: Any) -> Tensor:
     """What an algorithm finds; NotImplementedError where it does not take the weights."""
     try:
@@ -57,9 +73,7 @@ def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=Fa
     found = by_tensors(algorithms.betweenness, arcs_for_paths(G, weight), sources, **options)
     if not G.is_directed() and (n if endpoints else n - 1) >= 2:
         found = found * 2
-    sampled = None if sources is None else names(G, sources)
-    shape = {"normalized": normalized, "directed": G.is_directed(), "endpoints": endpoints}
-    return _rescale(by_node(G, found), n, sampled_nodes=sampled, **shape)
+    return by_node(G, _rescaled(found, n, normalized, G.is_directed(), endpoints, sources))
 
 
 made_of("betweenness_centrality", cost="superlinear")("bipartite_betweenness_centrality")
@@ -77,10 +91,9 @@ def edge_betweenness_centrality(G, k=None, normalized=True, weight=None, seed=No
     found = by_tensors(algorithms.edge_betweenness, graph, sources, normalized=False, weighted=weight is not None)
     if not G.is_directed() and n >= 2:
         found = found * 2
+    found = _rescaled(found, n, normalized, G.is_directed(), sources=sources)
     u, v, arc = listed_edges(G)
-    by_edge = dict(zip(zip(names(G, u), names(G, v), strict=True), found[arc].tolist(), strict=True))
-    sampled = None if sources is None else names(G, sources)
-    return _rescale(by_edge, n, normalized=normalized, directed=G.is_directed(), sampled_nodes=sampled)
+    return dict(zip(zip(names(G, u), names(G, v), strict=True), found[arc].tolist(), strict=True))
 
 
 @implements(
@@ -95,4 +108,4 @@ def betweenness_centrality_subset(G, sources, targets, normalized=False, weight=
         dependency = torch.where(paths > 0, paths * onward - ends.double(), 0.0)
         dependency[source] = 0
         total += dependency
-    return _rescale(by_node(G, total), len(G), normalized=normalized, directed=G.is_directed(), endpoints=False)
+    return by_node(G, _rescaled(total, len(G), normalized, G.is_directed(), endpoints=False))

@@ -11,7 +11,7 @@ from tgraph.networkx.registry import implements
 
 
 def _refuses(G, pos, *, dim, **options):
-    for name in ("distributed_action", "node_mass", "node_size", "store_pos_as"):
+    for name in ("distributed_action", "node_mass", "node_size", "store_pos_as", "dissuade_hubs"):
         if options[name] not in (None, False):
             return name
     if pos is None:
@@ -39,6 +39,7 @@ def forceatlas2_layout(
     seed=None,
     dim=2,
     store_pos_as=None,
+    dissuade_hubs=False,  # until networkx 3.5
 ):
     if not len(G):
         return {}
