@@ -79,6 +79,7 @@ def all_pairs_shortest_path(G, cutoff=None):
 
 
 made_of("single_source_shortest_path_length", "single_source_dijkstra_path_length", cost="superlinear")(
-    "average_shortest_path_length", "global_efficiency"
+    "average_shortest_path_length"
 )
+made_of("all_pairs_shortest_path_length", cost="superlinear")("global_efficiency")
 made_of("bidirectional_shortest_path", cost="local")("efficiency")
