@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Any, NoReturn
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from tgraph import Graph
+from tgraph.io.adjacency import without_collections
 from tgraph.io.columns import Column, dicts_of
 from tgraph.networkx.nodes import Nodes
 
@@ -41,11 +43,15 @@ class ReadOnlyDict(dict):
 
 
 NOTHING = ReadOnlyDict()
+MANY = 1000  # new dicts that make Python look for garbage
 
 
 def attributes_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(None)) -> list[Any]:
     """A dict of attributes for each of `count` positions, a slice or an array of indices."""
-    return dicts_of(columns, count, positions, ReadOnlyDict) if columns else [NOTHING] * count
+    if not columns:
+        return [NOTHING] * count
+    with without_collections() if count > MANY else nullcontext():
+        return dicts_of(columns, count, positions, ReadOnlyDict)
 
 
 class _Items(ItemsView):
