@@ -18,7 +18,7 @@ from torch import Tensor
 import tgraph as tg
 
 # A phase ends when a sweep moves at most this share of the vertices: the next levels do what is left at less cost.
-FEW_MOVES = 3e-3
+FEW_MOVES = 1e-3
 # A vertex is visited again once more than this share of its arcs lead to vertices that moved: hubs choose as before
 # after few moves around them, and looking at all of their arcs costs most.
 STIRRED = 1 / 64
