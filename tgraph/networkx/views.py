@@ -105,7 +105,7 @@ class NodeDicts(_View):
         return attributes_of(self._columns, len(self))
 
 
-BLOCK = 1 << 16  # arcs that are read at once where all are wanted
+BLOCK = 1 << 13  # arcs that are read at once where all are wanted
 
 
 class Rows(_View):
