@@ -23,7 +23,7 @@ def topological_generations(graph: tg.Graph, *, backend: str = "auto") -> Tensor
     generation = tg.primitives.topological.generations(graph, backend=backend)
     cycle = _cycle_behind(graph, generation)
     if len(cycle):
-        shown = ", ".join(map(str, cycle[:8].tolist())) + (", ..." if len(cycle) > 8 else "")
+        shown = ", ".join(str(graph.ids(v)) for v in cycle[:8].tolist()) + (", ..." if len(cycle) > 8 else "")
         raise tg.errors.ArgumentError(
             f"graph: it has a cycle, of vertices {shown}; condensation(graph) has none, find_cycle(graph) gives it"
         )
