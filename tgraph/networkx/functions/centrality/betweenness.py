@@ -48,13 +48,17 @@ def _rescaled(
     others = n if endpoints else n - 1
     if others < 2:
         return found
-    pairs = 1 / (others - 1) if normalized else others / (1 if directed else 2)
+    correction = 1 if directed else 2
+
+    def scale(sampled: int) -> float:
+        return 1 / (sampled * (others - 1)) if normalized else others / (sampled * correction)
+
     if sources is None:
-        return found * (pairs / others)
-    scale = torch.full(found.shape, pairs / len(sources), dtype=torch.float64)
+        return found * scale(others)
+    scales = torch.full(found.shape, scale(len(sources)), dtype=torch.float64)
     if not endpoints:
-        scale[sources] = pairs / (len(sources) - 1) if len(sources) > 1 else torch.nan
-    return found * scale
+        scales[sources] = scale(len(sources) - 1) if len(sources) > 1 else torch.nan
+    return found * scales
 
 
 def by_tensors(compute: Any, *arguments: Any, **options: Any) -> Tensor:
