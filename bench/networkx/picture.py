@@ -26,7 +26,11 @@ def draw(cells: list[dict[str, Any]], path: Path) -> Path:
     for axis, (state, title) in zip(axes, TITLES.items(), strict=True):
         handles = [panel(axis, cells, names, size, state, place) for place, size in enumerate(sizes)]
         dress(axis, names, title)
-    figure.suptitle("time of networkx over TGraph's (right of 1: TGraph is faster; hollow: networkx did not end)")
+    figure.suptitle(
+        "time of networkx over TGraph's: right of 1 TGraph is faster\n"
+        "hollow: networkx did not end; pale: left to networkx where the call does not name the backend",
+        fontsize=11,
+    )
     labels = [f"{size:,} edges" for size in sizes]
     figure.legend(handles, labels, loc="outside lower center", ncols=len(sizes), frameon=False)
     figure.savefig(path, dpi=110)
@@ -45,14 +49,19 @@ def ordered(cells: list[dict[str, Any]]) -> list[str]:
 
 
 def panel(axis: Any, cells: list[dict[str, Any]], names: list[str], size: int, state: str, place: int) -> Any:
-    """The marks of one size."""
+    """The marks of one size, pale where the backend leaves the call to networkx unless it is named."""
     color, marker = COLORS[place % 4], MARKERS[place % 4]
     own = {cell["case"]: cell for cell in cells if cell["asked"] == size}
     for find, face in ((ratio, color), (at_least, "white")):
-        points = [(find(own[name], "tgraph", state), row) for row, name in enumerate(names) if name in own]
-        x, y = zip(*((x, y) for x, y in points if x), strict=True) if any(x for x, _ in points) else ((), ())
-        options = {"linestyle": "none", "markersize": 5, "markeredgecolor": color, "markerfacecolor": face}
-        axis.plot(x, y, marker=marker, zorder=3, **options)
+        for runs, alpha in ((True, 1.0), (False, 0.3)):
+            points = [
+                (speed, row)
+                for row, name in enumerate(names)
+                if name in own and own[name]["auto"][state]["runs"] == runs
+                if (speed := find(own[name], "tgraph", state)) is not None
+            ]
+            options = {"linestyle": "none", "markersize": 5, "markeredgecolor": color, "markerfacecolor": face}
+            axis.plot([x for x, _ in points], [y for _, y in points], marker=marker, alpha=alpha, zorder=3, **options)
     return axis.plot([], [], linestyle="none", marker=marker, markersize=5, color=color)[0]
 
 

@@ -26,7 +26,7 @@ COSTS = ("local", "light", "linear", "superlinear")
 
 CONVERTED = {"light": 6_000, "linear": 2_000, "superlinear": 2_000}
 UNCONVERTED = {"linear": 20_000, "superlinear": 6_000}
-MANY = 100, 1 / 200  # nodes or pairs that a local call names, at least, and for each node of the graph
+MANY = 100, 1 / 20  # nodes or pairs that a local call names, at least, and for each node of the graph
 
 # On smaller graphs torch's own threads wait for each other longer than they compute, where the processors are busy.
 ONE_THREAD = 200_000
