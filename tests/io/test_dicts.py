@@ -87,9 +87,9 @@ def test_columns_of_entries(rows, data):
 def test_dicts_of_lists(run):
     kind = type("Kind", (dict,), {"__slots__": (), "__setitem__": None})
     for each in (dict, kind):
-        found = run("dicts_of_columns", ["a", 2], [[1, MISSING, 3], [None, "x", MISSING]], each)
+        found = run("dicts_of_columns", ["a", 2], [[1, MISSING, 3], [None, "x", MISSING]], each, MISSING)
         assert found == [{"a": 1, 2: None}, {2: "x"}, {"a": 3}] and {type(one) for one in found} == {each}
-        assert run("dicts_of_columns", ["a"], [[]], each) == []
+        assert run("dicts_of_columns", ["a"], [[]], each, MISSING) == []
 
 
 def test_keys_that_equal_others(run):

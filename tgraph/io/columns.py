@@ -85,7 +85,7 @@ def dicts_of(columns: Mapping[Any, Column], count: int, positions: Any = slice(N
     """A dict of attributes, of this `kind`, for each of `count` positions, a slice or an array of indices."""
     if not columns:
         return [kind() for _ in range(count)]
-    return dicts_of_columns(list(columns), [column.tolist(positions) for column in columns.values()], kind)
+    return dicts_of_columns(list(columns), [column.tolist(positions) for column in columns.values()], kind, MISSING)
 
 
 def _numbers(values: list[Any]) -> Tensor:

@@ -108,10 +108,10 @@ def dicts_of_rows(
 
 
 @setup_operator
-def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type) -> list[Any]:
-    """A dict of class `kind` for each place of the columns, without what is MISSING there."""
+def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, missing: Any) -> list[Any]:
+    """A dict of class `kind` for each place of the columns, without what is `missing` there."""
     return [
-        kind((name, value) for name, value in zip(names, values, strict=True) if value is not MISSING)
+        kind((name, value) for name, value in zip(names, values, strict=True) if value is not missing)
         for values in zip(*columns, strict=True)
     ]
 

@@ -11,7 +11,6 @@ from torch import Tensor
 from tgraph.core.building.sorting import index_dtype
 from tgraph.core.dispatch import PORTABLE, Implementation
 from tgraph.core.system import native
-from tgraph.io.dicts import MISSING
 from tgraph.kernels.native.base.support import unavailable
 
 _VIEWS: dict[int, Any] = {1: torch.bool, 2: torch.int64, 3: torch.float64}  # by the number of a kind in dicts.cpp
@@ -82,9 +81,9 @@ def dicts_of_rows(
     return _kernels().write_dicts(offset, keys, key_of, values, value_of)
 
 
-def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type) -> list[Any]:
+def dicts_of_columns(names: list[Any], columns: list[list[Any]], kind: type, missing: Any) -> list[Any]:
     """As the portable one."""
-    return _kernels().write_columns(names, columns, kind, MISSING)
+    return _kernels().write_columns(names, columns, kind, missing)
 
 
 def _bytes(mask: Tensor | None) -> Tensor | None:
