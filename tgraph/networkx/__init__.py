@@ -5,6 +5,11 @@ changed. `convert_from_nx` and `convert_to_nx` translate to and from networkx's 
 networkx's functions ran on tgraph, and why others did not.
 """
 
+import networkx as nx
+
+if tuple(map(int, nx.__version__.split(".")[:2])) < (3, 5):
+    raise ImportError(f"networkx {nx.__version__} is too old: tgraph.networkx needs 3.5 (for Python 3.11) or later")
+
 from tgraph.networkx.convert import convert_from_nx, convert_to_nx
 from tgraph.networkx.graph import DiGraph, Graph, MultiDiGraph, MultiGraph
 from tgraph.networkx.history import explain

@@ -16,6 +16,8 @@ from tgraph.networkx.functions.groups import components
 from tgraph.networkx.functions.traversal.searches import reached
 from tgraph.networkx.registry import implements, made_of
 
+ABSENT: Any = object()  # an attribute that is not there
+
 
 @implements(cost="local")
 def is_simple_path(G, nodes):
@@ -127,5 +129,35 @@ def inter_community_edges(G, partition):
 
 made_of("ancestors", "is_directed_acyclic_graph")("lowest_common_ancestor", "all_pairs_lowest_common_ancestor")
 
-# Made of the views of a graph, which list nodes and edges from tensors.
-made_of(cost="light")("get_node_attributes", "get_edge_attributes", "is_weighted", "is_empty")
+
+@implements(cost="light")
+def get_node_attributes(G, name, default=None):
+    return _attributes(G.nodes(data=name, default=ABSENT), default)
+
+
+@implements(cost="light")
+def get_edge_attributes(G, name, default=None):
+    keys = {"keys": True} if G.is_multigraph() else {}
+    return _attributes(((tuple(edge), value) for *edge, value in G.edges(data=name, default=ABSENT, **keys)), default)
+
+
+def _attributes(values: Iterable[tuple[Any, Any]], default: Any) -> dict[Any, Any]:
+    """The value of each owner, `default` where it is absent; where there is no default, of those that have one."""
+    if default is None:
+        return {owner: value for owner, value in values if value is not ABSENT}
+    return {owner: default if value is ABSENT else value for owner, value in values}
+
+
+@implements(cost="light")
+def is_empty(G):
+    return not G.number_of_edges()
+
+
+@implements(cost="light")
+def is_weighted(G, edge=None, weight="weight"):
+    if edge is None:
+        return not is_empty(G) and all(value is not ABSENT for *_, value in G.edges(data=weight, default=ABSENT))
+    data = G.get_edge_data(*edge)
+    if data is None:
+        raise nx.NetworkXError(f"Edge {edge!r} does not exist.")
+    return weight in data
