@@ -45,8 +45,11 @@ def main() -> None:
         for form in FORMS:
             with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
                 found = Path(folder) / "cells.json"
-                command = [sys.executable, "-m", "bench.library", *sys.argv[1:]]
-                subprocess.run([*command, "--one", kind, form, folder], cwd=ROOT, check=False)
+                command = [sys.executable, "-m", "bench.library", *sys.argv[1:], "--one", kind, form, folder]
+                try:
+                    subprocess.run(command, cwd=ROOT, timeout=arguments.timeout, check=False)
+                except subprocess.TimeoutExpired:
+                    print(f"{kind}, {form}: stopped after {arguments.timeout:.0f} s, with what came before", flush=True)
                 cells += json.loads(found.read_text()) if found.is_file() else []
             write(cells, arguments.output)
     print(table(cells))
@@ -61,6 +64,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--threads", type=integers, default=[2])
     parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a row, about")
+    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a graph in one form")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
     parser.add_argument("--work", type=Path, default=None, help="folder for temporary files")
