@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+import logging
 import re
 import runpy
 import textwrap
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 
+import networkx
 import pytest
 import typer
 
@@ -136,8 +138,23 @@ def test_docstrings_give_the_cause_of_errors(name):
     assert not missing, f"{name} raises {', '.join(missing)} and does not say when"
 
 
+@pytest.fixture
+def settings_of_networkx():
+    """Which backends are asked, and what is logged, is afterwards as it was."""
+    loggers = [logging.getLogger(name) for name in ("networkx", "tgraph.networkx")]
+    levels = [logger.level for logger in loggers]
+    configs = [networkx.config, networkx.config.backend_priority]
+    values = [dict(config) for config in configs]
+    yield
+    for config, before in zip(configs, values, strict=True):
+        for key, value in before.items():
+            setattr(config, key, value)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch, settings_of_networkx):
     """All Python blocks of a page in one session, in order, as a reader would type them, in an empty folder."""
     if "import torch_geometric" in page.read_text(encoding="utf-8"):
         pytest.importorskip("torch_geometric")

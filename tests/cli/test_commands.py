@@ -1,6 +1,7 @@
 """The `tgraph` command: what it prints and writes, and how it fails."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -689,7 +690,7 @@ def graphs_in(folder: Path) -> Iterator[tuple[Path, tg.Graph]]:
 @pytest.mark.parametrize("folder", folders_of_graphs())
 def test_algorithms_on_real_graphs(folder):
     """They succeed, or refuse the graph with a reason: a negative weight, scores that do not converge."""
-    for path, _ in graphs_in(DATA / folder):
+    for path, _ in itertools.islice(graphs_in(DATA / folder), 4):
         columns = ["--weights", "none"] if path.name in TIMES else []
         for algorithm in ALGORITHMS:
             command = [algorithm, str(path), *columns, *PATIENCE.get(algorithm, [])]

@@ -147,7 +147,7 @@ class AffineMap:
         return choice
 
     def replace_bias(self, bias: Tensor) -> None:
-        """Take another bias [n] for the steps to come."""
+        """Take another `bias` [n] for the steps to come."""
         self._bias = self._vectors["bias"] = bias
         self._graph = None  # it is checked by the next step
 

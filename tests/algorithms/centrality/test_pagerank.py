@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_graph, twin
 
@@ -48,6 +48,7 @@ def test_the_program_of_the_paper_is_one_pass_over_the_arcs():
     assert torch.allclose(run.values, pagerank(graph, tol=PlainPageRank.tolerance), rtol=1e-4)
 
 
+@settings(max_examples=30)
 @given(graphs(min_vertices=1), st.sampled_from([0.0, 0.5, 0.85, 0.99]))
 def test_ranks_solve_the_equations(graph, damping):
     options = {**TIGHT, "max_iterations": 10_000, "damping": damping}

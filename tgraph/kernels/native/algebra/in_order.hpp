@@ -1,6 +1,6 @@
-// Results of chunks whose sizes are known when they are done, laid one after the other in the order of the chunks. Nobody
-// waits: a chunk that is done before those ahead of it is put aside, and placed by the thread that finishes the last of
-// these.
+// Results of chunks whose sizes are known when they are done, laid one after the other in the order of the chunks.
+// Nobody waits: a chunk that is done before those ahead of it is put aside, and placed by the thread that finishes the
+// last of these.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace tgraph {
 
 // The entries of some rows.
 template <class T>
-struct Piece {
+struct Part {
     int64_t chunk = 0, size = 0, room = 0;
     Scratch<int32_t> columns;
     Scratch<T> values;
@@ -30,9 +30,9 @@ struct Piece {
 template <class T>
 class InOrder {
 public:
-    // A piece to write to, with memory that others have left.
-    Piece<T> piece(int64_t chunk, int64_t entries) {
-        Piece<T> found;
+    // A part to write to, with memory that others have left.
+    Part<T> part(int64_t chunk, int64_t entries) {
+        Part<T> found;
         {
             const std::lock_guard lock(mutex_);
             if (!left_.empty()) {
@@ -45,13 +45,13 @@ public:
         return found;
     }
 
-    // Calls place(piece, entries before it) for this piece or others, as soon as it is known where they go.
+    // Calls place(part, entries before it) for this part or others, as soon as it is known where they go.
     template <class Place>
-    void finish(Piece<T> piece, const Place& place) {
+    void finish(Part<T> part, const Place& place) {
         std::unique_lock lock(mutex_);
-        waiting_.emplace(piece.chunk, std::move(piece));
+        waiting_.emplace(part.chunk, std::move(part));
         while (!waiting_.empty() && waiting_.begin()->first == next_) {
-            Piece<T> first = std::move(waiting_.extract(waiting_.begin()).mapped());
+            Part<T> first = std::move(waiting_.extract(waiting_.begin()).mapped());
             const int64_t before = total_;
             total_ += first.size;
             ++next_;
@@ -66,8 +66,8 @@ public:
 
 private:
     std::mutex mutex_;
-    std::map<int64_t, Piece<T>> waiting_;
-    std::vector<Piece<T>> left_;
+    std::map<int64_t, Part<T>> waiting_;
+    std::vector<Part<T>> left_;
     int64_t next_ = 0, total_ = 0;
 };
 

@@ -65,12 +65,12 @@ int64_t spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values,
     const RowChunks chunks = terms.chunks();
     int64_t* ends = offset.data() + 1;
     offset.data()[0] = 0;
-    InOrder<T> pieces;
-    const auto place = [&](const Piece<T>& piece, int64_t before) {
-        const Range rows = chunks[piece.chunk];
+    InOrder<T> parts;
+    const auto place = [&](const Part<T>& part, int64_t before) {
+        const Range rows = chunks[part.chunk];
         for (int64_t row = rows.begin; row < rows.end; ++row) ends[row] += before;
-        std::copy_n(piece.columns.data(), piece.size, columns.data() + before);
-        if (valued) std::copy_n(piece.values.data(), piece.size, values.data() + before);
+        std::copy_n(part.columns.data(), part.size, columns.data() + before);
+        if (valued) std::copy_n(part.values.data(), part.size, values.data() + before);
     };
     with_reduction(reduce, [&](auto reduction) {
         Chunks left(chunks.size());
@@ -81,19 +81,19 @@ int64_t spgemm_rows(In<int64_t> a_offset, In<int32_t> a_columns, In<T> a_values,
                 int64_t room = 0, size = 0;
                 for (int64_t row = rows.begin; row < rows.end; ++row)
                     room += most_entries(terms, mask, num_columns, row);
-                Piece<T> piece = pieces.piece(chunk, room);
-                int32_t* to = piece.columns.data();
-                T* to_values = piece.values.data();
+                Part<T> part = parts.part(chunk, room);
+                int32_t* to = part.columns.data();
+                T* to_values = part.values.data();
                 for (int64_t row = rows.begin; row < rows.end; ++row) {
                     size += product.multiply(row, terms.of(row), to + size, to_values + size);
                     ends[row] = size;
                 }
-                piece.size = size;
-                pieces.finish(std::move(piece), place);
+                part.size = size;
+                parts.finish(std::move(part), place);
             });
         });
     });
-    return pieces.total();
+    return parts.total();
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // Products of sparse matrices over a semiring by rows (Gustavson, "Two fast algorithms for sparse matrices", 1978):
-// row i of the product reduces the rows of B that row i of A names. Columns that occur are marked in a bitmap, from which
-// they come out sorted, some 64 at a time. Short rows are sorted by insertion; under a mask only what it lists is
+// row i of the product reduces the rows of B that row i of A names. Columns that occur are marked in a bitmap, from
+// which they come out sorted, some 64 at a time. Short rows are sorted by insertion; under a mask only what it lists is
 // reduced. Rows are made in one pass and laid in order; where there are far more terms than entries to expect, the
 // entries are counted before, so that memory is asked for no more than these.
 #pragma once

@@ -97,8 +97,8 @@ TGRAPH_INLINE void each_tight(const Lengths<Neighbor, Distance>& arcs, int64_t r
     }
 }
 
-// The sum of values[u] over the neighbors u in a row at a distance, parallel arcs making one. Without branches, which the
-// processor could not foresee.
+// The sum of values[u] over the neighbors u in a row at a distance, parallel arcs making one. Without branches, which
+// the processor could not foresee.
 template <class Neighbor, class Distance>
 TGRAPH_INLINE double sum_at_distance(const Lengths<Neighbor, Distance>& arcs, int64_t row, const Distance* distance,
                                      Distance wanted, const double* values) {

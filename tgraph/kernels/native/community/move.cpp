@@ -3,9 +3,8 @@
 //
 // In a sweep, the vertices to visit are dealt into batches by a hash of vertex and sweep. Those of a batch choose at
 // once, from the communities after the batch before, and then all of them move, so that the result does not depend on
-// the number of threads. Few neighbors share a batch, and no two do so in most of the sweeps; none where the batches are
-// given, the colors of a coloring. Weights are multiples of
-// a power of two that make all sums exact, in any order.
+// the number of threads. Few neighbors share a batch, and no two do so in most of the sweeps; none where the batches
+// are given, the colors of a coloring. Weights are multiples of a power of two that make all sums exact, in any order.
 //
 // Within bounds, this is the refinement of Leiden: only vertices that are alone move, to a community within their bound
 // that gains from it and keeps its vertices, so that communities are connected. Nobody is visited again.

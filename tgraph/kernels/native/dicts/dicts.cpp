@@ -1,6 +1,6 @@
-// The dicts of a networkx graph as arrays: their keys as numbers of vertices, and the values of one attribute; and dicts
-// of arrays. Objects lie scattered in memory, so that what the next steps need is fetched ahead. All of it runs on the
-// calling thread, which holds Python's lock.
+// The dicts of a networkx graph as arrays: their keys as numbers of vertices, and the values of one attribute; and
+// dicts of arrays. Objects lie scattered in memory, so that what the next steps need is fetched ahead. All of it runs
+// on the calling thread, which holds Python's lock.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -23,8 +23,8 @@ void fetch_dicts(PyObject* const* dicts, Py_ssize_t place, Py_ssize_t size) {
     if (PyDict_CheckExact(soon)) fetch(reinterpret_cast<PyDictObject*>(soon)->ma_keys);
 }
 
-// Calls visit(key, value) for all entries of all dicts of a list; false where one is no plain dict. Code of Python's that
-// runs in it must not change the list.
+// Calls visit(key, value) for all entries of all dicts of a list; false where one is no plain dict. Code of Python's
+// that runs in it must not change the list.
 template <class Visit>
 bool for_each_entry(PyObject* dicts, Visit visit) {
     const Py_ssize_t size = PyList_GET_SIZE(dicts);
@@ -248,8 +248,8 @@ public:
 private:
     static constexpr Py_ssize_t step = 64;
 
-    // Finds the values, then reads them, when they have arrived. What has no key that is this very name, which takes code
-    // of Python's to compare, comes last.
+    // Finds the values, then reads them, when they have arrived. What has no key that is this very name, which takes
+    // code of Python's to compare, comes last.
     void read_some(PyObject* const* dicts, Py_ssize_t size, Py_ssize_t listed) {
         PyObject* values[step];
         for (Py_ssize_t each = 0; each < size; ++each) {

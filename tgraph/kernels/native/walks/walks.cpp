@@ -1,5 +1,6 @@
-// Random walks, first and second order, by rejection sampling (Yang et al., "KnightKing: a fast distributed graph random
-// walk engine", SOSP 2019): what a step is drawn by, and in which order, is told in kernels/portable/walks/walks.py.
+// Random walks, first and second order, by rejection sampling (Yang et al., "KnightKing: a fast distributed graph
+// random walk engine", SOSP 2019): what a step is drawn by, and in which order, is told in
+// kernels/portable/walks/walks.py.
 //
 // A thread takes some walks a step farther one after the other, so that the memory that one waits for is fetched while
 // the others are looked at.
@@ -25,7 +26,8 @@ struct Arcs {
     const double* total;  // running sums of the weights, null for weight 1
 
     double mass(int64_t row) const {
-        return total ? before(offset[row + 1]) - before(offset[row]) : static_cast<double>(offset[row + 1] - offset[row]);
+        const int64_t first = offset[row], last = offset[row + 1];
+        return total ? before(last) - before(first) : static_cast<double>(last - first);
     }
 
     // The neighbor of a row, not empty, at a share of its mass.
