@@ -51,7 +51,14 @@ def pseudo_inverse(net: tg.Graph) -> Tensor:
     matrix = torch.full((n, n), 1 / max(n, 1), dtype=torch.float64, device=net.device)
     matrix.index_put_((source, net.neighbors.to(torch.int64)), -net.weights, accumulate=True)
     matrix.diagonal().add_(conductance(net))
-    return torch.cholesky_inverse(torch.linalg.cholesky(matrix)).sub_(1 / max(n, 1))
+    try:
+        factor = torch.linalg.cholesky(matrix)
+    except torch.linalg.LinAlgError as fault:
+        least, largest = net.weight_range
+        raise tg.errors.ArgumentError(
+            f"weights: from {least:.3g} to {largest:.3g} they lie too far apart to be computed with; bring them nearer"
+        ) from fault
+    return torch.cholesky_inverse(factor).sub_(1 / max(n, 1))
 
 
 def conductance(net: tg.Graph) -> Tensor:
@@ -64,7 +71,8 @@ def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
     """The potentials [n, k] of mean 0 for k currents that go in and out, [n, k], by conjugate gradients.
 
     Each is divided by the conductance at its vertex first (Jacobi's preconditioner); a step is one pass over the arcs
-    for all k. It ends where what is left of each current is at most `tol` of it, in norm.
+    for all k. It ends where what is left of each current is at most `tol` of it, in norm; NotConvergedError is raised
+    where rounding does not let it.
     """
     degree = conductance(net)[:, None]
     left = current - current.mean(0)
@@ -73,9 +81,10 @@ def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
     step = left / degree
     energy = (left * step).sum(0)
     direction = step
-    for _ in range(10 * net.num_vertices + 10):
+    steps = 10 * net.num_vertices + 10
+    for _ in range(steps):
         if bool((torch.linalg.vector_norm(left, dim=0) <= wanted).all()):
-            break
+            return x - x.mean(0)
         flow = degree * direction - tg.aggregate(net, direction, "sum", edge="mul")
         length = energy / (direction * flow).sum(0).clamp(min=1e-300)
         x += length * direction
@@ -83,7 +92,13 @@ def potentials(net: tg.Graph, current: Tensor, tol: float) -> Tensor:
         step = left / degree
         energy, before = (left * step).sum(0), energy
         direction = step + energy / before.clamp(min=1e-300) * direction
-    return x - x.mean(0)
+    residual = float((torch.linalg.vector_norm(left, dim=0) / wanted.clamp(min=1e-300)).max()) * tol
+    raise tg.errors.NotConvergedError(
+        f"tol: {residual:.3g} of a current is left after {steps} steps, the tolerance is {tol:g}; allow more, or take "
+        'method="dense"',
+        tg.Run(x, steps, False, residual),
+        residual,
+    )
 
 
 def use_dense(net: tg.Graph, method: str) -> bool:

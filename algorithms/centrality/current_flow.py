@@ -33,7 +33,7 @@ def current_flow_closeness(
     parallel edges add. `method`: "dense" inverts the Laplacian, "cg" solves by conjugate gradients up to the relative
     error `tol`, which takes the memory of some columns, and "auto" is dense up to 3000 vertices. The values are those
     of networkx. Raises ArgumentError for a graph that is directed or not connected, weights that are not above zero,
-    and another method.
+    and another method; NotConvergedError where "cg" does not reach `tol`.
     """
     net = network(graph, weighted)
     n = net.num_vertices

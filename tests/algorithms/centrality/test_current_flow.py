@@ -14,7 +14,7 @@ from tgraph.algorithms import (
     information,
     wcc,
 )
-from tgraph.errors import ArgumentError
+from tgraph.errors import ArgumentError, NotConvergedError
 
 
 def connected(graph):
@@ -84,3 +84,13 @@ def test_small_graphs_and_arguments():
         current_flow_betweenness(tg.Graph.from_edges([0], [1], [0.0], directed=False), weighted=True)
     with pytest.raises(ArgumentError, match="method: 'lu'"):
         current_flow_closeness(pair, method="lu")
+
+
+def test_conductances_that_lie_too_far_apart_are_refused():
+    u = torch.arange(199)
+    weights = 10.0 ** (12 * torch.sin(1.7 * u.double()))
+    graph = tg.Graph.from_edges(u, u + 1, weights=weights, num_vertices=200, directed=False)
+    with pytest.raises(NotConvergedError, match=r"tol: .* of a current is left after 2010 steps"):
+        current_flow_closeness(graph, weighted=True, method="cg")
+    with pytest.raises(ArgumentError, match=r"weights: from .* they lie too far apart"):
+        current_flow_closeness(graph, weighted=True, method="dense")
