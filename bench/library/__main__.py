@@ -10,6 +10,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ TOPICS = tuple(module.name for module in pkgutil.iter_modules(bench.library.__pa
 KINDS = ("rmat", "uniform", "grid", "small", "web", "social", "road")
 SYSTEMS = ("tgraph", "networkit", "igraph", "graphblas", "rustworkx", "scipy")
 FORMS = ("directed", "undirected")
+FIRST_CALL = "call.json"  # in the folder of a graph: the cell whose first call is being made
 
 
 def rows(topics: list[str]) -> dict[str, Row]:
@@ -44,15 +47,52 @@ def main() -> None:
     for kind in arguments.graphs:
         for form in FORMS:
             with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
-                found = Path(folder) / "cells.json"
-                command = [sys.executable, "-m", "bench.library", *sys.argv[1:], "--one", kind, form, folder]
-                try:
-                    subprocess.run(command, cwd=ROOT, timeout=arguments.timeout, check=False)
-                except subprocess.TimeoutExpired:
-                    print(f"{kind}, {form}: stopped after {arguments.timeout:.0f} s, with what came before", flush=True)
-                cells += json.loads(found.read_text()) if found.is_file() else []
+                cells += watched(kind, form, Path(folder), arguments.limit)
             write(cells, arguments.output)
     print(table(cells))
+
+
+def watched(kind: str, form: str, folder: Path, limit: float) -> list[dict[str, Any]]:
+    """The cells of a graph in one form, from a process of its own, so that its memory is freed.
+
+    A system whose first call on a row takes longer than `limit` seconds cannot be interrupted from within: the process
+    is killed, and another one goes on with what is left.
+    """
+    command = [sys.executable, "-m", "bench.library", *sys.argv[1:], "--one", kind, form, str(folder)]
+    cells, first_call = folder / "cells.json", folder / FIRST_CALL
+    while True:
+        process = subprocess.Popen(command, cwd=ROOT)
+        while process.poll() is None and not (first_call.is_file() and age(first_call) > limit):
+            time.sleep(0.1)
+        found = json.loads(cells.read_text()) if cells.is_file() else []
+        if process.poll() is not None:
+            return found
+        process.kill()
+        process.wait()
+        found.append({**json.loads(first_call.read_text()), "error": f"over {limit:g} s"})
+        print(f"  {found[-1]['graph']}, {found[-1]['row']}, {said(found[-1])}", flush=True)
+        cells.write_text(json.dumps(found))
+        first_call.unlink()
+
+
+def age(file: Path) -> float:
+    """Seconds since it was written."""
+    return time.time() - file.stat().st_mtime
+
+
+@dataclass
+class Watched(Called):
+    """A contestant that says in a file, while it makes its first call, what is being called."""
+
+    file: Path = Path()
+    cell: dict[str, Any] = field(default_factory=dict)
+
+    def first(self, argument: Any) -> float:
+        self.file.write_text(json.dumps(self.cell))
+        try:
+            return super().first(argument)
+        finally:
+            self.file.unlink()
 
 
 def parse() -> argparse.Namespace:
@@ -64,7 +104,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--threads", type=integers, default=[2])
     parser.add_argument("--budget", type=float, default=3.0, help="seconds for a system on a row, about")
-    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for a graph in one form")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds for a system's first call on a row")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
     parser.add_argument("--work", type=Path, default=None, help="folder for temporary files")
@@ -73,7 +113,7 @@ def parse() -> argparse.Namespace:
 
 
 def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> None:
-    """All rows on one graph: a process of its own, so that its memory is freed."""
+    """All rows on one graph; where a process was killed, those that it left."""
     chosen = {
         name: row
         for name, row in rows(arguments.topics).items()
@@ -97,10 +137,15 @@ def one(kind: str, form: str, folder: Path, arguments: argparse.Namespace) -> No
             reason = f"{type(fault).__name__}: {fault}"
         if reason is not None:
             print(f"  {system} is left out of {name}: {reason}", flush=True)
-    cells = []
+    found = folder / "cells.json"
+    cells = json.loads(found.read_text()) if found.is_file() else []
+    stopped = {(cell["row"], cell["system"]) for cell in cells if cell["error"]}
+    done = {cell["row"] for cell in cells if "ms" in cell}
     for key, row in chosen.items():
-        cells += compared(key, row, systems, description, arguments)
-        (folder / "cells.json").write_text(json.dumps(cells))
+        if key not in done:
+            left = {system: held for system, held in systems.items() if (key, system) not in stopped}
+            cells += compared(key, row, left, description, arguments, folder)
+            found.write_text(json.dumps(cells))
 
 
 def natural(kind: str) -> str:
@@ -126,7 +171,12 @@ def built(kind: str, form: str, arguments: argparse.Namespace) -> tuple[str, tg.
 
 
 def compared(
-    name: str, row: Row, systems: dict[str, Any], description: Description, arguments: argparse.Namespace
+    name: str,
+    row: Row,
+    systems: dict[str, Any],
+    description: Description,
+    arguments: argparse.Namespace,
+    folder: Path,
 ) -> list[dict[str, Any]]:
     """Time one row on all systems that have it, and verify their results: a cell for each."""
     given = row.arguments(description)
@@ -148,9 +198,9 @@ def compared(
         if system not in systems or description.num_arcs > row.largest.get(system, 1 << 62):
             continue
         timed = lambda argument, call=call, held=systems[system]: call(held, argument)  # noqa: E731
-        contestants.append(
-            Called(system, timed, lambda argument, result, system=system: check(system, argument, result))
-        )
+        checked = lambda argument, result, system=system: check(system, argument, result)  # noqa: E731
+        cell = {"row": name, "title": row.title, "graph": description.name, "system": system}
+        contestants.append(Watched(system, timed, checked, folder / FIRST_CALL, cell))
     samples = interleave(contestants, given, Settings(budget=arguments.budget))
     cells, ours = [], samples.get("tgraph")
     for system, found in samples.items():
