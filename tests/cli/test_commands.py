@@ -193,9 +193,11 @@ def test_functions_write_what_they_find(name, found, file, tmp_path):
 
 def test_paths_by_original_id(file, tmp_path):
     output = tmp_path / "path.csv"
-    assert "2 arcs: 10 -> 20 -> 40" in tgraph("path", file, "--source", 10, "--target", 40, "--output", output)
+    shown = tgraph("path", file, "--source", 10, "--target", 40, "--output", output)
+    assert "2 arcs: 10 -> 20 -> 40" in shown and "all edges count alike (--weighted: by their weights)" in shown
     assert pandas.read_csv(output)["vertex"].tolist() == [10, 20, 40]
-    assert "3 arcs: 10 -> 30 -> 20 -> 40" in tgraph("path", file, "--target", 40, "--weighted")
+    shown = tgraph("path", file, "--target", 40, "--weighted")
+    assert "3 arcs: 10 -> 30 -> 20 -> 40" in shown and "alike" not in shown
     assert "there is no path" in tgraph("path", file, "--target", 50)
     assert "--target: name a vertex" in fails("path", file)
     shown = tgraph("paths", file, "--target", 40, "--weighted", "--count", 3, "--output", output)
@@ -581,11 +583,17 @@ def test_mistakes_with_blocks(file, tmp_path, command, message):
         (("demo", "{folder}/none.txt"), "none.txt: No such file or directory"),
         (("demo", "--picture", "{folder}/x.gifx"), "extensions of a picture"),
         (("info",), "Missing argument"),
+        (("bridges", "{file}"), "directed, and this is for undirected graphs; read it with --undirected"),
+        (("random-walks", "{folder}/plain.txt", "--weighted"), "--weighted: the graph has no weights; leave --"),
+        (("louvain", "{folder}/plain.txt", "--undirected", "--weighted"), "leave --weighted out, or name them by --we"),
+        (("diameter", "{file}"), "so that distances have no bound; write a component of it to a file, and take that"),
+        (("bfs", "{file}", "--max-depth", "1", "--backend", "scatter"), "; use --backend auto"),
     ],
 )  # fmt: skip
 def test_a_mistake_gives_one_line_and_exit_code_2(arguments, part, file, tmp_path):
     (tmp_path / "broken.txt").write_text("1 2\n3\n")
     (tmp_path / "negative.txt").write_text("1 2 -1\n")
+    (tmp_path / "plain.txt").write_text("1 2\n")
     (tmp_path / "empty.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
     assert part in fails(*(argument.format(file=file, folder=tmp_path) for argument in arguments))
 

@@ -24,11 +24,16 @@ from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
 from tgraph.cli.graphs import generator, info, load, parts, picture, random_graph, read, recommend, save, size, verify
 from tgraph.cli.options import Device, Directed, Format, Weights, picture_file
+from tgraph.cli.remedies import on_the_command_line
 from tgraph.cli.topics import TOPICS
 from tgraph.errors import TGraphError
 
 # The command line's own errors (an unknown option, a missing argument); typer exports only the heirs of this class.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+class CommandError(TGraphError):
+    """An error of the library, told in the words of the command line."""
 
 
 class OneLineErrors(TyperGroup):
@@ -105,8 +110,11 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
 
     def command(**given: Any) -> None:
         results: list[Any] = []
-        for step, own in zip(steps, options, strict=True):
-            results.append(step(*results, **{name: given[name] for name in own}))
+        try:
+            for step, own in zip(steps, options, strict=True):
+                results.append(step(*results, **{name: given[name] for name in own}))
+        except TGraphError as mistake:
+            raise CommandError(on_the_command_line(str(mistake), every)) from mistake
 
     command.__signature__ = inspect.Signature(list(every.values()))  # type: ignore[attr-defined]
     command.__annotations__ = {name: option.annotation for name, option in every.items()}

@@ -49,6 +49,8 @@ def steps(algorithm: Algorithm) -> tuple[Callable[..., Any], Callable[..., None]
     def prepare(graph: tg.Graph, /, **given: Any) -> Any:
         for name in given.keys() & VERTICES:
             given[name] = _vertex(graph, name, given[name])
+        if given.get("weighted") is False and graph.weight_dtype is not None:
+            typer.echo("all edges count alike (--weighted: by their weights)")
         return algorithm.run(**given) if isinstance(algorithm.run, type) else partial(algorithm.run, **given)
 
     prepare.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

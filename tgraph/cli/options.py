@@ -98,7 +98,7 @@ OPTIONS: dict[str, Any] = {
     "damping": Annotated[float, typer.Option(min=0, max=1, help="The probability of following an edge.")],
     "tol": Annotated[float, typer.Option(min=0, help="Stop once an iteration changes at most this in all (L1).")],
     "max_iterations": Annotated[int, typer.Option(min=0, help="Give up after so many iterations.")],
-    "weighted": Annotated[bool, typer.Option("--weighted", help="Edges count by their weights.")],
+    "weighted": Annotated[bool, typer.Option("--weighted", help="Edges count by their weights, not alike.")],
     "k": Annotated[int | None, typer.Option(help="Search from so many vertices drawn at random (default: from all).")],
     "count": Annotated[int, typer.Option(min=0, help="How many.")],
     "seed": Annotated[int | None, typer.Option(help="Another seed draws others.")],

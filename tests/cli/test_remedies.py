@@ -1,0 +1,41 @@
+"""Messages of the library, in the words of the command line."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tgraph as tg
+from tgraph.cli.options import OPTIONS
+from tgraph.cli.remedies import PYTHON, on_the_command_line
+
+ROOT = Path(__file__).parents[2]
+SOURCES = "".join(path.read_text() for folder in ("tgraph", "algorithms") for path in (ROOT / folder).rglob("*.py"))
+SOURCES = re.sub(r'"\n\s+f?"', "", SOURCES)  # literals of several lines
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("graph: directed; use graph.to_undirected()", "graph: directed; read it with --undirected"),
+        ("weighted: no weights; leave weighted=False to count hops", "--weighted: no weights; leave --weighted out to"),
+        ("max_depth: -1 is below 0", "--max-depth: -1 is below 0"),
+        ("weights: NaN at position 3; use weights.nan_to_num()", "weights: NaN at position 3; mend the file, or read"),
+        ("delta: 3 is too much; try method='exact'", "--delta: 3 is too much; try --method exact"),
+        ("what: no option; take part='exact'", "what: no option; take part='exact'"),
+    ],
+)
+def test_remedies_are_options(message, told):
+    assert on_the_command_line(message, OPTIONS).startswith(told)
+
+
+@pytest.mark.parametrize("pattern", PYTHON)
+def test_what_is_translated_is_said_somewhere(pattern):
+    assert re.search(pattern.replace("(\\S+)", ""), SOURCES)
+
+
+def test_no_message_of_a_directed_graph_names_a_method():
+    graph = tg.Graph.from_edges([0], [1])
+    with pytest.raises(tg.errors.ArgumentError) as caught:
+        tg.algorithms.bridges(graph)
+    assert "to_undirected" in str(caught.value) and "to_undirected" not in on_the_command_line(str(caught.value), ())
