@@ -18,7 +18,7 @@ def is_bipartite(graph: tg.Graph, *, backend: str = "auto") -> bool:
 
     `backend` names the kernels.
     """
-    return tg.primitives.coloring.color_by_depth(_undirected(graph), backend=backend)[1] < 0
+    return not tg.primitives.coloring.has_odd_cycle(graph, backend=backend)
 
 
 def bipartite_color(graph: tg.Graph, *, backend: str = "auto") -> Tensor:

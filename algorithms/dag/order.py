@@ -45,7 +45,7 @@ def is_dag(graph: tg.Graph, *, backend: str = "auto") -> bool:
 
     `backend` names the kernels.
     """
-    return graph.directed and bool((tg.primitives.topological.generations(graph, backend=backend) >= 0).all())
+    return graph.directed and not tg.primitives.topological.has_cycle(graph, backend=backend)
 
 
 def find_cycle(graph: tg.Graph, *, backend: str = "auto") -> Tensor:

@@ -7,8 +7,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels import serving
 from tgraph.primitives.components import check_undirected
 
 
@@ -28,7 +27,7 @@ def color_in_order(graph: Graph, order: Tensor, *, backend: str = "auto") -> Ten
     if n and (int(order.min()) < 0 or int(order.max()) >= n or bool((order.bincount(minlength=n) != 1).any())):
         raise ArgumentError(f"order: not every vertex 0..{n - 1} once; use scores.argsort()")
     graph = graph.decoded()
-    return choose(backend, Call("color_in_order", graph.neighbors)).run(graph, order)
+    return serving(backend, "color_in_order", graph)(graph, order)
 
 
 def color_by_depth(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, int]:
@@ -41,4 +40,13 @@ def color_by_depth(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, int]
     """
     check_undirected(graph)
     graph = graph.decoded()
-    return choose(backend, Call("color_by_depth", graph.neighbors)).run(graph)
+    return serving(backend, "color_by_depth", graph)(graph)
+
+
+def has_odd_cycle(graph: Graph, *, backend: str = "auto") -> bool:
+    """Whether some cycle has an odd number of edges; a self-loop is one. Arcs count as edges whichever way they point.
+
+    `backend` names the kernels. O(n + m), less where a search of some thousand arcs meets such a cycle.
+    """
+    graph = graph.decoded()
+    return serving(backend, "has_odd_cycle", graph)(graph)

@@ -6,15 +6,14 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels import serving
 
 
 def label_strong(graph: Graph, *, backend: str = "auto") -> Tensor:
     """For each vertex the smallest of its strongly connected component, int64 [n]: of those that it reaches and that
     reach it. `backend` names the kernels. O(n + m)."""
     graph = graph.decoded()
-    return choose(backend, Call("label_strong", graph.neighbors)).run(graph)
+    return serving(backend, "label_strong", graph)(graph)
 
 
 def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
@@ -29,7 +28,7 @@ def biconnect(graph: Graph, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """
     check_undirected(graph)
     graph = graph.decoded()
-    return choose(backend, Call("biconnect", graph.neighbors)).run(graph)
+    return serving(backend, "biconnect", graph)(graph)
 
 
 def check_undirected(graph: Graph) -> None:

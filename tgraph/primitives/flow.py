@@ -7,8 +7,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels import serving
 from tgraph.kernels.portable.flow import global_cut as operators
 from tgraph.primitives.shortest_paths import check_sums
 from tgraph.primitives.simple_graph import refuse_directed
@@ -44,7 +43,7 @@ def max_flow(
     dtype = torch.float64 if floating else torch.int64
     carried = torch.zeros(graph.num_arcs, dtype=dtype, device=graph.device) if flow else None
     side = torch.empty(graph.num_vertices, dtype=torch.bool, device=graph.device) if source_side else None
-    value = choose(backend, Call("max_flow", graph.neighbors)).run(graph, *ends, carried, side, weighted)
+    value = serving(backend, "max_flow", graph)(graph, *ends, carried, side, weighted)
     if value == torch.inf:
         raise ArgumentError("weights: a path from source to target has infinite capacities only; the flow has no limit")
     if carried is not None and not graph.directed:

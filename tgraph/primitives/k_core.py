@@ -5,8 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels import serving
 from tgraph.kernels.portable.cohesion import onion as operators
 
 
@@ -17,7 +16,7 @@ def core_numbers(graph: Graph, *, backend: str = "auto") -> Tensor:
     that u -> v and v -> u count twice. `backend` names the kernels. O(n + m).
     """
     graph = graph.decoded()
-    return choose(backend, Call("peel", graph.neighbors)).run(graph)
+    return serving(backend, "peel", graph)(graph)
 
 
 def onion_layers(graph: Graph) -> tuple[Tensor, Tensor]:

@@ -7,8 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tgraph.core.graph import Graph
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels import serving
 
 
 def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
@@ -23,4 +22,4 @@ def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor
     """
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")
-    return choose(backend, Call("count_levels", graph.neighbors)).run(graph, chosen)
+    return serving(backend, "count_levels", graph)(graph, chosen)

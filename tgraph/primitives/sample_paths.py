@@ -6,8 +6,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
-from tgraph.kernels import choose
-from tgraph.kernels.call import Call
+from tgraph.kernels import serving
 
 
 def inside(graph: Graph, key: int, first: int, count: int, *, backend: str = "auto") -> Tensor:
@@ -26,4 +25,4 @@ def inside(graph: Graph, key: int, first: int, count: int, *, backend: str = "au
         raise ArgumentError(f"first, count: must not be negative, got {first} and {count}")
     graph.ensure_valid()
     graph = graph.decoded()
-    return choose(backend, Call("paths_inside", graph.neighbors)).run(graph, key, first, count)
+    return serving(backend, "paths_inside", graph)(graph, key, first, count)

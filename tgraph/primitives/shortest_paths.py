@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError, NegativeCycleError
-from tgraph.kernels import choose
+from tgraph.kernels import choose, serving
 from tgraph.kernels.call import Call
 
 LARGEST_SUM = 2**62
@@ -22,7 +22,7 @@ def hops(graph: Graph, source: int, target: int, *, backend: str = "auto") -> fl
     """The arcs of a path of fewest from `source` to `target`, inf where there is none; see `fewest_hops`. `backend`
     names the kernels."""
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
-    found = choose(backend, Call("hops", graph.neighbors)).run(graph, source, target)
+    found = serving(backend, "hops", graph)(graph, source, target)
     return found if found >= 0 else torch.inf
 
 
@@ -31,8 +31,7 @@ def fewest_hops(graph: Graph, source: int, target: int, *, backend: str = "auto"
     breadth-first search from both ends, which reaches about the square root of the vertices that a search from one end
     does. `backend` names the kernels."""
     graph, (source, target) = graph.decoded(), _ends(graph, source, target)
-    found = choose(backend, Call("fewest_hops", graph.neighbors)).run(graph, source, target)
-    return torch.tensor(found, dtype=torch.int64, device=graph.device)
+    return serving(backend, "fewest_hops", graph)(graph, source, target)
 
 
 def shortest_path(
@@ -50,13 +49,13 @@ def shortest_path(
     check_sums(graph)
     if bound is not None:
         graph._check_vertex_data(bound, "bound", dimensions=1)
-        if bool(bound.isnan().any()):
+        if bound.is_floating_point() and bool(bound.isnan().any()):
             raise ArgumentError(f"bound: NaN at position {int(bound.isnan().nonzero()[0])}; use 0 where none is known")
     if graph.weights is None and bound is None:
         path = fewest_hops(graph, source, target, backend=backend)
         return path, len(path) - 1 if len(path) else torch.inf
-    found, length = choose(backend, Call("shortest_path", graph.neighbors)).run(graph, source, target, bound)
-    return torch.tensor(found, dtype=torch.int64, device=graph.device), length if found else torch.inf
+    path, length = serving(backend, "shortest_path", graph)(graph, source, target, bound)
+    return path, length if len(path) else torch.inf
 
 
 def k_shortest(
@@ -71,7 +70,7 @@ def k_shortest(
     if weighted:
         check_weights(graph)
         check_sums(graph)
-    found = choose(backend, Call("k_shortest", graph.neighbors)).run(graph, source, target, count, weighted)
+    found = serving(backend, "k_shortest", graph)(graph, source, target, count, weighted)
     return [(torch.tensor(path, dtype=torch.int64, device=graph.device), length) for path, length in found]
 
 
@@ -102,7 +101,7 @@ def bellman_ford(graph: Graph, sources: Tensor, *, backend: str = "auto") -> tup
     if graph.weight_range[0] != graph.weight_range[0]:
         raise ArgumentError(f"weights: NaN at position {int(graph.weights.isnan().nonzero()[0])}")  # type: ignore[union-attr]
     check_sums(graph)
-    distance, parent, cycle = choose(backend, Call("bellman_ford", graph.neighbors)).run(graph, sources)
+    distance, parent, cycle = serving(backend, "bellman_ford", graph)(graph, sources)
     if cycle:
         ids = graph.ids(torch.tensor(cycle))
         raise NegativeCycleError(ids.tolist() if isinstance(ids, Tensor) else list(ids), cycle)
@@ -135,6 +134,7 @@ def check_sums(graph: Graph) -> None:
 
 
 def _ends(graph: Graph, source: int, target: int) -> tuple[int, int]:
-    if type(source) is type(target) is int and min(source, target) >= 0 and max(source, target) < graph.num_vertices:
+    n = graph.num_vertices
+    if type(source) is type(target) is int and 0 <= source < n and 0 <= target < n:
         return source, target
     return int(graph.as_vertices(source, "source")), int(graph.as_vertices(target, "target"))

@@ -45,6 +45,7 @@ from tgraph.kernels.native.community.label_propagation import vote
 from tgraph.kernels.native.components import strong_components, topological, union_find
 from tgraph.kernels.native.components.biconnected import biconnect
 from tgraph.kernels.native.components.coloring import color_in_order
+from tgraph.kernels.native.components.cycles import has_cycle, has_odd_cycle
 from tgraph.kernels.native.components.strong_components import label_strong
 from tgraph.kernels.native.components.topological import longest, topological_levels
 from tgraph.kernels.native.components.two_coloring import color_by_depth
@@ -98,6 +99,8 @@ __all__ = [
     "fill",
     "fixpoint",
     "gauss_seidel_step",
+    "has_cycle",
+    "has_odd_cycle",
     "hops",
     "join",
     "k_shortest",
@@ -181,6 +184,8 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "topological_levels": strong_components.refuses,
     "longest": topological.refuses_longest,
     "color_by_depth": strong_components.refuses,
+    "has_cycle": strong_components.refuses,
+    "has_odd_cycle": strong_components.refuses,
     "color_in_order": strong_components.refuses,
     "vote": label_propagation.refuses,
     "contract_groups": communities.refuses,

@@ -25,8 +25,8 @@ from tgraph.kernels.portable.community.label_propagation import vote
 from tgraph.kernels.portable.components.biconnected import biconnect
 from tgraph.kernels.portable.components.coloring import color_in_order
 from tgraph.kernels.portable.components.strong_components import label_strong
-from tgraph.kernels.portable.components.topological import longest, topological_levels
-from tgraph.kernels.portable.components.two_coloring import color_by_depth
+from tgraph.kernels.portable.components.topological import has_cycle, longest, topological_levels
+from tgraph.kernels.portable.components.two_coloring import color_by_depth, has_odd_cycle
 from tgraph.kernels.portable.components.union_find import join, outside
 from tgraph.kernels.portable.flow.max_flow import max_flow
 from tgraph.kernels.portable.gauss_seidel import gauss_seidel_step
@@ -64,6 +64,8 @@ __all__ = [
     "fewest_hops",
     "fill",
     "gauss_seidel_step",
+    "has_cycle",
+    "has_odd_cycle",
     "hops",
     "join",
     "k_shortest",

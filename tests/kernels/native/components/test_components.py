@@ -16,15 +16,16 @@ pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kern
 
 def results(kernels, graph):
     """What every kernel gives that serves the graph."""
+    odd = torch.tensor(kernels.has_odd_cycle(graph))
     if graph.directed:
         generation = kernels.topological_levels(graph)
-        found = [kernels.label_strong(graph), generation]
+        found = [kernels.label_strong(graph), generation, odd, torch.tensor(kernels.has_cycle(graph))]
         if bool((generation >= 0).all()):
             found += [*kernels.longest(graph, graph.weights, generation), *kernels.longest(graph, None, generation)]
         return found
     order = tg.random.permutation(7, graph.num_vertices)
     depth, conflict = kernels.color_by_depth(graph)
-    found = [*kernels.biconnect(graph), kernels.color_in_order(graph, order), torch.tensor(conflict)]
+    found = [*kernels.biconnect(graph), kernels.color_in_order(graph, order), torch.tensor(conflict), odd]
     return [*found, depth] if conflict < 0 else found
 
 
@@ -62,6 +63,21 @@ def test_the_largest_component_first(monkeypatch):
         assert_equal_to_portable(graph)
 
 
+@pytest.mark.parametrize("hub", [1, 200])
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_one_cycle_far_from_where_searches_begin(hub, closed):
+    """A long path behind a hub, whose last `closed` arcs lead back: behind what a search of bounded effort sees."""
+    n = 30_000
+    u, v = torch.arange(hub, n - 1), torch.arange(hub + 1, n)
+    star = torch.arange(1, hub + 1)
+    back = torch.full((closed,), n - 1), n - 1 - 2 * torch.arange(1, closed + 1)
+    u, v = torch.cat((torch.zeros_like(star), u, back[0])), torch.cat((star, v, back[1]))
+    graph = tg.Graph.from_edges(u, v)
+    assert compiled.has_cycle(graph) == (closed > 0)
+    for some in (graph, tg.Graph.from_edges(u, v, directed=False)):
+        assert compiled.has_odd_cycle(some) == (closed > 0)
+
+
 def test_wide_indices():
     """Neighbours of int64, which graphs have from 2^31 vertices on."""
     graph, kernels, n = random_graph(50, 150, seed=1, directed=False), native.load(), 50
@@ -72,3 +88,4 @@ def test_wide_indices():
     kernels.color_in_order(*stored, torch.arange(n), out[3])
     expected = portable.label_strong(graph), *portable.biconnect(graph), portable.color_in_order(graph, torch.arange(n))
     assert all(map(torch.equal, out, expected))
+    assert kernels.probe_odd_cycle(*stored, True) == kernels.probe_cycle(*stored) == 1

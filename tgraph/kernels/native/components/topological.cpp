@@ -18,16 +18,20 @@ public:
     Kahn(GraphRows<Neighbor> arcs, Neighbor* left, int64_t* generation)
         : arcs_(arcs), left_(left), generation_(generation), members_(thread_count()) {}
 
-    // The vertices that no arc of the rest leads to are a generation, until none is left, or none is found.
-    void run() {
+    // The vertices that no arc of the rest leads to are a generation, until none is left, or none is found. Returns how
+    // many are in one: all, unless there is a cycle.
+    int64_t run() {
         std::vector<Neighbor> current, next;
         for (int64_t v = 0; v < arcs_.num_vertices; ++v)
             if (left_[v] == 0) current.push_back(static_cast<Neighbor>(v));
+        int64_t count = 0;
         for (int64_t number = 0; !current.empty(); ++number) {
+            count += static_cast<int64_t>(current.size());
             next.clear();
             remove(current, next, number);
             current.swap(next);
         }
+        return count;
     }
 
 private:
@@ -77,12 +81,13 @@ private:
 };
 
 template <class Neighbor>
-void topological_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_degree, Out<int64_t> generation) {
+int64_t topological_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_degree,
+                           Out<int64_t> generation) {
     const GraphRows<Neighbor> arcs(offset, neighbors);
     const Scratch<Neighbor> left(arcs.num_vertices);
     copy(in_degree.data(), arcs.num_vertices, left.data());
     fill(generation.data(), arcs.num_vertices, int64_t{-1});
-    Kahn<Neighbor>(arcs, left.data(), generation.data()).run();
+    return Kahn<Neighbor>(arcs, left.data(), generation.data()).run();
 }
 
 // For each vertex the largest sum of weights of a path that ends there, at least 0, and the vertex before it on such a

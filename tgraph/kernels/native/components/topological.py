@@ -24,11 +24,15 @@ def refuses_longest(call: Call) -> str | None:
 
 def topological_levels(graph: Graph) -> Tensor:
     """See `tgraph.primitives.topological.generations`."""
+    return count_in_order(graph)[0]
+
+
+def count_in_order(graph: Graph) -> tuple[Tensor, int]:
+    """The generations, and how many vertices are in one: fewer than all where there is a cycle."""
     graph.ensure_valid()
     number = torch.empty(graph.num_vertices, dtype=torch.int64, device="cpu")
     stored = graph.offset.contiguous(), graph.neighbors.contiguous()
-    native.load().topological_levels(*stored, graph.in_degree.contiguous(), number)  # type: ignore[union-attr]
-    return number
+    return number, native.load().topological_levels(*stored, graph.in_degree.contiguous(), number)  # type: ignore[union-attr]
 
 
 def longest(graph: Graph, weights: Tensor | None, generation: Tensor) -> tuple[Tensor, Tensor]:

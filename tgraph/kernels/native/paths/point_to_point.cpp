@@ -4,7 +4,6 @@
 // A search touches the memory of the vertices that it reaches, and no more. One thread: most queries end before another
 // one would have begun.
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <limits>
@@ -262,20 +261,40 @@ private:
 };
 
 template <class Neighbor, class Weight>
-Path<Weight> astar_path(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound,
-                        int64_t source, int64_t target) {
+Path<Weight> astar_path(const In<int64_t>& offset, const In<Neighbor>& neighbors, const In<Weight>& weights,
+                        const In<Distance<Weight>>& bound, int64_t source, int64_t target) {
     return search_with_bounds(PathRows<Neighbor, Weight>(offset, neighbors, weights), bound.data(), source, target);
+}
+
+// Vertices as the bytes of their numbers, of which torch makes a tensor in less time than of a list.
+nb::bytearray as_bytes(const std::vector<int64_t>& path) {
+    return nb::bytearray(path.data(), path.size() * sizeof(int64_t));
+}
+
+// What `search` returns, computed without the interpreter's lock.
+template <class Search>
+auto unlocked(const Search& search) {
+    const nb::gil_scoped_release released;
+    return search();
+}
+
+template <class Distance>
+std::pair<nb::bytearray, Distance> as_bytes(const std::pair<std::vector<int64_t>, Distance>& path) {
+    return {as_bytes(path.first), path.second};
 }
 
 template <class Neighbor, class Weight>
 void bind(nb::module_& module, const char* name) {
     using nb::arg;
     using Kept = Routes<Neighbor, Weight>;
-    const nb::call_guard<nb::gil_scoped_release> released;
     nb::class_<Kept>(module, name)
-        .def("hops", &Kept::hops, arg("source"), arg("target"), released)
-        .def("fewest_hops", &Kept::fewest_hops, arg("source"), arg("target"), released)
-        .def("shortest_path", &Kept::shortest_path, arg("source"), arg("target"), released);
+        .def("hops", &Kept::hops, nb::call_guard<nb::gil_scoped_release>())
+        .def("fewest_hops", [](const Kept& kept, int64_t source, int64_t target) {
+            return as_bytes(unlocked([&] { return kept.fewest_hops(source, target); }));
+        })
+        .def("shortest_path", [](const Kept& kept, int64_t source, int64_t target) {
+            return as_bytes(unlocked([&] { return kept.shortest_path(source, target); }));
+        });
     module.def(
         "routes",
         [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<int64_t> in_offset,
@@ -284,8 +303,14 @@ void bind(nb::module_& module, const char* name) {
         },
         arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert().none(),
         arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("in_weights").noconvert().none());
-    module.def("astar_path", &astar_path<Neighbor, Weight>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("weights").noconvert(), arg("bound").noconvert(), arg("source"), arg("target"), released);
+    module.def(
+        "astar_path",
+        [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound, int64_t source,
+           int64_t target) {
+            return as_bytes(unlocked([&] { return astar_path<Neighbor, Weight>(offset, neighbors, weights, bound, source, target); }));
+        },
+        arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert(), arg("bound").noconvert(),
+        arg("source"), arg("target"));
 }
 
 }  // namespace

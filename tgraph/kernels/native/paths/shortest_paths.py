@@ -32,22 +32,24 @@ def hops(graph: Graph, source: int, target: int) -> int:
     return _routes(graph, weighted=False).hops(source, target)
 
 
-def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
+def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
-    return _routes(graph, weighted=False).fewest_hops(source, target)
+    return _vertices(_routes(graph, weighted=False).fewest_hops(source, target))
 
 
-def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[list[int], float]:
+def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     """See `tgraph.primitives.shortest_paths.shortest_path`."""
     if bound is None:
-        return _routes(graph, weighted=True).shortest_path(source, target)
+        path, length = _routes(graph, weighted=True).shortest_path(source, target)
+        return _vertices(path), length
     offset, neighbors, weights = rows(graph)
     if weights is None:
         weights = torch.ones(graph.num_arcs, dtype=torch.int32)
     if bound.is_floating_point() and not weights.is_floating_point():
         weights = weights.to(torch.float64)
     bound = bound.to(torch.float64 if weights.is_floating_point() else torch.int64).contiguous()
-    return _kernels().astar_path(offset, neighbors, weights, bound, source, target)
+    path, length = _kernels().astar_path(offset, neighbors, weights, bound, source, target)
+    return _vertices(path), length
 
 
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
@@ -93,7 +95,12 @@ def rows(graph: Graph, weighted: bool = True) -> tuple[Tensor, Tensor, Tensor | 
 def _routes(graph: Graph, weighted: bool) -> Any:
     """The compiled searches over the graph: reading its tensors takes longer than a search that ends soon."""
     name = "weighted_routes" if weighted else "routes"
-    return graph.kept(name, lambda: _Routes(graph, weighted)).compiled
+    kept = graph._cache.values.get(name) or graph.kept(name, lambda: _Routes(graph, weighted))
+    return kept.compiled
+
+
+def _vertices(path: bytearray) -> Tensor:
+    return torch.frombuffer(path, dtype=torch.int64) if path else torch.empty(0, dtype=torch.int64)
 
 
 class _Routes:

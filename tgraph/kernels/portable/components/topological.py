@@ -25,6 +25,11 @@ def topological_levels(graph: Graph) -> Tensor:
     return generation
 
 
+def has_cycle(graph: Graph) -> bool:
+    """See `tgraph.primitives.topological.has_cycle`."""
+    return bool((topological_levels(graph) < 0).any())
+
+
 def longest(graph: Graph, weights: Tensor | None, generation: Tensor) -> tuple[Tensor, Tensor]:
     """See `tgraph.primitives.topological.longest`."""
     n, device = graph.num_vertices, graph.device

@@ -23,3 +23,8 @@ def color_by_depth(graph: Graph) -> tuple[Tensor, int]:
         of = rank.index_select(0, conflicts)
         conflicts = conflicts[of == of.min()]
     return depth, int(conflicts[0])
+
+
+def has_odd_cycle(graph: Graph) -> bool:
+    """See `tgraph.primitives.coloring.has_odd_cycle`."""
+    return color_by_depth(graph.to_undirected() if graph.directed else graph)[1] >= 0

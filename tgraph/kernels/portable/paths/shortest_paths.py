@@ -17,16 +17,16 @@ def hops(graph: Graph, source: int, target: int) -> int:
     return len(fewest_hops(graph, source, target)) - 1
 
 
-def fewest_hops(graph: Graph, source: int, target: int) -> list[int]:
+def fewest_hops(graph: Graph, source: int, target: int) -> Tensor:
     """See `tgraph.primitives.shortest_paths.fewest_hops`."""
     hops = Graph(graph.offset, graph.neighbors)
-    return _path(bellman_ford(hops, _one(graph, source))[1], target)
+    return _vertices(graph, _path(bellman_ford(hops, _one(graph, source))[1], target))
 
 
-def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[list[int], float]:
+def shortest_path(graph: Graph, source: int, target: int, bound: Tensor | None) -> tuple[Tensor, float]:
     """See `tgraph.primitives.shortest_paths.shortest_path`; a bound changes the work alone, and is not used."""
     distance, parent, _ = bellman_ford(graph, _one(graph, source))
-    return _path(parent, target), distance[target].item()
+    return _vertices(graph, _path(parent, target)), distance[target].item()
 
 
 def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: bool) -> list[tuple[list[int], float]]:
@@ -68,6 +68,10 @@ def k_shortest(graph: Graph, source: int, target: int, count: int, weighted: boo
 
 def _one(graph: Graph, vertex: int) -> Tensor:
     return torch.tensor([vertex], device=graph.device)
+
+
+def _vertices(graph: Graph, path: list[int]) -> Tensor:
+    return torch.tensor(path, dtype=torch.int64, device=graph.device)
 
 
 def _path(parent: Tensor, target: int) -> list[int]:
