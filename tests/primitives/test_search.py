@@ -79,7 +79,7 @@ def test_as_networkx():
     offset = torch.tensor([0, *(len(G[v]) for v in G)]).cumsum(0)
     neighbors = torch.tensor([w for v in G for w in G[v]], dtype=torch.int32)
     order, parent, _ = search.breadth_first(offset, neighbors, torch.tensor([0]))
-    assert [(int(parent[v]), v) for v in order[1:].tolist()] == list(nx.bfs_edges(G, 0))
+    assert list(zip(parent[1:].tolist(), order[1:].tolist(), strict=True)) == list(nx.bfs_edges(G, 0))
     order, _, parent = search.depth_first(offset, neighbors, torch.arange(60))
     edges = [(int(parent[v]), v) for v in order.tolist() if parent[v] >= 0]
     assert edges == list(nx.dfs_edges(G))

@@ -182,17 +182,27 @@ def write(tensors: Adjacency, kind: type[networkx.Graph], attributes: dict[Any, 
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Millions of dicts that stay would have the collector look through them all, again and again. What is made here
-    counts as old at once, so that the first collection afterwards does not look through it either."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
+    """As `paused_collections`, for millions of dicts that stay: what is made here counts as old at once, so that the
+    first collection afterwards does not look through it either."""
+    with paused_collections():
         yield
-    finally:
-        if enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
+
+
+class paused_collections:
+    """A `with` block in which Python does not look for garbage: while many objects are made that stay, it would look
+    through all that there are, again and again, and one of networkx's graphs is millions."""
+
+    __slots__ = ("_was_enabled",)
+
+    def __enter__(self) -> None:
+        self._was_enabled = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._was_enabled:
             gc.enable()
 
 

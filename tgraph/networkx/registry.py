@@ -16,6 +16,7 @@ from typing import Any
 
 import networkx as nx
 
+from tgraph.io.adjacency import paused_collections
 from tgraph.networkx import history, thresholds
 
 Function = Callable[..., Any]
@@ -61,17 +62,39 @@ class Entry:
                 return f"{name} is a function"
         if self.refuses is None:
             return None
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return self.refuses(*bound.args, **bound.kwargs)
+        if (bound := self._bound(args, kwargs)) is not None:
+            return self.refuses(*bound)
+        slow = self.signature.bind(*args, **kwargs)
+        slow.apply_defaults()
+        return self.refuses(*slow.args, **slow.kwargs)
+
+    @functools.cached_property
+    def _is_positional(self) -> bool:
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return all(each.kind is kind for each in self.signature.parameters.values())
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any] | None:
+        """All arguments in order, defaults included, as `signature.bind` finds them in many times as long; None where
+        they are not that simple, or wrong."""
+        places = self._places
+        if not self._is_positional or not kwargs.keys() <= places.keys() or len(args) + len(kwargs) > len(places):
+            return None
+        missing = inspect.Parameter.empty
+        rest = [kwargs.get(name, default) for name, (place, default) in places.items() if place >= len(args)]
+        if any(value is missing for value in rest) or any(places[name][0] < len(args) for name in kwargs):
+            return None
+        return [*args, *rest]
+
+    def cost_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, Any]:
+        """The class of cost with these arguments, and the one that decides it, None where none does."""
+        for name, cost in self.given.items():
+            if (part := self.argument(name, args, kwargs)) is not None:
+                return cost, part
+        return self.cost, None
 
     def declined(self, args: Sequence[Any], kwargs: Mapping[str, Any], graphs: Sequence[Any]) -> str | None:
         """The reason why these arguments are as quick in networkx, or None."""
-        cost, part = self.cost, None
-        for name, other in self.given.items():
-            if (part := self.argument(name, args, kwargs)) is not None:
-                cost = other
-                break
+        cost, part = self.cost_of(args, kwargs)
         weight = self.argument(self._weight, args, kwargs) if self._weight else None
         return thresholds.declined(cost, part, weight, graphs)
 
@@ -132,9 +155,11 @@ def _register(
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         history.ran(name)
-        with thresholds.threads_for(args[0] if args else None):
+        is_local = entry.cost_of(args, kwargs)[0] == "local"
+        with thresholds.threads_for(args[0] if args else None, is_local), paused_collections():
             return function(*args, **kwargs)
 
+    entry = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
     if name in nx.utils.backends._registered_algorithms:  # not every release has all
-        FUNCTIONS[name] = Entry(name, run, module, gaps, cost, refuses, parts, given or {})
+        FUNCTIONS[name] = entry
     return run

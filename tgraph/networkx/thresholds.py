@@ -79,6 +79,8 @@ def _is_smaller(graph: nx.Graph, least: int) -> bool:
     return len(graph) < least and len(graph) + sum(map(len, graph._adj.values())) < least
 
 
-def threads_for(graph: Any) -> AbstractContextManager[None]:
-    """A `with` block in which torch has the threads that pay on a graph, or on what is none."""
-    return tg.one_torch_thread() if isinstance(graph, nx.Graph) and _is_smaller(graph, ONE_THREAD) else nullcontext()
+def threads_for(graph: Any, is_local: bool = False) -> AbstractContextManager[None]:
+    """A `with` block in which torch has the threads that pay on a graph, or on what is none; `is_local` says that only
+    the neighbourhoods of some nodes are looked at."""
+    small = isinstance(graph, nx.Graph) and (is_local or _is_smaller(graph, ONE_THREAD))
+    return tg.one_torch_thread() if small else nullcontext()

@@ -7,7 +7,6 @@ The rows are tensors on the CPU as in a Csr, in any order: offset, int64 [n + 1]
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from tgraph.core.dispatch import Operator
@@ -30,8 +29,8 @@ def breadth_first(
     """Breadth-first search by a queue.
 
     offset, neighbors : the rows. sources : int64 [s]. max_depth : go no farther than so many hops.
-    Returns the vertices in the order in which they are found, int64 [k], and for each vertex who found it and its
-    depth, int64 [n], -1 for none.
+    Returns the vertices in the order in which they are found, int64 [k], and for each of these who found it, -1 for a
+    source, and its depth.
     """
     _check(offset, sources)
     return _breadth_first(offset, neighbors, sources, len(offset) if max_depth is None else max_depth)
@@ -64,7 +63,7 @@ def meet(
     """A path of fewest arcs, found from both ends, whichever has fewer vertices to expand; empty where there is none.
     `offset`, `neighbors` are the rows, `in_offset`, `in_neighbors` those of the transpose; the path leads from `source`
     to `target`."""
-    _check(offset, torch.tensor((source, target)))
+    _check_ends(offset, source, target)
     return _meet(offset, neighbors, in_offset, in_neighbors, source, target)
 
 
@@ -97,7 +96,7 @@ def meet_weighted(
 
     `offset`, `neighbors` and `weights` are the rows, `in_offset`, `in_neighbors` and `in_weights` those of the
     transpose; the path leads from `source` to `target`."""
-    _check(offset, torch.tensor((source, target)))
+    _check_ends(offset, source, target)
     return _meet_weighted(offset, neighbors, weights, in_offset, in_neighbors, in_weights, source, target)
 
 
@@ -125,6 +124,13 @@ def generations(offset: Tensor, neighbors: Tensor, in_degree: Tensor) -> tuple[T
     cycle, and the generation of each, int64 [n], -1 for those left out. `offset`, `neighbors` are the rows,
     `in_degree`, int64 [n], the arcs into each vertex."""
     return _generations(offset, neighbors, in_degree)
+
+
+def _check_ends(offset: Tensor, *ends: int) -> None:
+    n = len(offset) - 1
+    for end in ends:
+        if not 0 <= end < n:
+            raise ArgumentError(f"sources: {end} is no vertex of the {n}")
 
 
 def _check(offset: Tensor, sources: Tensor) -> None:

@@ -15,6 +15,7 @@ import tgraph as tg
 from tgraph.io.adjacency import Adjacency
 from tgraph.io.columns import Column
 from tgraph.io.dicts import DTYPES, MISSING
+from tgraph.networkx.functions._shared import row_entries
 from tgraph.networkx.graph import CLASSES, Graph
 
 Columns = Mapping[Any, Column]
@@ -125,13 +126,7 @@ def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
         vertices = torch.tensor(G.labels.indices(chosen), dtype=torch.int64)
     else:
         vertices = torch.tensor([v for v, node in enumerate(G) if node in chosen], dtype=torch.int64)
-    number = torch.full((len(G),), -1)
-    number[vertices] = torch.arange(len(vertices))
-    source, target, arc = arcs_of(G)
-    inside = (number[source] >= 0) & (number[target] >= 0)
-    source, target, arc = number[source[inside]], number[target[inside]], arc[inside]
-    by_row = source.argsort(stable=True)  # the view lists the edges of its first node first
-    source, target, arc = source[by_row], target[by_row], arc[by_row]
+    source, target, arc = _arcs_within(G, vertices)
     if not G.is_directed():
         once = target >= source
         source, target, arc = source[once], target[once], arc[once]
@@ -147,6 +142,19 @@ def induced(G: Graph, nodes: Iterable[Any]) -> Graph:
         keys=None if tensors.keys is None else tensors.keys[arc.numpy()],
         attributes=dict(G.graph),
     )
+
+
+def _arcs_within(G: Graph, vertices: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(source, target, arc) of the arcs between these vertices, row by row, which are numbered as they stand here."""
+    graph, order = G.structure.decoded(), G._tensors.order
+    source, arc = row_entries(graph.offset, vertices)
+    if order is not None:
+        arc = order[arc]
+    number = torch.from_numpy(np.zeros(len(G), dtype=np.int64))  # pages that nothing touches cost nothing
+    number[vertices] = torch.arange(1, len(vertices) + 1)
+    target = number[graph.neighbors[arc].to(torch.int64)] - 1
+    inside = target >= 0
+    return source[inside], target[inside], arc[inside]
 
 
 def arcs_of(G: Graph) -> tuple[Tensor, Tensor, Tensor]:

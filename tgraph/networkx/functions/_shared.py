@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -65,6 +66,15 @@ def _rows(G: Any, reverse: bool) -> tuple[Tensor, Tensor]:
     arcs = G.structure.decoded()
     arcs, order = (arcs.transpose(), G._tensors.back_order) if reverse else (arcs, G._tensors.order)
     return arcs.offset, arcs.neighbors if order is None else arcs.neighbors[order]
+
+
+def row_entries(offset: Tensor, vertices: Tensor) -> tuple[Tensor, Tensor]:
+    """(i, arc) for each arc of the rows of some vertices, one row after the other: that of vertices[i]."""
+    begin = offset[vertices]
+    degree = offset[vertices + 1] - begin
+    i = torch.arange(len(vertices)).repeat_interleave(degree)
+    before = degree.cumsum(0) - degree
+    return i, torch.arange(len(i)) + (begin - before)[i]
 
 
 def weighted_rows(
@@ -160,17 +170,33 @@ def bunch(G: Any, nodes: Any) -> Tensor:
     """The vertices of those of `nodes` that are nodes, int64 [k]; of all for None."""
     if nodes is None:
         return torch.arange(len(G))
+    if isinstance(nodes, (list, set)):
+        try:
+            return numbers(G, nodes)
+        except (nx.NetworkXError, TypeError):  # some are no nodes
+            pass
     return torch.tensor([G.labels.index(node) for node in G.nbunch_iter(nodes)], dtype=torch.int64)
 
 
 def mask(G: Any, nodes: Iterable[Any]) -> Tensor:
     """Which vertices are among `nodes`, bool [n]; what is no node is passed over."""
-    nodes, found = list(nodes), torch.zeros(len(G), dtype=torch.bool)
-    try:
-        found[numbers(G, nodes)] = True
-    except nx.NetworkXError:
-        found[numbers(G, [node for node in nodes if node in G])] = True
+    return marked(G, chosen(G, nodes))
+
+
+def marked(G: Any, vertices: Tensor) -> Tensor:
+    """Which vertices are among these, bool [n]."""
+    found = torch.from_numpy(np.zeros(len(G), dtype=bool))  # pages that nothing touches cost nothing, unlike torch's
+    found[vertices] = True
     return found
+
+
+def chosen(G: Any, nodes: Iterable[Any]) -> Tensor:
+    """The vertices of `nodes`, each once, in ascending order; what is no node is passed over."""
+    nodes = list(nodes)
+    try:
+        return numbers(G, nodes).unique()
+    except nx.NetworkXError:
+        return numbers(G, [node for node in nodes if node in G]).unique()
 
 
 def edges(G: Any, weight: Any = None) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <span>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "base/memory.hpp"
+#include "base/zeroed.hpp"
+#include "paths/search.hpp"
 #include "threads/team.hpp"
 
 namespace tgraph {
@@ -17,32 +20,31 @@ namespace {
 
 constexpr int64_t visits_between_polls = 1 << 16;
 
-// Writes the vertices in the order in which they are found; parent and depth are those of vertices, -1 before. Returns
-// the number of vertices found.
+// Writes the vertices in the order in which they are found, and for each of them who found it, -1 for a source, and its
+// depth. Returns how many these are. It touches the memory of the vertices that it reaches, and no more.
 template <class Neighbor>
 int64_t breadth_first(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> sources, int64_t max_depth,
                       Out<int64_t> order, Out<int64_t> parent, Out<int64_t> depth) {
     const auto num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
     const int64_t* const start = offset.data();
+    KeptZeros<uint8_t> seen(num_vertices);
     int64_t found = 0;
-    for (std::size_t i = 0; i < sources.shape(0); ++i) {
-        const int64_t source = sources.data()[i];
-        if (depth.data()[source] >= 0) continue;
-        depth.data()[source] = 0;
-        order.data()[found++] = source;
-    }
+    const auto find = [&](int64_t v, int64_t from, int64_t hops) {
+        if (seen[v]) return;
+        seen[v] = 1;
+        order.data()[found] = v;
+        parent.data()[found] = from;
+        depth.data()[found++] = hops;
+    };
+    for (std::size_t i = 0; i < sources.shape(0); ++i) find(sources.data()[i], -1, 0);
     for (int64_t head = 0; head < found && found < num_vertices; ++head) {
         if (head % visits_between_polls == 0) poll_interruption();
-        const int64_t v = order.data()[head], next = depth.data()[v] + 1;
+        if (head + 4 < found) fetch(neighbors.data() + start[order.data()[head + 4]]);
+        const int64_t v = order.data()[head], next = depth.data()[head] + 1;
         if (next > max_depth) break;
-        for (int64_t i = start[v]; i < start[v + 1]; ++i) {
-            const int64_t w = neighbors.data()[i];
-            if (depth.data()[w] >= 0) continue;
-            depth.data()[w] = next;
-            parent.data()[w] = v;
-            order.data()[found++] = w;
-        }
+        for (int64_t i = start[v]; i < start[v + 1]; ++i) find(neighbors.data()[i], v, next);
     }
+    seen.clear(std::span(order.data(), found));
     return found;
 }
 
@@ -92,24 +94,44 @@ int64_t dijkstra(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights,
     return found;
 }
 
-// One end of a search from both: the level to expand, and who found each vertex.
+// One end of a search from both: the vertices that it has found, and by whom.
 template <class Neighbor>
 struct End {
     const int64_t* offset;
     const Neighbor* neighbors;
-    std::vector<int64_t> level;
-    std::unordered_map<int64_t, int64_t> found_by;
+    KeptZeros<Neighbor> found_by;  // one more than the vertex; one more than itself at the start
+    std::vector<Neighbor> found;
+    std::size_t level = 0;  // the place in `found` where the level that is expanded next begins
+
+    End(const In<int64_t>& offset, const In<Neighbor>& neighbors, int64_t start)
+        : offset(offset.data()), neighbors(neighbors.data()), found_by(offset.shape(0) - 1) {
+        add(static_cast<Neighbor>(start), static_cast<Neighbor>(start));
+    }
+    ~End() { found_by.clear(found); }
+
+    std::size_t width() const { return found.size() - level; }
+
+    int64_t above(int64_t v) const {
+        const int64_t from = static_cast<int64_t>(found_by[v]) - 1;
+        return from == v ? -1 : from;
+    }
+
+    void add(Neighbor v, Neighbor from) {
+        found.push_back(v);
+        found_by[v] = from + 1;
+    }
 
     // Finds the next level; returns the first vertex that the other end has found as well, or -1.
     int64_t expand(const End& other) {
-        std::vector<int64_t> next;
-        for (const int64_t v : level)
+        for (const std::size_t end = found.size(); level < end; ++level) {
+            if (level + 4 < end) fetch(neighbors + offset[found[level + 4]]);
+            const Neighbor v = found[level];
             for (int64_t i = offset[v]; i < offset[v + 1]; ++i) {
-                const int64_t w = neighbors[i];
-                if (found_by.emplace(w, v).second) next.push_back(w);
-                if (other.found_by.contains(w)) return w;
+                const Neighbor w = neighbors[i];
+                if (!found_by[w]) add(w, v);
+                if (other.found_by[w]) return w;
             }
-        level = std::move(next);
+        }
         return -1;
     }
 };
@@ -119,16 +141,15 @@ template <class Neighbor>
 std::vector<int64_t> meet(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset,
                           In<Neighbor> in_neighbors, int64_t source, int64_t target) {
     if (source == target) return {source};
-    End<Neighbor> forward{offset.data(), neighbors.data(), {source}, {{source, -1}}};
-    End<Neighbor> backward{in_offset.data(), in_neighbors.data(), {target}, {{target, -1}}};
-    while (!forward.level.empty() && !backward.level.empty()) {
+    End<Neighbor> forward(offset, neighbors, source), backward(in_offset, in_neighbors, target);
+    while (forward.width() > 0 && backward.width() > 0) {
         poll_interruption();
-        const bool onward = forward.level.size() <= backward.level.size();
+        const bool onward = forward.width() <= backward.width();
         const int64_t met = onward ? forward.expand(backward) : backward.expand(forward);
         if (met < 0) continue;
-        std::vector<int64_t> path;
-        for (int64_t v = met; v >= 0; v = forward.found_by[v]) path.insert(path.begin(), v);
-        for (int64_t v = backward.found_by[met]; v >= 0; v = backward.found_by[v]) path.push_back(v);
+        std::vector<int64_t> path = walk_back(met, [&](int64_t v) { return forward.above(v); });
+        const std::vector<int64_t> rest = walk_back(met, [&](int64_t v) { return backward.above(v); });
+        path.insert(path.end(), rest.rbegin() + 1, rest.rend());
         return path;
     }
     return {};

@@ -19,10 +19,9 @@ def refuses_breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, ma
 
 def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth: int) -> tuple[Tensor, Tensor, Tensor]:
     """See `tgraph.primitives.search.breadth_first`."""
-    n = len(offset) - 1
-    order, parent, depth = torch.empty(n, dtype=torch.int64), _none(n), _none(n)
+    order, parent, depth = torch.empty(3, len(offset) - 1, dtype=torch.int64)
     found = _kernels().breadth_first(offset, neighbors, sources, max_depth, order, parent, depth)
-    return order[:found], parent, depth
+    return order[:found], parent[:found], depth[:found]
 
 
 def refuses_dijkstra(

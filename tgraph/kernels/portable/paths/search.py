@@ -24,7 +24,7 @@ def breadth_first(offset: Tensor, neighbors: Tensor, sources: Tensor, max_depth:
             if depth[w] < 0:
                 depth[w], parent[w] = depth[v] + 1, v
                 order.append(w)
-    return _tensors(order, parent, depth)
+    return _tensors(order, [parent[v] for v in order], [depth[v] for v in order])
 
 
 def dijkstra(

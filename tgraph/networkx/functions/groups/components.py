@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -10,19 +11,24 @@ import torch
 from torch import Tensor
 
 from tgraph import algorithms
+from tgraph.io.adjacency import paused_collections
 from tgraph.networkx.functions._shared import edges, names, number, rows, structure
 from tgraph.networkx.registry import implements
 from tgraph.primitives import search
+
+AT_ONCE = 1 << 14  # sets that are made before the first is given
 
 
 def groups(G: Any, label: Tensor) -> Iterator[set[Any]]:
     """The nodes by label, in ascending order of labels."""
     size = label.bincount()
     members = names(G, label.argsort(stable=True))
-    begin = 0
-    for end in size[size > 0].cumsum(0).tolist():
-        yield set(members[begin:end])
-        begin = end
+    ends = size[size > 0].cumsum(0).tolist()
+    bounds = [0, *ends]
+    for first in range(0, len(ends), AT_ONCE):
+        with paused_collections():
+            some = [set(members[begin:end]) for begin, end in pairwise(bounds[first : first + AT_ONCE + 1])]
+        yield from some
 
 
 def component_of(G: Any) -> Tensor:

@@ -8,28 +8,41 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tgraph.networkx.functions._shared import bunch, degrees, edges, mask, names, number, rows
+import tgraph as tg
+from tgraph.networkx.functions._shared import bunch, chosen, marked, mask, names, number, row_entries, rows, structure
 from tgraph.networkx.registry import implements
 
+Arcs = tuple[Tensor, Tensor, Tensor]  # source, target, place
 
-def _sum(weights: Tensor | None, chosen: Tensor) -> Any:
-    return int(chosen.sum()) if weights is None else weights[chosen].sum().item()
+
+def _leaving(graph: tg.Graph, vertices: Tensor) -> Arcs:
+    """The arcs of the rows of some vertices."""
+    i, arc = row_entries(graph.offset, vertices)
+    return vertices[i], graph.neighbors[arc].to(torch.int64), arc
+
+
+def _sum(graph: tg.Graph, arcs: Tensor) -> Any:
+    return len(arcs) if graph.weights is None else graph.weights[arcs].sum().item()
 
 
 def _cut(G: Any, S: Iterable[Any], T: Iterable[Any] | None, weight: Any) -> Any:
-    """The weight of the edges between S and T, or the rest; of a directed graph both ways, each counted."""
-    u, v, weights = edges(G, weight)
-    inside = mask(G, S)
+    """The weight of the edges between S and T, or the rest; of a directed graph both ways, each counted. Only the rows
+    of these are looked at."""
+    graph, left = structure(G, weight).decoded(), chosen(G, S)
+    inside = marked(G, left)
+    u, v, arc = _leaving(graph, left)
     if T is None:
         if G.is_directed():
             raise TypeError("'NoneType' object is not iterable")  # as networkx does
-        return _sum(weights, inside[u] ^ inside[v])
-    other = mask(G, T)
-    onward, back = inside[u] & other[v], inside[v] & other[u]
+        return _sum(graph, arc[~inside[v]])
+    right = chosen(G, T)
+    other = marked(G, right)
+    both = inside[v] & other[u]  # the arc leads from T to S as well
     if not G.is_directed():
-        return _sum(weights, onward | back)
-    leaving = _sum(weights, (onward | back) & inside[u])
-    return leaving + _sum(weights, (onward | back) & other[u])
+        return _sum(graph, arc[other[v] & ~(both & (v < u))])
+    leaving = _sum(graph, arc[other[v] | both])
+    u, v, arc = _leaving(graph, right)
+    return leaving + _sum(graph, arc[inside[v] | (inside[u] & other[v])])
 
 
 def _rest(G: Any, S: Iterable[Any]) -> set[Any]:
@@ -37,7 +50,10 @@ def _rest(G: Any, S: Iterable[Any]) -> set[Any]:
 
 
 def _volume(G: Any, S: Any, weight: Any) -> Any:
-    return degrees(G, weight, "out" if G.is_directed() else "both")[bunch(G, S)].sum().item()
+    graph, vertices = structure(G, weight).decoded(), bunch(G, S)
+    u, v, arc = _leaving(graph, vertices)
+    total = _sum(graph, arc)
+    return total if G.is_directed() else total + _sum(graph, arc[u == v])  # a self-loop counts twice
 
 
 @implements(cost="light", given={"S": "local"})
@@ -75,20 +91,17 @@ def mixing_expansion(G, S, T=None, weight=None):
 
 def _neighborhood(G: Any, vertices: Tensor) -> Tensor:
     """The neighbours of some vertices, bool [n]."""
-    offset, neighbors = rows(G)
-    found = torch.zeros(len(G), dtype=torch.bool)
-    for begin, end in zip(offset[vertices].tolist(), offset[vertices + 1].tolist(), strict=True):
-        found[neighbors[begin:end].to(torch.int64)] = True
-    return found
+    return marked(G, _leaving(G.structure.decoded(), vertices)[1])
 
 
 @implements(cost="light", given={"nbunch1": "local"})
 def node_boundary(G, nbunch1, nbunch2=None):
-    inside = mask(G, nbunch1)
-    found = _neighborhood(G, inside.nonzero().flatten()) & ~inside
+    inside = chosen(G, nbunch1)
+    _, found, _ = _leaving(G.structure.decoded(), inside)
+    found = found[~marked(G, inside)[found]]
     if nbunch2 is not None:
-        found &= mask(G, nbunch2)
-    return set(names(G, found.nonzero().flatten()))
+        found = found[mask(G, nbunch2)[found]]
+    return set(names(G, found.unique()))
 
 
 @implements(cost="light", given={"S": "local"})
@@ -99,14 +112,15 @@ def node_expansion(G, S):
 
 @implements(cost="light", given={"S": "local"})
 def boundary_expansion(G, S):
-    inside = mask(G, S)
-    return int((_neighborhood(G, inside.nonzero().flatten()) & ~inside).sum()) / len(S)
+    return len(node_boundary(G, S)) / len(S)
 
 
 @implements(cost="light", given={"nbunch": "local"})
 def is_dominating_set(G, nbunch):
-    inside = mask(G, nbunch)
-    return bool((inside | _neighborhood(G, inside.nonzero().flatten())).all())
+    inside = chosen(G, nbunch)
+    found = _neighborhood(G, inside)
+    found[inside] = True
+    return bool(found.all())
 
 
 def _refuses_data(G, nbunch1, nbunch2, data, keys, default):
@@ -123,18 +137,16 @@ def edge_boundary(G, nbunch1, nbunch2=None, data=False, keys=False, default=None
     inside = place < len(G)
     offset, neighbors = rows(G)
     first = torch.tensor(order, dtype=torch.int64)
-    degree = offset[first + 1] - offset[first]
-    begin = degree.cumsum(0) - degree
-    arc = torch.arange(int(degree.sum())) - begin.repeat_interleave(degree) + offset[first].repeat_interleave(degree)
-    u, v = first.repeat_interleave(degree), neighbors[arc].to(torch.int64)
+    i, arc = row_entries(offset, first)
+    u, v = first[i], neighbors[arc].to(torch.int64)
     if nbunch2 is None:
-        chosen = inside[u] ^ inside[v]
+        listed = inside[u] ^ inside[v]
     else:
         other = mask(G, nbunch2)
-        chosen = (inside[u] & other[v]) | (inside[v] & other[u])
+        listed = (inside[u] & other[v]) | (inside[v] & other[u])
     if not G.is_directed():
-        chosen &= place[v] >= place[u]  # an edge within is listed by the end that comes first
-    yield from zip(names(G, u[chosen]), names(G, v[chosen]), strict=True)
+        listed &= place[v] >= place[u]  # an edge within is listed by the end that comes first
+    yield from zip(names(G, u[listed]), names(G, v[listed]), strict=True)
 
 
 @implements(cost="light")

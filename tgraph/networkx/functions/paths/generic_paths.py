@@ -9,7 +9,7 @@ import networkx as nx
 import torch
 from networkx.algorithms.shortest_paths.generic import _build_paths_from_predecessors
 
-from tgraph.networkx.functions._shared import names, numbers, rows
+from tgraph.networkx.functions._shared import names, numbers, row_entries, rows
 from tgraph.networkx.functions.paths import bellman_ford, unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import searches
 from tgraph.networkx.registry import implements
@@ -73,7 +73,7 @@ def shortest_path(G, source=None, target=None, weight=None, method="dijkstra"):
             return unweighted_paths.tree_paths(G, target, None, reverse=True)
         if target is None:
             return unweighted_paths.single_source_shortest_path(G, source)
-        return searches.bidirectional_shortest_path(G, source, target)
+        return searches.shortest_between(G, source, target)
     every, single, pair = PATHS[method]
     if source is None:
         if target is None:
@@ -98,7 +98,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
             return unweighted_paths.tree_lengths(G, target, None, reverse=True)
         if target is None:
             return unweighted_paths.single_source_shortest_path_length(G, source)
-        return len(searches.bidirectional_shortest_path(G, source, target)) - 1
+        return len(searches.shortest_between(G, source, target)) - 1
     every, single, pair = LENGTHS[method]
     if source is None:
         return every(G, weight=weight) if target is None else single(G, target, weight=weight)
@@ -114,20 +114,20 @@ def _predecessors(G: Any, source: Any, cutoff: float | None = None) -> tuple[dic
     """The vertices before each one on shortest paths from the source, and how far each is."""
     limit = None if not cutoff else max(-(-cutoff // 1), 1)
     offset, neighbors = rows(G)
-    order, _, depth = search.breadth_first(
+    order, _, hops = search.breadth_first(
         offset, neighbors, numbers(G, [source]), None if limit is None else int(limit)
     )
-    degree = offset[order + 1] - offset[order]
-    begin = degree.cumsum(0) - degree
-    arc = torch.arange(int(degree.sum())) - begin.repeat_interleave(degree) + offset[order].repeat_interleave(degree)
-    above, below = order.repeat_interleave(degree), neighbors[arc].to(torch.int64)
+    depth = torch.full((len(G),), -1)
+    depth[order] = hops
+    entry, arc = row_entries(offset, order)
+    above, below = order[entry], neighbors[arc].to(torch.int64)
     tight = depth[below] == depth[above] + 1
     if G.is_multigraph():
         tight[1:] &= (above[1:] != above[:-1]) | (below[1:] != below[:-1])
     found: dict[Any, list[Any]] = {node: [] for node in names(G, order)}
     for u, v in zip(names(G, above[tight]), names(G, below[tight]), strict=True):
         found[v].append(u)
-    return found, dict(zip(found, depth[order].tolist(), strict=True))
+    return found, dict(zip(found, hops.tolist(), strict=True))
 
 
 @implements()

@@ -18,25 +18,25 @@ SEARCHED_AT_ONCE = 1 << 12
 
 
 def _search(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> tuple[Tensor, Tensor, Tensor]:
-    """The vertices in the order in which they are found, who found them, and their depth."""
+    """The vertices in the order in which they are found, who found each, and its depth."""
     limit = None if cutoff is None or cutoff == math.inf else max(math.ceil(cutoff), 0)
     return search.breadth_first(*rows(G, reverse=reverse), numbers(G, [source]), limit)
 
 
 def tree_lengths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, int]:
     order, _, depth = _search(G, source, cutoff, reverse)
-    return dict(zip(names(G, order), depth[order].tolist(), strict=True))
+    return dict(zip(names(G, order), depth.tolist(), strict=True))
 
 
 def tree_paths(G: Any, source: Any, cutoff: float | None, reverse: bool = False) -> dict[Any, list[Any]]:
     order, parent, _ = _search(G, source, cutoff, reverse)
-    found, above = names(G, order), names(G, parent[order].clamp(min=0))
+    found, above = names(G, order), names(G, parent[1:])
     paths = {found[0]: [found[0]]}
     if reverse:
-        for v, next_one in zip(found[1:], above[1:], strict=True):
+        for v, next_one in zip(found[1:], above, strict=True):
             paths[v] = [v, *paths[next_one]]
     else:
-        for v, last in zip(found[1:], above[1:], strict=True):
+        for v, last in zip(found[1:], above, strict=True):
             paths[v] = [*paths[last], v]
     return paths
 
@@ -98,4 +98,4 @@ def average_shortest_path_length(G, weight=None, method=None):
     return networkx_own(G, weight=weight, method=method)
 
 
-made_of("bidirectional_shortest_path", cost="local")("efficiency")
+made_of("shortest_path_length", cost="local")("efficiency")

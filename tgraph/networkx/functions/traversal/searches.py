@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, rows, weighted_rows
-from tgraph.networkx.registry import implements, made_of
+from tgraph.networkx.registry import implements
 from tgraph.primitives import search
 
 
@@ -27,8 +27,7 @@ def tree(G: Any, source: Any, reverse: bool, depth_limit: int | None) -> Iterato
     """The arcs of the tree of a search, (who found, whom), in order."""
     arcs = rows(G, reverse=reverse)
     order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
-    found = order[1:]
-    return zip(names(G, parent[found]), names(G, found), strict=True)
+    return zip(names(G, parent[1:]), names(G, order[1:]), strict=True)
 
 
 @implements(cost="light", refuses=_chooses_neighbors, gaps="neighbors given as a function")
@@ -51,7 +50,7 @@ def bfs_predecessors(G, source, depth_limit=None, sort_neighbors=None):
 def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
     arcs = rows(G)
     order, parent, _ = search.breadth_first(*arcs, numbers(G, [source]), depth_limit)
-    found, parents = names(G, order[1:]), parent[order[1:]].tolist()
+    found, parents = names(G, order[1:]), parent[1:].tolist()
     if not found:
         yield source, []
     place = 0
@@ -69,7 +68,7 @@ def bfs_layers(G, sources):
     if not first:
         return
     order, _, depth = search.breadth_first(*rows(G), numbers(G, first))
-    ends = depth[order].bincount().cumsum(0).tolist()
+    ends = depth.bincount().cumsum(0).tolist()
     found = names(G, order)
     for begin, end in zip([0, *ends], ends, strict=False):
         yield found[begin:end]
@@ -78,7 +77,7 @@ def bfs_layers(G, sources):
 @implements(cost="light")
 def descendants_at_distance(G, source, distance):
     order, _, depth = search.breadth_first(*rows(G), numbers(G, [source]), None)
-    return set(names(G, order[depth[order] == distance]))
+    return set(names(G, order[depth == distance]))
 
 
 @implements(cost="light")
@@ -97,7 +96,7 @@ def reached(G: Any, source: int, distance: Any = None, *, reverse: bool = False)
     """The vertices that one reaches, or that reach it, and how far each is, by hops or by an attribute."""
     if distance is None:
         order, _, depth = search.breadth_first(*rows(G, reverse=reverse), torch.tensor([source]))
-        return order, depth[order]
+        return order, depth
     found = search.dijkstra(*weighted_rows(G, distance, reverse=reverse), torch.tensor([source]))
     if found is None:
         raise ValueError("Contradictory paths found:", "negative weights?")
@@ -112,14 +111,26 @@ def _targets(G: Any, source: Any, target: Any) -> str | None:
     return None
 
 
-@implements(cost="local")
-def bidirectional_shortest_path(G, source, target):
+def path_between(G: Any, source: Any, target: Any) -> list[int]:
+    """The vertices of a path of fewest arcs, none where there is no path."""
     if (fault := _targets(G, source, target)) is not None:
         raise nx.NodeNotFound(fault)
-    path = search.meet(*rows(G), *rows(G, reverse=True), number(G, source), number(G, target))
+    return search.meet(*rows(G), *rows(G, reverse=True), number(G, source), number(G, target))
+
+
+def shortest_between(G: Any, source: Any, target: Any) -> list[Any]:
+    """The nodes of a path of fewest arcs."""
+    path = path_between(G, source, target)
     if not path:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return names(G, path)
 
 
-made_of("bidirectional_shortest_path", cost="local")("has_path")
+@implements(cost="local")
+def bidirectional_shortest_path(G, source, target):
+    return shortest_between(G, source, target)
+
+
+@implements(cost="local")
+def has_path(G, source, target):
+    return bool(path_between(G, source, target))
