@@ -17,6 +17,9 @@ INSTALL := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 # file up to date. They are kept in build/.
 COMPILE := $(INSTALL) --no-build-isolation
 
+# Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
 
 demo: $(VENV)/.demo

@@ -1,4 +1,4 @@
-"""What the power iterations share: the dtype of the scores, and what vertices send."""
+"""What the power iterations share: their steps, the dtype of the scores, and what vertices send."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
+
+
+class AffineProgram(tg.Program):
+    """A program whose iterations are steps of one affine map, `walk`, and end by how much a step changes the scores."""
+
+    one_torch_thread = True
+    walk: tg.primitives.linear.AffineMap
+
+    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
+        return self.walk.change(before, after)
 
 
 def wide(values: Tensor) -> Tensor:

@@ -14,18 +14,16 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.centrality._power import check_dtype
+from tgraph.algorithms.centrality._power import AffineProgram, check_dtype
 
 
-class Katz(tg.Program):
+class Katz(AffineProgram):
     """Katz centrality, [n].
 
     alpha : what each further step of a walk multiplies it by. beta : what a walk of length zero counts, a number or a
     tensor [n]. tol : stop once an iteration changes the values by at most n * tol in all (L1), as networkx does.
     normalized : scale the values to norm 1 (L2). weighted : arcs count by their weights. dtype : of the values.
     """
-
-    one_torch_thread = True
 
     def __init__(
         self,
@@ -51,14 +49,11 @@ class Katz(tg.Program):
                 raise tg.errors.ArgumentError(f"beta: expected a number or [{n}], got {list(beta.shape)}")
         else:
             beta = float(beta)
-        self.walks = tg.primitives.linear.AffineMap(bias=beta, edge=self.edge)
+        self.walk = tg.primitives.linear.AffineMap(bias=beta, edge=self.edge)
         return torch.zeros(n, dtype=self.dtype, device=graph.device), graph.everything()
 
     def compute(self, sub: tg.Subgraph, x: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
-        return self.walks.step(sub, x, alpha=self.alpha), active
-
-    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
-        return self.walks.change(before, after)
+        return self.walk.step(sub, x, alpha=self.alpha), active
 
     def finish(self, values: Tensor) -> Tensor:
         norm = torch.linalg.vector_norm(values)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.centrality._power import check_dtype, fitted, inverse, strength, wide
+from tgraph.algorithms.centrality._power import AffineProgram, check_dtype, fitted, inverse, strength, wide
 from tgraph.algorithms.centrality.personalized import PersonalizedPageRank
 
 
@@ -41,7 +41,7 @@ class PlainPageRank(tg.Program):
         return (after - before).abs().sum()
 
 
-class PageRank(tg.Program):
+class PageRank(AffineProgram):
     """PageRank with options, as steps of an affine map: [n].
 
     damping : the probability of following an arc rather than jumping.
@@ -55,8 +55,8 @@ class PageRank(tg.Program):
     """
 
     METHODS: ClassVar[dict[str, int]] = {"power": 1, "gauss-seidel": 16}
-
-    one_torch_thread = True
+    rounds: int | None
+    max_iterations: int | None
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class PageRank(tg.Program):
         else:  # kept: on a graph of few arcs per vertex, it takes as long as a step
             share = graph.kept(f"inverse out-degree, {self.dtype}", lambda: self.shares(graph))
         coefficients: dict[str, Any] = {"scale": share, "bias": self.destination(graph), "edge": edge}
-        self.walk: tg.primitives.linear.AffineMap = (
+        self.walk = (
             tg.primitives.linear.AffineMap(**coefficients)
             if self.blocks == 1
             else tg.primitives.gauss_seidel.GaussSeidel(blocks=self.blocks, **coefficients)
@@ -102,9 +102,6 @@ class PageRank(tg.Program):
         if self.redistribute:
             jumping = jumping + self.damping * options.get("rescale", 1.0) * self.walk.dangling_mass(rank)
         return self.walk.step(sub, rank, alpha=self.damping, beta=jumping, overwrite=True, **options), active
-
-    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
-        return self.walk.change(before, after)
 
     def shares(self, graph: tg.Graph) -> Tensor:
         """The share of its rank that each vertex sends along an arc of weight 1, [n]; 0 where no arcs leave."""

@@ -35,10 +35,13 @@ REAL = {  # graph: (file, options)
     "amazon-photo": ("amazon-photo.clean.npz", {}),
     "coauthor-cs": ("coauthor-cs.clean.npz", {}),
 }
+LARGE = ("USA-road-d.NY", "sx-mathoverflow", "soc-Epinions1")  # another graph of the same format is read in any case
 
 
 @needs_data
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough if name in LARGE else ()) for name in REAL]
+)
 def test_real_graphs(name):
     file, options = REAL[name]
     graph = tgraph.read(DATA / name / file, **options)

@@ -34,7 +34,7 @@ def features(*shape, seed=1):
 
 def built(library, name, arguments, options):
     """A layer with the parameters that a seed gives, in float64."""
-    torch.manual_seed(5)
+    torch.default_generator.manual_seed(5)  # torch.manual_seed keeps the stack of each call, for other devices
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

@@ -73,6 +73,7 @@ def test_personalization_equals_networkx(graph, data):
 
 
 @given(graphs(min_vertices=1, dtypes=(*INTEGERS, *FLOATS)))
+@settings(max_examples=30)
 def test_weighted(graph):
     expected = solved(graph, weighted=True)
     for backend, method in itertools.product(BACKENDS, PageRank.METHODS):

@@ -175,7 +175,7 @@ def test_power_laws_equal_igraph():
     degree = tg.generators.rmat(8, 8, seed=1).out_degree
     for xmin in (None, 6):
         found = run.power_law_fit(degree, xmin)
-        expected = igraph.power_law_fit(degree[degree > 0].tolist(), xmin, method="discrete")
+        expected = igraph.power_law_fit(degree[degree > 0].tolist(), xmin, method="discrete", p_precision=0.5)
         assert found.xmin == expected.xmin
         assert close([found.alpha, found.ks], [expected.alpha, expected.D], 1e-3)
         assert found.tail == int((degree >= found.xmin).sum()) and 0 < found.sigma < 1

@@ -19,7 +19,7 @@ from tgraph.kernels.cuda.runtime import SOURCES, Argument, Kernel
 
 HERE = Path(__file__).parent
 Size = int | tuple[int, int]
-FLAGS = ["-std=c++20", "-O1", "-g", "-fPIC", "-fno-strict-aliasing", "-fno-gnu-unique", "-w"]
+FLAGS = ["-std=c++20", "-O1", "-g1", "-fPIC", "-fno-strict-aliasing", "-fno-gnu-unique", "-w"]
 
 # What watches the kernels. Without any of the variables the shim does, which is called at each access to memory, and
 # g++'s check of alignment. TGRAPH_SHIM_SANITIZE: AddressSanitizer and UndefinedBehaviorSanitizer. TGRAPH_SHIM_THREADS:

@@ -54,7 +54,9 @@ class Matrix:
         n = stored.num_vertices
         _warned_of_beta()
         offset = _sparse_offset(stored)
-        return torch.sparse_csr_tensor(offset, stored.neighbors, values.detach(), (n, n), check_invariants=False)
+        return torch.sparse_csr_tensor(
+            offset, stored.neighbors, values.detach(), (n, n), device=offset.device, check_invariants=False
+        )
 
 
 def _shares(values: Tensor, stored: Tensor) -> bool:
