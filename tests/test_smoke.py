@@ -135,6 +135,7 @@ def test_centralities():
     sums = torch.zeros(simple.num_arcs, dtype=torch.float64)
     assert len(tg.primitives.path_counts.add_along_arcs(simple, distance, counts, onward, sums)) == simple.num_arcs
     assert len(tg.primitives.multi_source.level_counts(simple, [0, 1])) == 2
+    assert len(tg.primitives.multi_source.hops(simple, [0, 1])) == 2
     ring = tg.generators.cycle(8)
     found = (run.current_flow_closeness, run.information, run.current_flow_betweenness)
     assert all(len(function(ring)) == 8 for function in found) and len(run.edge_current_flow_betweenness(ring)) == 16

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.paths.bfs import BFS
+from tgraph.algorithms.paths.bfs import hops_from_each
 from tgraph.algorithms.paths.sssp import SSSP
 
 # Distances that are kept at once.
@@ -50,7 +50,9 @@ def groups(graph: tg.Graph, vertices: Tensor, batch: int | None = None) -> Itera
 
 def distances(graph: tg.Graph, sources: Tensor, weighted: bool, **options: Any) -> Tensor:
     """Distances [k, n] from k sources over the weights, or int32 in hops; -1 where unreached, inf for floats."""
-    programs = [SSSP(source) if weighted else BFS(source) for source in sources.tolist()]
+    if not weighted:
+        return hops_from_each(graph, sources, **options)
+    programs = [SSSP(source) for source in sources.tolist()]
     return torch.stack([run.values for run in tg.run_each(programs, graph, **options)])
 
 

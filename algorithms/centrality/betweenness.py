@@ -26,7 +26,7 @@ from torch import Tensor
 
 import tgraph as tg
 from tgraph.algorithms.centrality._distances import count_shortest_paths, distances, with_lengths
-from tgraph.algorithms.paths.bfs import BFS
+from tgraph.algorithms.paths.bfs import hops_from_each
 
 # Vertices of all sources that are swept at once: fewer would leave much of the time to the steps between sweeps.
 SWEPT_AT_ONCE = 1 << 22
@@ -107,8 +107,7 @@ def _in_hops(graph: tg.Graph, sources: Tensor, place: Any, **options: Any) -> tu
     """The dependencies, and who is reached, both [k, n]."""
     backend = options.get("backend", "auto")
     levels, sweep = tg.primitives.level_accumulate.levels, tg.primitives.level_accumulate.sweep
-    searches = tg.run_each([BFS(source) for source in sources.tolist()], graph, **options)
-    depth = torch.stack([search.values for search in searches])
+    depth = hops_from_each(graph, sources, **options)
     order, level_offset = levels(depth, backend=backend)
     start = torch.zeros(depth.shape, dtype=torch.float64, device=graph.device)
     start[place] = 1

@@ -16,7 +16,7 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.algorithms.paths._sources import Source
 from tgraph.algorithms.paths.bellman_ford import potentials
-from tgraph.algorithms.paths.bfs import BFS
+from tgraph.algorithms.paths.bfs import hops_from_each
 from tgraph.algorithms.paths.sssp import SSSP
 
 
@@ -36,16 +36,16 @@ def all_pairs(
     chosen = graph.as_vertices(every, "sources")
     if weighted and graph.weight_range[0] < 0:
         return _johnson(graph, chosen, block, options)
-    program = SSSP if weighted else BFS
-    return ((some, _searches(program, graph, some, options)) for some in _split(chosen, block))
+    search = _over_weights if weighted else hops_from_each
+    return ((some, search(graph, some, **options)) for some in _split(chosen, block))
 
 
 def _split(sources: Tensor, block: int) -> tuple[Tensor, ...]:
     return sources.split(block) if len(sources) else ()
 
 
-def _searches(program: type[tg.Relaxation], graph: tg.Graph, sources: Tensor, options: dict[str, Any]) -> Tensor:
-    runs = tg.run_each([program(source) for source in sources.tolist()], graph, **options)  # type: ignore[call-arg]
+def _over_weights(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
+    runs = tg.run_each([SSSP(source) for source in sources.tolist()], graph, **options)
     return torch.stack([run.values for run in runs])
 
 
@@ -58,4 +58,4 @@ def _johnson(graph: tg.Graph, sources: Tensor, block: int, options: dict[str, An
     weights = weights.clamp_(min=0)  # of rounding
     lifted = tg.Graph(graph.offset, graph.neighbors, weights, directed=graph.directed)
     for some in _split(sources, block):
-        yield some, _searches(SSSP, lifted, some, options) - height[some, None] + height
+        yield some, _over_weights(lifted, some, **options) - height[some, None] + height

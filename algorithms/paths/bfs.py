@@ -17,6 +17,9 @@ from tgraph.algorithms.paths._sources import Source, is_one, minus_one_where, st
 
 UNREACHED = torch.iinfo(torch.int32).max
 
+# Arcs and vertices below which several searches share their passes over the arcs: they end before a run would begin.
+SMALL_ARCS, SMALL_VERTICES = 1 << 18, 1 << 16
+
 
 class BFS(tg.Relaxation):
     """Hops from the source: int32 [n], or [n, k] for k sources; -1 where unreached.
@@ -57,6 +60,22 @@ def bfs(
     """
     depth = tg.run(BFS(source, max_depth), graph, **options).values
     return (depth, search_tree(graph, source, depth)) if parents else depth
+
+
+def hops_from_each(graph: tg.Graph, sources: Tensor, **options: Any) -> Tensor:
+    """Hops from each of k sources to all vertices, int32 [k, n], -1 where unreached. `options` go to `tgraph.run`."""
+    small = graph.num_arcs < SMALL_ARCS and graph.num_vertices < SMALL_VERTICES and graph.device.type == "cpu"
+    backend = options.get("backend", "auto")
+    if (
+        small
+        and len(sources) > 1
+        and graph.layout is None
+        and backend in ("auto", "native")
+        and options.keys() <= {"backend"}
+    ):
+        return tg.primitives.multi_source.hops(graph, sources, backend=backend)
+    runs = tg.run_each([BFS(source) for source in sources.tolist()], graph, **options)
+    return torch.stack([run.values for run in runs])
 
 
 def search_tree(graph: tg.Graph, source: Source, depth: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from strategies import graphs, grid, on_threads, random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError
 
-level_counts = tg.primitives.multi_source.level_counts
+level_counts, hops = tg.primitives.multi_source.level_counts, tg.primitives.multi_source.hops
 
 
 def one_by_one(graph, sources):
@@ -25,6 +25,8 @@ def test_small_graphs(graph, data):
     expected = one_by_one(graph, sources)
     for backend in ("auto", "portable"):
         assert torch.equal(level_counts(graph, sources, backend=backend), expected)
+        for source, found in zip(sources, hops(graph, sources, backend=backend), strict=True):
+            assert torch.equal(found, tg.algorithms.bfs(graph, source))
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -36,6 +38,8 @@ def test_every_width_of_a_group(count, directed):
     assert all(torch.equal(one, other) for other in others)
     assert torch.equal(one, level_counts(graph, sources, backend="portable"))
     assert torch.equal(one[:, 0], torch.ones(count, dtype=torch.int64))
+    expected = hops(graph, sources, backend="portable")
+    assert all(torch.equal(found, expected) for found in on_threads(lambda: hops(graph, sources)))
 
 
 def test_a_long_way_and_wide_indices():

@@ -23,3 +23,16 @@ def level_counts(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor
     graph = graph.decoded()
     chosen = graph.as_vertices(sources, "sources")
     return serving(backend, "count_levels", graph)(graph, chosen)
+
+
+def hops(graph: Graph, sources: Any, *, backend: str = "auto") -> Tensor:
+    """The distance of each vertex from each source, in hops along the arcs: int32 [k, n], -1 where out of reach.
+
+    `sources` and `backend` are those of `level_counts`; up to 64 sources are searched from at once. For graphs whose
+    distances from 64 sources fit the cache, where a search from one takes less than its preparation.
+
+    Raises ArgumentError for a source that is no vertex.
+    """
+    graph = graph.decoded()
+    chosen = graph.as_vertices(sources, "sources")
+    return serving(backend, "count_hops", graph)(graph, chosen)

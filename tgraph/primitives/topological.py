@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -9,6 +11,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import choose, serving
 from tgraph.kernels.call import Call
+from tgraph.kernels.portable.components import transitive
 
 
 def generations(graph: Graph, *, backend: str = "auto") -> Tensor:
@@ -44,6 +47,39 @@ def longest(
 
     Raises ArgumentError for generations of another shape or dtype, or that are negative, and for missing weights.
     """
+    _check_generation(graph, generation)
+    graph = graph.decoded()
+    weights = graph.weights if weighted else None
+    if weighted and weights is None:
+        raise ArgumentError("weighted: the graph has no weights; use weighted=False")
+    others = () if weights is None else (weights,)
+    return choose(backend, Call("longest", graph.neighbors, others=others)).run(graph, weights, generation)
+
+
+def replaced_arcs(graph: Graph, generation: Tensor, *, backend: str = "auto") -> Tensor:
+    """Whether a path of two arcs or more leads where an arc does, bool [m], in the order of the arcs of
+    `graph.transpose()`.
+
+    generation : int64 [n] as `generations` gives it, of a graph without cycles. `backend` names the kernels.
+    O(n * m / 256), less where vertices have few ancestors. Raises ArgumentError for generations of another shape or
+    dtype, or that are negative.
+    """
+    _check_generation(graph, generation)
+    graph = graph.decoded()
+    return serving(backend, "replaced_arcs", graph)(graph, generation)
+
+
+def reached(graph: Graph, generation: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+    """(first, reached, longer) for some targets at a time, from `first` on: which of them each vertex reaches, and
+    which by two arcs or more, bool [n, width]. `generation` is that of `replaced_arcs`. O(n * m).
+
+    Raises ArgumentError for generations of another shape or dtype, or that are negative.
+    """
+    _check_generation(graph, generation)
+    return transitive.reached(graph.decoded(), generation)
+
+
+def _check_generation(graph: Graph, generation: Tensor) -> None:
     if generation.shape != (graph.num_vertices,) or generation.dtype != torch.int64:
         raise ArgumentError(
             f"generation: expected int64 [{graph.num_vertices}], got {generation.dtype} {list(generation.shape)}"
@@ -51,12 +87,6 @@ def longest(
     if bool((generation < 0).any()):
         bad = int((generation < 0).nonzero()[0])
         raise ArgumentError(f"generation: {int(generation[bad])} at position {bad}; the graph has a cycle")
-    graph = graph.decoded()
-    weights = graph.weights if weighted else None
-    if weighted and weights is None:
-        raise ArgumentError("weighted: the graph has no weights; use weighted=False")
-    others = () if weights is None else (weights,)
-    return choose(backend, Call("longest", graph.neighbors, others=others)).run(graph, weights, generation)
 
 
 def check_directed(graph: Graph) -> None:

@@ -1,5 +1,7 @@
 """Orders, cycles, longest paths, closures and reductions against networkx."""
 
+from functools import partial
+
 import networkx as nx
 import pytest
 import torch
@@ -29,6 +31,7 @@ from tgraph.algorithms import (
     transitive_closure,
     transitive_reduction,
 )
+from tgraph.kernels.portable.components import transitive
 
 
 @st.composite
@@ -104,6 +107,7 @@ def test_closure_and_reduction_equal_networkx(graph):
     for function, oracle in (
         (transitive_closure, nx.transitive_closure),
         (transitive_reduction, nx.transitive_reduction),
+        (partial(transitive_reduction, backend="portable"), nx.transitive_reduction),
     ):
         found = function(graph)
         assert sorted(zip(*found.to_edge_index().tolist(), strict=True)) == sorted(oracle(G).edges)
@@ -115,8 +119,11 @@ def test_a_larger_graph(monkeypatch, backend):
     dag = tg.Graph.from_edges(u[u < v], v[u < v], num_vertices=3000)
     G = nx.DiGraph(twin(dag))
     assert dag_longest_path_length(dag, backend=backend) == nx.dag_longest_path_length(G, weight=None)
-    monkeypatch.setattr(tg.algorithms.dag.transitive, "BYTES", 1 << 20)  # several times over
+    monkeypatch.setattr(transitive, "BYTES", 1 << 20)  # several times over
     assert transitive_closure(dag, backend=backend).num_arcs == nx.transitive_closure_dag(G).number_of_edges()
+    reductions = on_threads(lambda: transitive_reduction(dag, backend=backend))
+    expected = sorted(nx.transitive_reduction(G).edges)
+    assert all(sorted(zip(*found.to_edge_index().tolist(), strict=True)) == expected for found in reductions)
     found = on_threads(lambda: topological_generations(dag, backend=backend))
     assert all(torch.equal(one, found[0]) for one in found)
 

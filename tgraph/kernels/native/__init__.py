@@ -28,7 +28,7 @@ from tgraph.kernels.native.base.support import unavailable
 from tgraph.kernels.native.base.values import convert, fill, number, replace
 from tgraph.kernels.native.centrality import level_accumulate, multi_source, path_counts, sample_paths
 from tgraph.kernels.native.centrality.level_accumulate import levels, sweep
-from tgraph.kernels.native.centrality.multi_source import count_levels
+from tgraph.kernels.native.centrality.multi_source import count_hops, count_levels
 from tgraph.kernels.native.centrality.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.centrality.sample_paths import paths_inside
 from tgraph.kernels.native.cohesion import cliques, intersect, k_core, peeling
@@ -48,6 +48,7 @@ from tgraph.kernels.native.components.coloring import color_in_order
 from tgraph.kernels.native.components.cycles import has_cycle, has_odd_cycle
 from tgraph.kernels.native.components.strong_components import label_strong
 from tgraph.kernels.native.components.topological import longest, topological_levels
+from tgraph.kernels.native.components.transitive import replaced_arcs
 from tgraph.kernels.native.components.two_coloring import color_by_depth
 from tgraph.kernels.native.components.union_find import join, outside
 from tgraph.kernels.native.csr import degree_weights, edge_index, rows, sorting
@@ -91,6 +92,7 @@ __all__ = [
     "contract_groups",
     "convert",
     "count_arcs_among",
+    "count_hops",
     "count_levels",
     "count_paths",
     "count_triangles",
@@ -121,6 +123,7 @@ __all__ = [
     "push_rows",
     "refuses",
     "replace",
+    "replaced_arcs",
     "scatter_argreduce",
     "segment_argreduce",
     "shortest_path",
@@ -163,7 +166,9 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "levels": level_accumulate.refuses_levels,
     "sweep": level_accumulate.refuses,
     "count_arcs_among": intersect.refuses,
+    "count_hops": multi_source.refuses,
     "count_levels": multi_source.refuses,
+    "replaced_arcs": multi_source.refuses,
     "add_along_arcs": path_counts.refuses,
     "count_paths": path_counts.refuses,
     "count_triangles": intersect.refuses,

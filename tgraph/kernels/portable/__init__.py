@@ -10,7 +10,7 @@ from tgraph.kernels.portable.algebra.nearest import nearest_rows
 from tgraph.kernels.portable.algebra.spgemm import spgemm
 from tgraph.kernels.portable.attention import attend, attend_backward, attention_weights
 from tgraph.kernels.portable.centrality.level_accumulate import levels, sweep
-from tgraph.kernels.portable.centrality.multi_source import count_levels
+from tgraph.kernels.portable.centrality.multi_source import count_hops, count_levels
 from tgraph.kernels.portable.centrality.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.portable.centrality.sample_paths import paths_inside
 from tgraph.kernels.portable.cohesion.intersect import count_arcs_among, count_triangles
@@ -26,6 +26,7 @@ from tgraph.kernels.portable.components.biconnected import biconnect
 from tgraph.kernels.portable.components.coloring import color_in_order
 from tgraph.kernels.portable.components.strong_components import label_strong
 from tgraph.kernels.portable.components.topological import has_cycle, longest, topological_levels
+from tgraph.kernels.portable.components.transitive import replaced_arcs
 from tgraph.kernels.portable.components.two_coloring import color_by_depth, has_odd_cycle
 from tgraph.kernels.portable.components.union_find import join, outside
 from tgraph.kernels.portable.flow.max_flow import max_flow
@@ -57,6 +58,7 @@ __all__ = [
     "contract_groups",
     "convert",
     "count_arcs_among",
+    "count_hops",
     "count_levels",
     "count_paths",
     "count_triangles",
@@ -87,6 +89,7 @@ __all__ = [
     "refuses",
     "relax",
     "replace",
+    "replaced_arcs",
     "shortest_path",
     "spgemm",
     "sum_inside",

@@ -62,6 +62,7 @@ void bind_dot(nb::module_& module);
 void bind_nearest(nb::module_& module);
 void bind_strong_components(nb::module_& module);
 void bind_biconnected(nb::module_& module);
+void bind_transitive(nb::module_& module);
 void bind_two_coloring(nb::module_& module);
 void bind_cycles(nb::module_& module);
 void bind_topological(nb::module_& module);

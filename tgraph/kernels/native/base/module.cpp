@@ -119,6 +119,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_repulsion(module);
     tgraph::bind_strong_components(module);
     tgraph::bind_biconnected(module);
+    tgraph::bind_transitive(module);
     tgraph::bind_two_coloring(module);
     tgraph::bind_cycles(module);
     tgraph::bind_topological(module);

@@ -33,13 +33,22 @@ struct LevelCounts {
     }
 };
 
+// Calls visit(search, group) for each group, with the searches of the thread.
+template <int width, class Neighbor, class Visit>
+void each_group(int64_t groups, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in, int64_t n, int threads,
+                const Visit& visit) {
+    std::vector<std::unique_ptr<GroupSearch<width, Neighbor>>> searches(threads);
+    for_each_chunk(groups, threads, [&](int64_t group, int rank) {
+        if (!searches[rank]) searches[rank] = std::make_unique<GroupSearch<width, Neighbor>>(out, in, n);
+        visit(*searches[rank], group);
+    });
+}
+
 template <int width, class Neighbor>
 void search_groups(LevelCounts& found, const int64_t* sources, SearchArcs<Neighbor> out, SearchArcs<Neighbor> in,
                    int64_t n, int threads) {
-    std::vector<std::unique_ptr<GroupSearch<width, Neighbor>>> searches(threads);
-    for_each_chunk(static_cast<int64_t>(found.groups.size()), threads, [&](int64_t group, int rank) {
-        if (!searches[rank]) searches[rank] = std::make_unique<GroupSearch<width, Neighbor>>(out, in, n);
-        found.groups[group] = searches[rank]->run(sources + group * found.group_size, found.sources_in(group));
+    each_group<width>(static_cast<int64_t>(found.groups.size()), out, in, n, threads, [&](auto& search, int64_t group) {
+        found.groups[group] = search.run(sources + group * found.group_size, found.sources_in(group));
     });
 }
 
@@ -65,9 +74,27 @@ LevelCounts count_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t>
     return found;
 }
 
+// distance : [k, n], filled with what holds where a vertex is out of reach.
+template <class Neighbor>
+void count_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
+                In<int64_t> sources, Out<int32_t> distance) {
+    constexpr int64_t size = 64;
+    const auto n = static_cast<int64_t>(offset.shape(0)) - 1, count = static_cast<int64_t>(sources.shape(0));
+    const int threads = part_count((offset.data()[n] + n) * std::min(count, size));
+    const int64_t share = std::clamp<int64_t>((count + threads - 1) / threads, 1, size);
+    const SearchArcs<Neighbor> out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
+    each_group<1>((count + share - 1) / share, out, in, n, threads, [&](auto& search, int64_t group) {
+        const int64_t first = group * share;
+        search.run(sources.data() + first, std::min(share, count - first), distance.data() + first * n);
+    });
+}
+
 template <class Neighbor>
 void bind(nb::module_& module) {
     using nb::arg;
+    module.def("count_hops", &count_hops<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("sources").noconvert(),
+               arg("distance").noconvert(), nb::call_guard<nb::gil_scoped_release>());
     module.def("count_levels", &count_levels<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("in_offset").noconvert(), arg("in_neighbors").noconvert(), arg("sources").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -190,12 +191,36 @@ public:
 
     // The number of vertices at each distance: level after level, `count` numbers each.
     std::vector<int64_t> run(const int64_t* sources, int64_t count) {
-        start(sources, count);
         std::vector<int64_t> counts;
-        while (state_.num_active) {
-            poll_interruption();
+        each_level(sources, count, [&] {
             counts.resize(counts.size() + count);
             state_.counter.write(counts.data() + counts.size() - count, count);
+        });
+        return counts;
+    }
+
+    // The distance of each vertex from each source, [count, n], where it is reached; other places are left.
+    void run(const int64_t* sources, int64_t count, int32_t* distance) {
+        int32_t level = 0;
+        each_level(sources, count, [&] {
+            for (int64_t i = 0; i < state_.num_active; ++i) {
+                const Neighbor v = state_.active[i];
+                for (int w = 0; w < width; ++w)
+                    for (uint64_t bits = state_.front[v].word[w]; bits; bits &= bits - 1)
+                        distance[(64 * w + std::countr_zero(bits)) * n_ + v] = level;
+            }
+            ++level;
+        });
+    }
+
+private:
+    // Calls visit() when the vertices of a level are `active`, with their sources in `front`.
+    template <class Visit>
+    void each_level(const int64_t* sources, int64_t count, const Visit& visit) {
+        start(sources, count);
+        while (state_.num_active) {
+            poll_interruption();
+            visit();
             state_.counter.clear();
             // An arc of a push has two random accesses, to memory that it also writes.
             3 * state_.active_arcs < state_.open_arcs ? push_front(state_) : pull_open(state_);
@@ -205,10 +230,8 @@ public:
             state_.num_active = state_.num_reached;
         }
         state_.counter.clear();
-        return counts;
     }
 
-private:
     using BitsOfAll = std::unique_ptr<SourceBits<width>[]>;  // as aligned as vectors are
 
     BitsOfAll allocate() const {

@@ -20,9 +20,19 @@ def refuses(call: Call) -> str | None:
 
 def count_levels(graph: Graph, sources: Tensor) -> Tensor:
     """See `tgraph.primitives.multi_source.level_counts`."""
-    graph.ensure_valid()
-    arcs = [part.contiguous() for side in (graph, graph.transpose()) for part in (side.offset, side.neighbors)]
-    found = cast(ModuleType, native.load()).count_levels(*arcs, sources.contiguous())
+    found = cast(ModuleType, native.load()).count_levels(*_arcs(graph), sources.contiguous())
     counts = torch.zeros((len(sources), found.num_levels), dtype=torch.int64, device="cpu")
     found.copy_to(counts.view(-1))
     return counts
+
+
+def count_hops(graph: Graph, sources: Tensor) -> Tensor:
+    """See `tgraph.primitives.multi_source.hops`."""
+    distance = torch.full((len(sources), graph.num_vertices), -1, dtype=torch.int32, device="cpu")
+    cast(ModuleType, native.load()).count_hops(*_arcs(graph), sources.contiguous(), distance.view(-1))
+    return distance
+
+
+def _arcs(graph: Graph) -> list[Tensor]:
+    graph.ensure_valid()
+    return [part.contiguous() for side in (graph, graph.transpose_detached()) for part in (side.offset, side.neighbors)]
