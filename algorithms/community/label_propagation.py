@@ -2,9 +2,10 @@
 community structures in large-scale networks", Physical Review E 2007).
 
 Every vertex begins with a label of its own, and again and again takes the label that the arcs to its neighbours give
-most weight, its own among equals, else one drawn at random. Labels that changed are seen by those who come next, until
-every vertex has a label that none exceeds. It is the local moving of `louvain` without its null model, in batches that
-a hash deals. O(m) for each sweep; few are needed.
+most weight; of equal ones the one that comes first in a random order, which is the same for all, so that labels spread
+instead of keeping to where they began. Labels that changed are seen by those who come next, until every vertex has a
+label that none exceeds, but for one in 100,000. It is the local moving of `louvain` without its null model, in batches
+that a hash deals. O(m) for each sweep; few are needed.
 
 The semi-synchronous variant (Cordasco and Gargano, "Community detection via semi-synchronous label propagation
 algorithms", 2010) deals the vertices by the colours of a colouring, so that no two neighbours choose at once, and takes
@@ -19,6 +20,8 @@ from torch import Tensor
 import tgraph as tg
 from tgraph.algorithms.coloring.greedy import greedy_color
 from tgraph.algorithms.community.louvain import check, named
+
+FEW_CHANGES = 1e-5  # the last sweep changes at most this share of the labels
 
 
 def label_propagation(
@@ -35,7 +38,7 @@ def label_propagation(
     arcs = tg.primitives.communities.quotient(graph, weighted=weighted, backend=backend)
     alone = torch.arange(graph.num_vertices, device=graph.device)
     community, _ = tg.primitives.communities.move(
-        arcs, alone, resolution=0.0, seed=seed, sweeps=iterations, backend=backend
+        arcs, alone, resolution=0.0, seed=seed, sweeps=iterations, tolerance=FEW_CHANGES, backend=backend
     )
     return named(community, backend)
 

@@ -66,16 +66,24 @@ def _unfold(
         alone = torch.arange(arcs.num_vertices, device=community.device)
         refined, joined = steps.move(arcs, alone, bound=community, **options)
         if not joined:
-            return _connected(arcs, community)[held]
+            return _connected(arcs, community).index_select(0, held)
         group, first = steps.number(refined, backend=backend)
-        arcs, held, seed = steps.contract(arcs, group, len(first), backend=backend), group[held], seed + 1
+        arcs, held, seed = (
+            steps.contract(arcs, group, len(first), backend=backend),
+            group.index_select(0, held),
+            seed + 1,
+        )
         # A community is named by the first of its groups: names are vertices of the next level.
-        number, leader = steps.number(steps.number(community, backend=backend)[0][first], backend=backend)
-        community = leader[number]
+        number, leader = steps.number(
+            steps.number(community, backend=backend)[0].index_select(0, first), backend=backend
+        )
+        community = leader.index_select(0, number)
 
 
 def _connected(arcs: tg.primitives.communities.Quotient, community: Tensor) -> Tensor:
     """The connected parts of the communities, each named by a vertex of its own."""
+    if torch.equal(community, torch.arange(len(community), device=community.device)):
+        return community
     src = torch.arange(arcs.num_vertices, device=community.device).repeat_interleave(arcs.offset.diff())
     dst = arcs.neighbors.long()
     inside = community[src] == community[dst]

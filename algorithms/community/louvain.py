@@ -78,7 +78,7 @@ def louvain_levels(
         if not moves:
             break
         group, first = steps.number(community, backend=backend)
-        held = group[held]
+        held = group.index_select(0, held)
         levels.append(named(held, backend))
         arcs = steps.contract(arcs, group, len(first), backend=backend)
     return levels or [held]
@@ -87,7 +87,7 @@ def louvain_levels(
 def named(group: Tensor, backend: str) -> Tensor:
     """Each group by its smallest vertex, int64 [n]."""
     group, first = tg.primitives.communities.number(group, backend=backend)
-    return first[group]
+    return first.index_select(0, group)
 
 
 def check(resolution: float, count: int | None, name: str) -> None:

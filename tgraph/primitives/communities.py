@@ -57,11 +57,12 @@ def move(
     """(the community of each vertex after local moving, int64 [n]; the number of moves).
 
     A vertex moves to the community C of a neighbour for which weight(v, C) - resolution * expected(v, C) is largest, if
-    it is larger than for its own; expected is that of the null model of modularity. With resolution 0 this is label
-    propagation. Of equals one is drawn. Every vertex is visited, and again after more than the `stirred_share` of its
-    arcs lead to vertices that moved since: a hub need not be asked for each neighbour. In each of at most so many
-    `sweeps` the vertices to visit are dealt into batches by a hash; those of a batch move at once. It ends once at most
-    the share `tolerance` of the vertices moves in a sweep.
+    it is larger than for its own; expected is that of the null model of modularity. Of equals one is drawn. With
+    resolution 0 this is label propagation: all vertices draw the same one of equals, and their own is among them. Every
+    vertex is visited, and again after more than the `stirred_share` of its arcs lead to vertices that moved since: a
+    hub need not be asked for each neighbour. In each of at most so many `sweeps` the vertices to visit are dealt into
+    batches by a hash; those of a batch move at once. It ends once at most the share `tolerance` of the vertices moves
+    in a sweep.
 
     community : int64 [n], from 0 to n - 1; a vertex alone in community v is v, or community v is empty of others.
     bound : int64 [n], groups that no vertex leaves: the refinement of Leiden. Only vertices that are alone in their

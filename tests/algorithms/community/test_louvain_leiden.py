@@ -45,6 +45,13 @@ def test_backends_find_the_same_communities(graph, seed, resolution):
         assert all(int(first[native == name][0]) == int(name) for name in names)
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_backends_agree_on_long_rows(function):
+    graph = tg.generators.rmat(11, 16)
+    assert int(graph.out_degree.max()) > 256
+    assert torch.equal(function(graph), function(graph, backend="portable"))
+
+
 @given(graphs(dtypes=DTYPES, lowest=1), st.integers(0, 3))
 @settings(max_examples=60)
 def test_communities_of_leiden_are_connected(graph, seed):

@@ -105,7 +105,7 @@ private:
     void sum_rows() {
         const int threads = part_count(offset_[num_vertices_]);
         int64_t* const row = row_offset_.data();
-        std::vector<NeighborWeights<Id>> weights(threads);
+        std::vector<NeighborWeights<Id>> weights(threads, NeighborWeights<Id>(num_groups_));
         found_.resize(chunks().size());
         for_each_chunk(chunks().size(), threads, [&](int64_t chunk, int rank) {
             const Range groups = chunks()[chunk];
@@ -120,7 +120,7 @@ private:
     }
 
     void sum_row(int64_t g, NeighborWeights<Id>& weights) const {
-        weights.clear();
+        weights.begin(arc_offset_.data()[g + 1] - arc_offset_.data()[g]);
         for (int64_t i = member_offset_.data()[g]; i < member_offset_.data()[g + 1]; ++i) {
             const int64_t v = member_.data()[i];
             for (int64_t arc = offset_[v]; arc < offset_[v + 1]; ++arc) {

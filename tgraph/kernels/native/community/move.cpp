@@ -45,7 +45,7 @@ public:
                const Id* bound, const Id* batch, int64_t key)
         : rows_(rows), strengths_(strengths), scale_(scale), stirred_share_(stirred_share), community_(community),
           bound_(bound), batch_(batch), key_(key),
-          threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_), stirred_(rows.num_vertices),
+          threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_, NeighborWeights<Id>(rows.num_vertices)), calm_(rows.num_vertices),
           visited_(rows.num_vertices), target_(rows.num_vertices), of_community_(rows.num_vertices, strengths.in),
           of_bound_(bound ? rows.num_vertices : 0, bound && strengths.in) {
         const int64_t n = rows.num_vertices;
@@ -68,7 +68,7 @@ public:
                 const Range held{starts_[batch], starts_[batch + 1]};
                 choose(held, key_ + sweep, batch, batches);
                 if (bound_) keep_roots(held);
-                moved += apply(held);
+                moved += apply(held, arcs_[batch]);
             }
             moves += moved;
             if (moved <= enough * rows_.num_vertices) break;
@@ -77,6 +77,7 @@ public:
     }
 
 private:
+    static constexpr int64_t arc_work = 4;         // what an arc is worth beside the items of `part_count`
     static constexpr int64_t longest_chunk = 256;  // in vertices
     static constexpr int64_t ahead = 64;           // arcs, that are fetched before they are read
 
@@ -98,11 +99,11 @@ private:
     const int64_t key_;
     const int threads_;
     std::vector<NeighborWeights<Id>> weights_;
-    Scratch<Id> stirred_;        // arcs to vertices that moved since the last visit
+    Scratch<Id> calm_;           // how many more neighbors may move before the vertex is visited again: none, if 0 or less
     Scratch<Id> visited_;        // of the present sweep, batch by batch
     Scratch<Id> target_;         // the community chosen by each vertex, its own between two batches
     Totals of_community_, of_bound_;
-    std::vector<int64_t> starts_;
+    std::vector<int64_t> starts_, arcs_;  // of the batches: where each begins, and its arcs
 
     void put(Totals& totals, int64_t v, Id group, double sign) const {
         const auto add = [group](double* total, double value) {
@@ -113,8 +114,11 @@ private:
     }
 
     // Whether a vertex is to be visited.
-    bool waits(int64_t v) const { return stirred_.data()[v] > stirred_share_ * static_cast<double>(rows_.degree(v)); }
-    void wait(int64_t v) const { stirred_.data()[v] = static_cast<Id>(rows_.degree(v) + 1); }
+    bool waits(int64_t v) const { return calm_.data()[v] <= 0; }
+    void wait(int64_t v) const { calm_.data()[v] = 0; }
+    void rest(int64_t v) const {
+        calm_.data()[v] = static_cast<Id>(stirred_share_ * static_cast<double>(rows_.degree(v))) + 1;
+    }
 
     int64_t batch_of(int64_t key, int64_t v, int64_t batches) const {
         if (batch_) return batch_[v];
@@ -125,13 +129,18 @@ private:
     int64_t deal(int64_t key, int64_t batches) {
         const int64_t n = rows_.num_vertices;
         const int parts = part_count(n);
-        std::vector<int64_t> next(parts * batches);
+        std::vector<int64_t> next(parts * batches), arcs(parts * batches);
         for_each_part(parts, [&](int part) {
             const Range range = part_of(n, part, parts);
             for (int64_t v = range.begin; v < range.end; ++v)
-                if (waits(v)) ++next[part * batches + batch_of(key, v, batches)];
+                if (waits(v)) {
+                    const int64_t place = part * batches + batch_of(key, v, batches);
+                    ++next[place], arcs[place] += rows_.degree(v);
+                }
         });
         starts_.assign(batches + 1, 0);
+        arcs_.assign(batches, 0);
+        for (int64_t place = 0; place < parts * batches; ++place) arcs_[place % batches] += arcs[place];
         int64_t position = 0;
         for (int64_t batch = 0; batch < batches; ++batch) {
             for (int part = 0; part < parts; ++part) position += std::exchange(next[part * batches + batch], position);
@@ -147,10 +156,10 @@ private:
     }
 
     template <class Body>
-    void each_chunk(Range held, const Body& body) {
-        const int64_t count = held.end - held.begin, n = rows_.num_vertices;
+    void each_chunk(Range held, int64_t arcs, const Body& body) {
+        const int64_t count = held.end - held.begin;
         const int64_t grain = std::clamp<int64_t>(count / 32, 1, longest_chunk), chunks = (count + grain - 1) / grain;
-        const int threads = std::min(threads_, part_count(count * (rows_.offset[n] / n + 1)));
+        const int threads = std::min(threads_, part_count(arc_work * (count + arcs)));
         for_each_chunk(chunks, threads, [&](int64_t chunk, int rank) {
             const int64_t begin = held.begin + chunk * grain;
             body(Range{begin, std::min(begin + grain, held.end)}, rank);
@@ -158,11 +167,11 @@ private:
     }
 
     void choose(Range held, int64_t key, int64_t batch, int64_t batches) {
-        each_chunk(held, [&](Range range, int rank) {
+        each_chunk(held, arcs_[batch], [&](Range range, int rank) {
             for (int64_t i = range.begin; i < range.end; ++i) {
                 look_ahead(i);
                 const int64_t v = visited_.data()[i];
-                stirred_.data()[v] = 0;
+                rest(v);
                 const Id own = community_[v];
                 if (bound_ && !is_alone(v, own)) continue;
                 const Id target = best(v, weights_[rank]);
@@ -195,13 +204,13 @@ private:
     // Vertices that chose one that moves itself wait for another sweep.
     void keep_roots(Range held) {
         const Id* const target = target_.data();
-        each_chunk(held, [&](Range range, int) {
+        each_chunk(held, 0, [&](Range range, int) {
             for (int64_t i = range.begin; i < range.end; ++i) {
                 const int64_t v = visited_.data()[i];
                 if (target[v] != community_[v] && target[target[v]] != target[v]) wait(v);
             }
         });
-        each_chunk(held, [&](Range range, int) {
+        each_chunk(held, 0, [&](Range range, int) {
             for (int64_t i = range.begin; i < range.end; ++i) {
                 const int64_t v = visited_.data()[i];
                 if (waits(v)) target_.data()[v] = community_[v];
@@ -224,7 +233,7 @@ private:
             const auto [weight, community] = weights[i];
             const double score = weight - penalty(of_community_, v, community, false);
             const bool is_preferred =
-                score > highest || (score == highest && chosen != own && prefers(v, community, chosen));
+                score > highest || (score == highest && (chosen != own || is_propagation()) && prefers(v, community, chosen));
             if (is_preferred) chosen = community, highest = score;
         }
         return highest < 0 && of_community_.out.data()[v] == 0 ? static_cast<Id>(v) : chosen;  // or on its own
@@ -234,7 +243,7 @@ private:
     double gather(int64_t v, NeighborWeights<Id>& weights) const {
         double total = 0;
         const int64_t begin = rows_.offset[v], end = rows_.offset[v + 1];
-        weights.clear();
+        weights.begin(end - begin + 1);
         weights.add(community_[v], 0);
         for (int64_t arc = begin; arc < end; ++arc) {
             const Id u = rows_.neighbors[arc];
@@ -256,17 +265,22 @@ private:
         return scale_ * (out * others_in + in * others_out);
     }
 
+    // Labels without a null model: all vertices draw the same one of equals, their own too, so that labels meet.
+    bool is_propagation() const { return scale_ == 0 && !batch_; }
+
     bool prefers(int64_t v, Id one, Id other) const {
         if (batch_) return one > other;
+        if (is_propagation()) return random_word(key_, one) < random_word(key_, other);
         return random_word(key_ + v, one) < random_word(key_ + v, other);
     }
 
     // Returns the number of moves.
-    int64_t apply(Range held) {
+    int64_t apply(Range held, int64_t arcs) {
         std::atomic<int64_t> moves{0};
-        each_chunk(held, [&](Range range, int) {
+        each_chunk(held, arcs / 4, [&](Range range, int) {
             int64_t moved = 0;
             for (int64_t i = range.begin; i < range.end; ++i) {
+                fetch_moves(i, held.end - 1);
                 const int64_t v = visited_.data()[i];
                 const Id target = target_.data()[v], own = community_[v];
                 if (target == own) continue;
@@ -281,12 +295,32 @@ private:
         return moves.load();
     }
 
+    // Fetches what the next moves read and write.
+    TGRAPH_INLINE void fetch_moves(int64_t i, int64_t last) const {
+        const int64_t far = visited_.data()[std::min(i + 12, last)], near = visited_.data()[std::min(i + 8, last)],
+                      next = visited_.data()[std::min(i + 4, last)];
+        fetch(&target_.data()[far]);
+        fetch(&community_[far]);
+        fetch(&rows_.offset[far]);
+        fetch(&of_community_.out.data()[target_.data()[near]]);
+        fetch(&of_community_.out.data()[community_[near]]);
+        fetch(rows_.neighbors + rows_.offset[near]);
+        if (bound_ || target_.data()[next] == community_[next]) return;
+        const int64_t begin = rows_.offset[next], end = std::min(begin + ahead, rows_.offset[next + 1]);
+        for (int64_t arc = begin; arc < end; ++arc) fetch(&calm_.data()[rows_.neighbors[arc]]);
+    }
+
     // The neighbors outside of the community that a vertex moves to may be visited again.
     void wake(int64_t v, Id target) {
         for (int64_t arc = rows_.offset[v]; arc < rows_.offset[v + 1]; ++arc) {
             const Id u = rows_.neighbors[arc];
-            if (target_.data()[u] != target && u != v)
-                std::atomic_ref<Id>(stirred_.data()[u]).fetch_add(1, std::memory_order_relaxed);
+            const std::atomic_ref<Id> calm(calm_.data()[u]);
+            const Id left = calm.load(std::memory_order_relaxed);
+            if (left <= 0 || u == v || target_.data()[u] == target) continue;
+            if (left == 1)
+                calm.store(0, std::memory_order_relaxed);
+            else
+                calm.fetch_sub(1, std::memory_order_relaxed);
         }
     }
 };

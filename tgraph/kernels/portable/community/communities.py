@@ -107,7 +107,8 @@ class _Mover:
             self.stirred.index_add_(0, reached[outside], torch.ones_like(reached[outside]))
 
     def _best(self, visited: Tensor) -> Tensor:
-        """The community that each vertex prefers, its own among equals, else by chance."""
+        """The community that each vertex prefers: of equals its own, else one by chance; without a null model, the one
+        of them that all vertices draw."""
         n, place = self.graph.num_vertices, torch.arange(len(visited), device=visited.device)
         pair, weight, total = self._neighbor_weights(visited)
         row, community = pair // n, pair % n
@@ -116,11 +117,15 @@ class _Mover:
         score = weight - self._expected(self.totals, vertex, community, is_own)
         highest = score.new_full((len(visited),), -torch.inf).scatter_reduce_(0, row, score, "amax")
         is_best = score == highest[row]
+        is_propagation = self.moves.scale == 0 and self.batch is None
         if self.batch is None:
-            word = random.words(self.moves.key + vertex, community) ^ (-(2**63))  # unsigned words by their order
+            key = self.moves.key if is_propagation else self.moves.key + vertex
+            word = random.words(key, community) ^ (-(2**63))  # unsigned words by their order
         else:
             word = -community
-        word = torch.where(is_best, torch.where(is_own, -(2**63), word), 2**63 - 1)
+        if not is_propagation:
+            word = torch.where(is_own, -(2**63), word)
+        word = torch.where(is_best, word, 2**63 - 1)
         least = torch.full_like(visited, 2**63 - 1).scatter_reduce_(0, row, word, "amin")
         best = own.clone()
         chosen = is_best & (word == least[row])
