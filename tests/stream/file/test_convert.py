@@ -278,7 +278,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_memory_stays_bounded(tmp_path):
     """A list of 12 million edges, which take 192 MB as an array, within 100 MB and what libraries hold."""
     (tmp_path / "small.txt").write_text(random_lines(100, 500))
