@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.core.building.inputs import check_choice
 from tgraph.core.graph import Graph
 from tgraph.errors import MissingDependencyError
-from tgraph.primitives import label_propagation
+from tgraph.primitives.community import label_propagation
 
 # Approximate vertices per part of a METIS partition: float32 rows of a few columns for them fit a second-level cache.
 PART = 4096

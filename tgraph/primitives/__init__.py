@@ -4,38 +4,22 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 """
 
 from tgraph.primitives import (
-    all_pairs,
     attention,
-    cliques,
-    coloring,
-    communities,
-    components,
     edges,
-    flow,
     gauss_seidel,
-    independent_set,
-    intersect,
-    k_core,
-    k_truss,
-    label_propagation,
-    level_accumulate,
     linear,
-    matching,
-    multi_source,
-    path_counts,
     repulsion,
     row_similarity,
-    sample_paths,
-    search,
-    shortest_paths,
     simple_graph,
-    spanning_forest,
-    topological,
-    triangle_edges,
-    union_find,
     values,
     walks,
 )
+from tgraph.primitives.centrality import level_accumulate, multi_source, path_counts, sample_paths
+from tgraph.primitives.cohesion import cliques, intersect, k_core, k_truss, triangle_edges
+from tgraph.primitives.community import communities, label_propagation
+from tgraph.primitives.connectivity import coloring, components, spanning_forest, topological, union_find
+from tgraph.primitives.paths import all_pairs, flow, search, shortest_paths
+from tgraph.primitives.sets import independent_set, matching
 
 __all__ = [
     "all_pairs",

@@ -31,8 +31,8 @@ from tgraph.kernels.native.centrality.level_accumulate import levels, sweep
 from tgraph.kernels.native.centrality.multi_source import count_hops, count_levels
 from tgraph.kernels.native.centrality.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.centrality.sample_paths import paths_inside
-from tgraph.kernels.native.cohesion import cliques, intersect, k_core, peeling
-from tgraph.kernels.native.cohesion.intersect import count_arcs_among, count_triangles
+from tgraph.kernels.native.cliques import cliques
+from tgraph.kernels.native.cohesion import k_core, peeling
 from tgraph.kernels.native.cohesion.k_core import peel
 from tgraph.kernels.native.community import communities, label_propagation
 from tgraph.kernels.native.community.communities import (
@@ -75,6 +75,8 @@ from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
 from tgraph.kernels.native.sets import independent_set
 from tgraph.kernels.native.trees import boruvka
+from tgraph.kernels.native.triangles import intersect
+from tgraph.kernels.native.triangles.intersect import count_arcs_among, count_triangles
 from tgraph.kernels.native.walks import walks
 
 __all__ = [

@@ -9,7 +9,7 @@ from strategies import graphs, grid, random_graph, thread_count
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
-from tgraph.primitives.level_accumulate import levels, sweep
+from tgraph.primitives.centrality.level_accumulate import levels, sweep
 
 BACKENDS = ["portable", "native"] if native.load() else ["portable"]
 needs_native = pytest.mark.skipif(len(BACKENDS) == 1, reason="the compiled kernels are not installed")

@@ -12,7 +12,7 @@ from tgraph.errors import ArgumentError
 from tgraph.kernels import portable
 from tgraph.kernels.native.cohesion.k_core import sides
 from tgraph.kernels.native.community import label_propagation
-from tgraph.primitives.label_propagation import propagate
+from tgraph.primitives.community.label_propagation import propagate
 
 compiled = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 

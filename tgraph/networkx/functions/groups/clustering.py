@@ -13,7 +13,7 @@ import tgraph as tg
 from tgraph import algorithms
 from tgraph.networkx.functions._shared import bunch, by_node, mask, names, simple
 from tgraph.networkx.registry import implements, made_of
-from tgraph.primitives.triangle_edges import edge_triangles, triangle_products
+from tgraph.primitives.cohesion.triangle_edges import edge_triangles, triangle_products
 
 
 def _require_simple(G: Any) -> None:

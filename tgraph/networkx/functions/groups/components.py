@@ -14,7 +14,7 @@ from tgraph import algorithms
 from tgraph.io.adjacency import paused_collections
 from tgraph.networkx.functions._shared import edges, names, number, rows, structure
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 AT_ONCE = 1 << 14  # sets that are made before the first is given
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.networkx.functions._shared import names, number, numbers, weighted_rows
 from tgraph.networkx.functions.paths.weighted_paths import tree_paths
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 Found = tuple[list[int], list[list[int]], Tensor]
 

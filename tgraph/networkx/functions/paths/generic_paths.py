@@ -13,7 +13,7 @@ from tgraph.networkx.functions._shared import names, numbers, row_entries, rows
 from tgraph.networkx.functions.paths import bellman_ford, unweighted_paths, weighted_paths
 from tgraph.networkx.functions.traversal import searches
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 
 def _method(weight: Any, method: str) -> str:

@@ -7,7 +7,7 @@ import networkx as nx
 from tgraph.errors import ArgumentError
 from tgraph.networkx.functions._shared import names, number, structure
 from tgraph.networkx.registry import implements
-from tgraph.primitives import shortest_paths
+from tgraph.primitives.paths import shortest_paths
 
 
 @implements(cost="superlinear", gaps="nothing; the order of equally long paths is another than networkx's")

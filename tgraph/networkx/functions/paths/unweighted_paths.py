@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, numbers, rows
 from tgraph.networkx.registry import implements, made_of
-from tgraph.primitives import search
-from tgraph.primitives.multi_source import level_counts
+from tgraph.primitives.centrality.multi_source import level_counts
+from tgraph.primitives.paths import search
 
 SEARCHED_AT_ONCE = 1 << 12
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, weighted_rows
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 
 def _search(

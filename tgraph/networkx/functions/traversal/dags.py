@@ -12,7 +12,8 @@ from tgraph import algorithms
 from tgraph.networkx.functions._building import build
 from tgraph.networkx.functions._shared import names, rows, simple, structure, weighted_rows
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search, topological
+from tgraph.primitives.connectivity import topological
+from tgraph.primitives.paths import search
 
 
 def _generations(G: Any) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, numbers, rows
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 
 def refuses(G: Any, source: Any, depth_limit: Any, sort_neighbors: Any) -> str | None:

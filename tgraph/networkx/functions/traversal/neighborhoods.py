@@ -14,7 +14,7 @@ from tgraph.networkx.functions._building import build, induced, listed_edges
 from tgraph.networkx.functions._shared import bunch, degrees, names, number, simple, structure
 from tgraph.networkx.functions.paths import distances
 from tgraph.networkx.registry import implements
-from tgraph.primitives.k_truss import truss_numbers
+from tgraph.primitives.cohesion.k_truss import truss_numbers
 
 KINDS = {"in": "in", "out": "out", "in+out": "both"}
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tgraph.networkx.functions._shared import names, number, numbers, rows, weighted_rows
 from tgraph.networkx.registry import implements
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 
 def orders_neighbors(G: Any, source: Any, *options: Any) -> str | None:

@@ -8,7 +8,7 @@ from strategies import graphs, grid, random_graph, thread_count
 import tgraph as tg
 from tgraph.core.system import native
 from tgraph.kernels import portable
-from tgraph.kernels.native.cohesion import intersect
+from tgraph.kernels.native.triangles import intersect
 
 pytestmark = pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 

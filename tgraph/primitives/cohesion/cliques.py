@@ -13,7 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.cohesion import cliques as operators
-from tgraph.primitives.k_core import onion_layers
+from tgraph.primitives.cohesion.k_core import onion_layers
 
 
 def sizes(graph: Graph) -> Tensor:

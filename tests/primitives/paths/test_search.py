@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.paths import search as portable
-from tgraph.primitives import search
+from tgraph.primitives.paths import search
 
 
 @st.composite

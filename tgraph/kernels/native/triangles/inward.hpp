@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cohesion/orient.hpp"
+#include "triangles/orient.hpp"
 #include "base/memory.hpp"
 #include "base/rows.hpp"
 #include "threads/parallel.hpp"

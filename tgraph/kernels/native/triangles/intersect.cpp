@@ -1,6 +1,6 @@
 // Bindings of neighbor intersection: triangles in total, per vertex, and arcs between neighbors (clustering
 // coefficient).
-#include "cohesion/intersect.hpp"
+#include "triangles/intersect.hpp"
 
 #include <nanobind/stl/optional.h>
 

@@ -9,7 +9,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import serving
 from tgraph.kernels.portable.flow import global_cut as operators
-from tgraph.primitives.shortest_paths import check_sums
+from tgraph.primitives.paths.shortest_paths import check_sums
 from tgraph.primitives.simple_graph import refuse_directed
 
 

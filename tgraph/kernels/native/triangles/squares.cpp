@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-#include "cohesion/orient.hpp"
+#include "triangles/orient.hpp"
 #include "base/bindings.hpp"
 
 namespace tgraph {

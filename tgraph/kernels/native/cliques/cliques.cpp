@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/bindings.hpp"
-#include "cohesion/clique_counts.hpp"
-#include "cohesion/largest_clique.hpp"
-#include "cohesion/maximal_cliques.hpp"
+#include "cliques/clique_counts.hpp"
+#include "cliques/largest_clique.hpp"
+#include "cliques/maximal_cliques.hpp"
 
 namespace tgraph {
 namespace {

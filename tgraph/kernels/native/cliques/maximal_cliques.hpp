@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cohesion/local_graph.hpp"
+#include "cliques/local_graph.hpp"
 
 namespace tgraph {
 

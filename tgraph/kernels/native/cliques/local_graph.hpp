@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cohesion/inward.hpp"
+#include "triangles/inward.hpp"
 
 namespace tgraph {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
-#include "cohesion/inward.hpp"
+#include "triangles/inward.hpp"
 
 namespace tgraph {
 namespace {

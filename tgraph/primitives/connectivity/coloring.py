@@ -8,7 +8,7 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels import serving
-from tgraph.primitives.components import check_undirected
+from tgraph.primitives.connectivity.components import check_undirected
 
 
 def color_in_order(graph: Graph, order: Tensor, *, backend: str = "auto") -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.kernels.portable.cohesion import truss as operators
-from tgraph.primitives.triangle_edges import edge_triangles
+from tgraph.primitives.cohesion.triangle_edges import edge_triangles
 
 
 class Edges(NamedTuple):

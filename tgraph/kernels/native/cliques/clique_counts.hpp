@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "cohesion/local_graph.hpp"
+#include "cliques/local_graph.hpp"
 
 namespace tgraph {
 

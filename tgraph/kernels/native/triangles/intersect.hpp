@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "base/memory.hpp"
-#include "cohesion/orient.hpp"
+#include "triangles/orient.hpp"
 #include "threads/parallel.hpp"
 #include "base/simd.hpp"
 

@@ -1,0 +1,1 @@
+"""Cliques by compiled kernels."""

@@ -1,0 +1,1 @@
+"""Triangles and squares by compiled kernels."""

@@ -1,0 +1,1 @@
+"""Steps of centralities: paths counted, levels swept, many searches at once."""

@@ -1,0 +1,1 @@
+"""Steps of what is dense: triangles, cliques, cores, trusses."""

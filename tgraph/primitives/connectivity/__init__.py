@@ -1,0 +1,1 @@
+"""Steps of components, forests, orders and colours."""

@@ -1,0 +1,1 @@
+"""Steps of paths and flows."""

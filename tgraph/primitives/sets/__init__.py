@@ -1,0 +1,1 @@
+"""Sets of vertices and of edges that do not touch."""
