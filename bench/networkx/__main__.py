@@ -31,18 +31,27 @@ def main() -> None:
         "limit": arguments.limit,
         "cells": [],
     }
+    if arguments.resume:
+        results["cells"] = kept(arguments.output)
     for edges in arguments.edges:
         for kind in KINDS:
-            results["cells"] += measured(kind, edges, arguments)
-        write(results, arguments.output)
+            results["cells"] += measured(kind, edges, arguments, results["cells"])
+            write(results, arguments.output)
     print(summary(results["cells"]))
 
 
-def measured(kind: str, edges: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """The cells of a process."""
+def kept(folder: Path) -> list[dict[str, Any]]:
+    """The cells of the results that are there."""
+    found = folder / "networkx.json"
+    return json.loads(found.read_text())["cells"] if found.is_file() else []
+
+
+def measured(kind: str, edges: int, arguments: argparse.Namespace, done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The cells of a process, but those that are done."""
+    skip = [cell["case"] for cell in done if cell["kind"] == kind and cell["asked"] == edges]
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "cells.json"
-        options = [kind, str(edges), str(arguments.limit), arguments.functions, str(found)]
+        options = [kind, str(edges), str(arguments.limit), arguments.functions, str(found), json.dumps(skip)]
         subprocess.run([sys.executable, "-m", "bench.networkx.worker", *options], cwd=ROOT, check=False)
         return json.loads(found.read_text()) if found.is_file() else []
 
@@ -67,6 +76,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--functions", default="", help="names, with commas between")
     parser.add_argument("--limit", type=float, default=100.0, help="seconds for a call")
     parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--resume", action="store_true", help="keep the cells of the results that are there")
     parser.add_argument("--again", action="store_true", help="write tables and picture of the results that are there")
     arguments = parser.parse_args()
     if arguments.again:

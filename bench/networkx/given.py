@@ -21,7 +21,7 @@ class Given:
     """A graph of networkx and arguments of calls.
 
     source : the node with the most edges. target : one that it reaches, late. pairs : of random nodes. parts : the
-    nodes by their number. some : ten nodes. nodes, edges : how many.
+    nodes by their number. some : ten nodes with edges. nodes, edges : how many.
     """
 
     G: nx.Graph
@@ -67,6 +67,12 @@ def _ends(kind: str, edges: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         factor += -(-factor // 4)
 
 
+def _some(G: nx.Graph, random: np.random.Generator) -> list[int]:
+    """Ten nodes with edges."""
+    nodes = [node for node, degree in G.degree if degree]
+    return random.choice(nodes, min(10, len(nodes)), replace=False).tolist()
+
+
 def _given(G: nx.Graph, random: np.random.Generator) -> Given:
     n, hub = len(G), max(G, key=G.degree)
     reached = [node for _, node in nx.bfs_edges(G, hub)]
@@ -77,7 +83,7 @@ def _given(G: nx.Graph, random: np.random.Generator) -> Given:
         target=reached[-1] if reached else hub,
         pairs=[(u, v) for u, v in pairs if u != v],
         parts=[set(range(i, n, PARTS)) for i in range(min(PARTS, n))],
-        some=random.choice(n, min(10, n), replace=False).tolist(),
+        some=_some(G, random),
         nodes=n,
         edges=G.number_of_edges(),
     )

@@ -1,6 +1,6 @@
 """One kind of graph of one size: a process of its own, so that its memory is freed.
 
-python -m bench.networkx.worker KIND EDGES LIMIT FUNCTIONS RESULT.json
+python -m bench.networkx.worker KIND EDGES LIMIT FUNCTIONS RESULT.json SKIP
 """
 
 from __future__ import annotations
@@ -173,10 +173,11 @@ def answer(case: Case, given: Given) -> bool:
     return all(word is True for word in said)
 
 
-def main(kind: str, edges: int, limit: float, functions: list[str], output: Path) -> None:
+def main(kind: str, edges: int, limit: float, functions: list[str], output: Path, skip: list[str]) -> None:
+    """Measure the cases of these functions, or all, but for those of the labels in `skip`."""
     warnings.simplefilter("ignore")
     chosen = [case for case in CASES if case.kind == kind and edges <= case.most]
-    chosen = [case for case in chosen if not functions or case.name in functions]
+    chosen = [case for case in chosen if (not functions or case.name in functions) and case.label not in skip]
     if not chosen:
         return
     given = build(kind, edges)
@@ -203,5 +204,5 @@ def said(cell: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    kind, edges, limit, functions, output = sys.argv[1:]
-    main(kind, int(edges), float(limit), functions.split(",") if functions else [], Path(output))
+    kind, edges, limit, functions, output, skip = sys.argv[1:]
+    main(kind, int(edges), float(limit), functions.split(",") if functions else [], Path(output), json.loads(skip))

@@ -24,7 +24,8 @@ def counted(view: Any) -> Any:
 
 @functools.cache
 def _counting(kind: Any) -> type:
-    return type(kind.__name__, (_Counting, kind), {"__module__": kind.__module__})
+    is_simple = kind is reportviews.DegreeView  # of an undirected graph without parallel edges
+    return type(kind.__name__, (_Counting, kind), {"__module__": kind.__module__, "_is_simple": is_simple})
 
 
 def _viewed(graph: Any, kind: str, nodes: Any, weight: Any) -> Any:
@@ -36,12 +37,19 @@ class _Counting:
     _weight: Any
     _nodes: Any
     _succ: Any
+    _is_simple: bool
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         totals = self._totals() if self._nodes is self._succ and isinstance(self._succ, Rows) else None
         if totals is None:
             return super().__iter__()  # type: ignore[misc]
         return zip(self._graph.labels.names, totals.tolist(), strict=True)
+
+    def __getitem__(self, node: Any) -> Any:
+        rows = self._succ
+        if self._weight is None and self._is_simple and type(rows) is Rows:
+            return rows.degree(node) + rows.joins(node, node)  # a self-loop counts twice
+        return super().__getitem__(node)  # type: ignore[misc]
 
     def __reduce__(self) -> Any:
         kind = "in_degree" if isinstance(self, _INWARD) else "out_degree" if isinstance(self, _OUTWARD) else "degree"

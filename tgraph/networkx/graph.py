@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import networkx as nx
 import torch
+from networkx.classes.coreviews import AdjacencyView, AtlasView
 from torch import Tensor
 
 import tgraph as tg
@@ -22,6 +23,11 @@ from tgraph.networkx.nodes import Nodes
 from tgraph.networkx.views import NodeDicts, Rows, refuse
 
 T = TypeVar("T")
+MAPPINGS = ("_node", "_adj", "_succ", "_pred")  # that networkx's views put in place of a graph's own
+DERIVED = {  # what is kept of the mappings
+    *("_succ", "_tensors", "adj", "degree", "edges", "in_degree", "in_edges"),
+    *("labels", "nodes", "out_degree", "out_edges", "pred", "succ"),
+}
 G = TypeVar("G", bound="Graph")
 
 
@@ -85,11 +91,14 @@ class Graph(nx.Graph):
         """What `_hold` was given; of a view of networkx on other mappings, what these have."""
         return adjacency.read(self._as_plain(), None, None)
 
-    def _see(self, name: str, mapping: Mapping[Any, Any]) -> None:
-        """Take the mapping of a view of networkx, such as `networkx.subgraph_view`, in place of one's own."""
-        self.__dict__.pop("_tensors", None)
-        views = {each: self._kept[each] for each in ("node", "adj", "pred") if each in self._kept}
-        self.__dict__["_kept"] = {**views, name: mapping}
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Views of networkx, such as `networkx.subgraph_view`, put mappings in place of one's own."""
+        if name in MAPPINGS:
+            for each in DERIVED:
+                self.__dict__.pop(each, None)
+            self.__dict__.update({"_kept": {}, "_adj" if name == "_succ" else name: value})
+        else:
+            super().__setattr__(name, value)
 
     # ---- tensors -----------------------------------------------------------------------------------------------
 
@@ -98,10 +107,10 @@ class Graph(nx.Graph):
         """The arcs, vertices 0..n-1 in the order of the nodes, without weights."""
         return self._tensors.graph
 
-    @property
+    @cached_property
     def labels(self) -> Nodes:
         """The nodes by vertex, and vertices by node."""
-        return self._keep("labels", lambda: Nodes(self._tensors.nodes))
+        return Nodes(self._tensors.nodes)
 
     @property
     def loops(self) -> Tensor:
@@ -154,28 +163,38 @@ class Graph(nx.Graph):
 
     # ---- what networkx's views read ----------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def _node(self) -> Mapping[Any, Any]:
-        return self._keep("node", lambda: NodeDicts(self.labels, self._tensors.node_columns))
+        return NodeDicts(self.labels, self._tensors.node_columns)
 
-    @_node.setter
-    def _node(self, mapping: Mapping[Any, Any]) -> None:
-        self._see("node", mapping)
-
-    @property
+    @cached_property
     def _adj(self) -> Mapping[Any, Any]:
-        return self._keep("adj", self._rows)
-
-    @_adj.setter
-    def _adj(self, mapping: Mapping[Any, Any]) -> None:
-        self._see("adj", mapping)
-
-    def _rows(self) -> Rows:
         kept = self._tensors
         arcs = kept.graph.decoded()
         return Rows(arcs, self.labels, self.is_multigraph(), kept.order, None, kept.edge_columns, kept.keys)
 
     # ---- what tensors answer at once ---------------------------------------------------------------------------
+
+    def __contains__(self, n: Any) -> bool:
+        try:
+            return n in self._node
+        except TypeError:
+            return False
+
+    has_node = __contains__
+
+    def __getitem__(self, n: Any) -> Any:
+        return self._row_view(self._adj[n])
+
+    _row_view: ClassVar[type] = AtlasView
+
+    def has_edge(self, u: Any, v: Any) -> bool:
+        """Whether there is an edge from `u` to `v`."""
+        rows = self._adj
+        try:
+            return rows.joins(u, v) if type(rows) is Rows else v in rows[u]
+        except KeyError:
+            return False
 
     def number_of_edges(self, u: Any = None, v: Any = None) -> int:
         """The number of edges, or of those between two nodes."""
@@ -185,15 +204,15 @@ class Graph(nx.Graph):
         """The number of edges, or the sum of their weights."""
         return self.structure.num_edges if weight is None else super().size(weight)
 
-    @property
+    @cached_property
     def degree(self) -> Any:
         """The degree of each node, a view as networkx's."""
-        return self._keep("degree", lambda: counted(super(Graph, self).degree))
+        return counted(super().degree)
 
-    @property
+    @cached_property
     def edges(self) -> Any:
         """The edges, a view as networkx's."""
-        return self._keep("edges", lambda: listed(super(Graph, self).edges))
+        return listed(super().edges)
 
     # ---- graphs of this one ------------------------------------------------------------------------------------
 
@@ -238,23 +257,12 @@ class DiGraph(Graph, nx.DiGraph):
 
     _plain = nx.DiGraph
 
-    @property
+    @cached_property
     def _succ(self) -> Mapping[Any, Any]:
         return self._adj
 
-    @_succ.setter
-    def _succ(self, mapping: Mapping[Any, Any]) -> None:
-        self._see("adj", mapping)
-
-    @property
+    @cached_property
     def _pred(self) -> Mapping[Any, Any]:
-        return self._keep("pred", self._back_rows)
-
-    @_pred.setter
-    def _pred(self, mapping: Mapping[Any, Any]) -> None:
-        self._see("pred", mapping)
-
-    def _back_rows(self) -> Rows:
         kept = self._tensors
         arcs = kept.graph.decoded()
         columns = bool(kept.edge_columns) or kept.keys is not None
@@ -262,22 +270,22 @@ class DiGraph(Graph, nx.DiGraph):
         back = arcs.transpose()
         return Rows(back, self.labels, self.is_multigraph(), kept.back_order, places, kept.edge_columns, kept.keys)
 
-    @property
+    @cached_property
     def in_degree(self) -> Any:
         """The edges that reach each node, a view as networkx's."""
-        return self._keep("in_degree", lambda: counted(super(Graph, self).in_degree))
+        return counted(super(Graph, self).in_degree)
 
-    @property
+    @cached_property
     def out_degree(self) -> Any:
         """The edges that leave each node, a view as networkx's."""
-        return self._keep("out_degree", lambda: counted(super(Graph, self).out_degree))
+        return counted(super(Graph, self).out_degree)
 
-    @property
+    @cached_property
     def in_edges(self) -> Any:
         """The edges by the node that they reach, a view as networkx's."""
-        return self._keep("in_edges", lambda: listed(super(Graph, self).in_edges))
+        return listed(super(Graph, self).in_edges)
 
-    @property
+    @cached_property
     def out_edges(self) -> Any:
         """The edges by the node that they leave, a view as networkx's."""
         return self.edges
@@ -303,12 +311,19 @@ class MultiGraph(Graph, nx.MultiGraph):
     """An undirected graph with parallel edges in tensors; see `Graph`."""
 
     _plain = nx.MultiGraph
+    _row_view = AdjacencyView
+
+    def has_edge(self, u: Any, v: Any, key: Any = None) -> bool:
+        """Whether there is an edge from `u` to `v`, of this key if one is given."""
+        return Graph.has_edge(self, u, v) if key is None else nx.MultiGraph.has_edge(self, u, v, key)
 
 
 class MultiDiGraph(DiGraph, nx.MultiDiGraph):
     """A directed graph with parallel edges in tensors; see `Graph`."""
 
     _plain = nx.MultiDiGraph
+    _row_view = AdjacencyView
+    has_edge = MultiGraph.has_edge
 
 
 CLASSES = {

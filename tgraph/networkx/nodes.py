@@ -17,6 +17,7 @@ class Nodes:
 
     def __init__(self, names: Sequence[Any]):
         self.names = names
+        self._count = len(names) if isinstance(names, range) else 0  # of nodes that are their own vertices
 
     def __len__(self) -> int:
         return len(self.names)
@@ -27,12 +28,10 @@ class Nodes:
 
     def index(self, name: Any) -> int:
         """The vertex of a node. Raises KeyError for what is no node, TypeError for what cannot be one."""
+        if type(name) is int and 0 <= name < self._count:
+            return name
         if not isinstance(self.names, range):
             return self._table[name]
-        if type(name) is int:
-            if 0 <= name < len(self.names):
-                return name
-            raise KeyError(name)
         hash(name)
         try:
             number = int(name)
@@ -43,6 +42,8 @@ class Nodes:
         return number
 
     def __contains__(self, name: Any) -> bool:
+        if type(name) is int and 0 <= name < self._count:
+            return True
         try:
             self.index(name)
         except KeyError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from contextlib import nullcontext
 from functools import cached_property
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from tgraph import Graph
 from tgraph.io.adjacency import without_collections
+from tgraph.io.arc_lookup import arc_lookup
 from tgraph.io.columns import Column, dicts_of
 from tgraph.networkx.nodes import Nodes
 
@@ -99,7 +100,7 @@ class NodeDicts(_View):
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
         vertex = self._nodes.index(node)
-        return attributes_of(self._columns, 1, slice(vertex, vertex + 1))[0]
+        return attributes_of(self._columns, 1, slice(vertex, vertex + 1))[0] if self._columns else NOTHING
 
     def _every(self) -> list[ReadOnlyDict]:
         return attributes_of(self._columns, len(self))
@@ -131,6 +132,8 @@ class Rows(_View):
         self.nodes, self.columns, self.edge_keys = nodes, columns or {}, keys
         self.bounds = graph.offset.cpu()
         self.offset, self.ascending = _buffer(self.bounds), _buffer(neighbors)
+        self._is_numbered = isinstance(nodes.names, range)
+        self.lookup = arc_lookup(self.bounds, neighbors)
         self.targets = neighbors if order is None else neighbors[order.cpu()]
         self.listed = _buffer(self.targets)
         self.arcs = arcs if arcs is None else arcs.cpu()
@@ -138,6 +141,7 @@ class Rows(_View):
         self.order = order if self.arcs is None else (self.arcs if order is None else self.arcs[order])
         self._row = MultiRow if multigraph else Row
         self._scalars = _scalars(self.columns)
+        self._single = self._scalars[0] if self._scalars is not None and len(self._scalars) == 1 else None
 
     def __reduce__(self) -> Any:
         return Rows, self._arguments
@@ -154,6 +158,17 @@ class Rows(_View):
     def __getitem__(self, node: Any) -> Row:
         vertex = self.nodes.index(node)
         return self._row(self, self.offset[vertex], self.offset[vertex + 1])
+
+    def joins(self, u: Any, v: Any) -> bool:
+        """Whether there is an arc from one node to another. May raise KeyError where one is no node."""
+        if type(u) is type(v) is int and self._is_numbered:
+            return self.lookup.arc(u, v) >= 0  # -1 for what is no vertex
+        index = self.nodes.index
+        return self.lookup.arc(index(u), index(v)) >= 0
+
+    def degree(self, node: Any) -> int:
+        """The number of arcs of a row."""
+        return self.lookup.degree(self.nodes.index(node))
 
     def _every(self) -> Iterator[Row]:
         row = self._row
@@ -182,6 +197,9 @@ class Rows(_View):
         """The attributes of one arc, by its place in ascending order."""
         if self.arcs is not None:
             place = int(self.arcs[place])
+        if self._single is not None:
+            name, values = self._single
+            return ReadOnlyDict({name: values[place]})
         if self._scalars is None:
             return attributes_of(self.columns, 1, slice(place, place + 1))[0]
         return ReadOnlyDict({name: values[place] for name, values in self._scalars})
@@ -239,21 +257,19 @@ class Row(_View):
 
     def __contains__(self, node: Any) -> bool:
         try:
-            return self._find(node) is not None
+            return self._find(node) >= 0
         except KeyError:
             return False
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
         first = self._find(node)
-        if first is None:
+        if first < 0:
             raise KeyError(node)
         return self._rows.one(first)
 
-    def _find(self, node: Any) -> int | None:
-        """The first arc to a node, in the ascending order; None where there is none."""
-        vertex, ascending = self._rows.nodes.index(node), self._rows.ascending
-        arc = bisect_left(ascending, vertex, self._begin, self._end)
-        return arc if arc < self._end and ascending[arc] == vertex else None
+    def _find(self, node: Any) -> int:
+        """The first arc to a node, in the ascending order; -1 where there is none."""
+        return self._rows.lookup.find(self._begin, self._end, self._rows.nodes.index(node))
 
     def _neighbours(self) -> list[Any]:
         if self._block is None:
@@ -294,7 +310,7 @@ class MultiRow(Row):
 
     def __getitem__(self, node: Any) -> ReadOnlyDict:
         first = self._find(node)
-        if first is None:
+        if first < 0:
             raise KeyError(node)
         ascending = self._rows.ascending
         places = self._places(first, bisect_right(ascending, ascending[first], first, self._end))

@@ -43,7 +43,13 @@ def _kernels() -> Any:
     return cast(Any, native.load())
 
 
+def arc_lookup(offset: Tensor, neighbors: Tensor) -> Any:
+    """As the portable one, `tgraph.io.arc_lookup`."""
+    return cast(Any, native.load()).arc_lookup(offset, neighbors)
+
+
 OPERATORS = {
+    "arc_lookup": Implementation(arc_lookup, lambda offset, neighbors: refuses_data(offset)),
     "transpose_arcs": Implementation(transpose_arcs, refuses_transpose),
     "symmetry_hash": Implementation(symmetry_hash, lambda offset, *others: refuses_data(offset)),
 }

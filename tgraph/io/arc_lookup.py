@@ -1,0 +1,39 @@
+"""Single arcs of rows that ascend: what views that stand for dicts are asked."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any
+
+from torch import Tensor
+
+from tgraph.core.dispatch import setup_operator
+
+
+class ArcLookup:
+    """Rows that ascend, as sequences of Python's numbers; the compiled kernels have one with the same methods, which
+    does not keep the tensors."""
+
+    def __init__(self, offset: Tensor, neighbors: Tensor):
+        self._offset, self._neighbors = memoryview(offset.numpy()), memoryview(neighbors.numpy())  # type: ignore[arg-type]
+
+    def find(self, begin: int, end: int, target: int) -> int:
+        """The first arc to `target` among those from `begin` to `end` of a row, -1 where there is none."""
+        arc = bisect_left(self._neighbors, target, begin, end)
+        return arc if arc < end and self._neighbors[arc] == target else -1
+
+    def arc(self, source: int, target: int) -> int:
+        """The first arc from `source` to `target`, -1 where there is none or `source` is no vertex."""
+        if not 0 <= source < len(self._offset) - 1:
+            return -1
+        return self.find(self._offset[source], self._offset[source + 1], target)
+
+    def degree(self, vertex: int) -> int:
+        """The number of arcs of a row."""
+        return self._offset[vertex + 1] - self._offset[vertex]
+
+
+@setup_operator
+def arc_lookup(offset: Tensor, neighbors: Tensor) -> Any:
+    """The `ArcLookup` of rows on the CPU, int64 [n + 1] and int32 or int64 [m]; the caller keeps the tensors."""
+    return ArcLookup(offset, neighbors)
