@@ -1,5 +1,7 @@
 """The compiled operators on dicts against those in Python."""
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 import torch
@@ -169,3 +171,29 @@ def test_dicts_of_other_classes(run):
     assert run("dict_values", rows, None, 2) == [{"w": 1}, {"w": 2}] and run("dict_lengths", rows).tolist() == [1, 1]
     assert run("entry_column", rows, None, 2, "w")[0].tolist() == [1, 2] and not run("are_numbered", rows)
     assert run("entry_column", [{"a": {"w": 1}, "b": kind(w=2)}], None, 2, "w")[0].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [{}, {1: {0: {"w": 1.0}}}],
+        [{1: {0: {"w": 1.0}, 1: {}}, 2: {0: {"w": 2.0}}}, {0: {0: {"w": 3.0}}}],
+        [{k: {0: {"w": float(k)}, "key": {"w": 2.5}} for k in range(40)} for _ in range(3)],
+        [{1: OrderedDict({0: {"w": 1}})}],
+        [{1: {0: {"w": "text"}}, 2: {0: {"w": 1}}}],
+    ],
+)
+def test_dicts_by_key(rows, run):
+    inner = [each for row in rows for each in row.values()]
+    lengths, numbered = run("inner_lengths", rows, len(inner))
+    assert lengths.tolist() == list(map(len, inner))
+    assert numbered == all(list(each) == list(range(len(each))) for each in inner)
+    for taken in (None, torch.arange(len(inner)) % 2 == 0):
+        chosen = [each for i, each in enumerate(inner) if taken is None or taken[i]]
+        expected = [edge.get("w", MISSING) for each in chosen for edge in each.values()]
+        found = run("inner_column", rows, taken, len(expected), "w")
+        if found is None:
+            assert all(value is MISSING for value in expected)
+        else:
+            assert Column(*found).tolist() == expected

@@ -11,7 +11,7 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, compress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,16 @@ from torch import Tensor
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.io.columns import Column, columns_of, dicts_of
-from tgraph.io.dicts import are_numbered, dict_keys, dict_lengths, dict_values, dicts_of_rows, entry_column, objects
+from tgraph.io.dicts import (
+    dict_keys,
+    dict_lengths,
+    dict_values,
+    dicts_of_rows,
+    entry_column,
+    inner_column,
+    inner_lengths,
+    objects,
+)
 
 if TYPE_CHECKING:
     import networkx
@@ -57,7 +66,7 @@ def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: I
     nodes = _nodes(G)
     index = None if isinstance(nodes, range) else dict(zip(nodes, range(len(nodes)), strict=True))
     rows = _in_order(G._adj, nodes)
-    offset, neighbors, pairs = _read_rows(rows, index, G.is_multigraph())
+    offset, neighbors, parallel = _read_rows(rows, index, G.is_multigraph())
     graph, place, back_place = _ascending(offset, neighbors, G.is_directed())
     taken, edge, back_order = None, place, None
     if not G.is_directed():
@@ -66,7 +75,7 @@ def read(G: networkx.Graph, edge_attrs: Iterable[Any] | None = (), node_attrs: I
     else:
         back_offset, back_neighbors, _ = _read_rows(_in_order(G._pred, nodes), index, G.is_multigraph())
         back_order = _inverse(_ascending(back_offset, back_neighbors, True)[1])
-    columns, keys = _read_edges(rows, pairs, taken, edge_attrs)
+    columns, keys = _read_edges(rows, parallel, taken, edge_attrs)
     if edge is not None:
         columns = {name: column.take(edge) for name, column in columns.items()}
         keys = None if keys is None else keys[edge.numpy()]
@@ -88,15 +97,15 @@ def _in_order(dicts: Mapping[Any, Any], nodes: Sequence[Any]) -> list[Any]:
 
 def _read_rows(
     rows: list[Any], index: dict[Any, int] | None, multigraph: bool
-) -> tuple[Tensor, Tensor, list[Any] | None]:
-    """(offset, neighbors, the dicts by key of a multigraph for each pair of nodes), in the order of the dicts."""
+) -> tuple[Tensor, Tensor, tuple[Tensor, bool] | None]:
+    """(offset, neighbors, of a multigraph the number of edges between each pair of nodes and whether their keys are
+    0, 1, 2, ...), in the order of the dicts."""
     degree = dict_lengths(rows)
     count = int(degree.sum())
     neighbors = dict_keys(rows, index, len(rows), count)
-    pairs = None
+    parallel = None
     if multigraph:
-        pairs = dict_values(rows, None, count)
-        multiplicity = dict_lengths(pairs)
+        multiplicity, _ = parallel = inner_lengths(rows, count)
         before = torch.zeros(count + 1, dtype=torch.int64)
         torch.cumsum(multiplicity, 0, out=before[1:])
         neighbors = torch.from_numpy(np.repeat(neighbors.numpy(), multiplicity.numpy()))  # torch's wakes its threads
@@ -104,7 +113,7 @@ def _read_rows(
         degree = end.diff(prepend=end.new_zeros(1))
     offset = torch.zeros(len(rows) + 1, dtype=torch.int64)
     torch.cumsum(degree, 0, out=offset[1:])
-    return offset, neighbors, pairs
+    return offset, neighbors, parallel
 
 
 def _ascending(offset: Tensor, neighbors: Tensor, directed: bool) -> tuple[Graph, Tensor | None, Tensor]:
@@ -137,18 +146,24 @@ def _edge_of_arc(graph: Graph, upper: Tensor, place: Tensor | None, back_place: 
 
 
 def _read_edges(
-    rows: list[Any], pairs: list[Any] | None, taken: Tensor | None, names: Iterable[Any] | None
+    rows: list[Any], parallel: tuple[Tensor, bool] | None, taken: Tensor | None, names: Iterable[Any] | None
 ) -> tuple[dict[Any, Column], np.ndarray | None]:
     """The columns of the edges, those `taken` of the arcs, in the order of the dicts; their keys in a multigraph."""
-    if pairs is None:
+    if parallel is None:
         count = int((dict_lengths(rows) if taken is None else taken).sum())
         return _columns(rows, taken, count, names), None
-    multiplicity = dict_lengths(pairs)
+    multiplicity, numbered = parallel
+    chosen = None
     if taken is not None:  # parallel arcs are taken together
         chosen = taken[multiplicity.cumsum(0) - multiplicity]
-        pairs, multiplicity = list(compress(pairs, chosen.tolist())), multiplicity[chosen]
-    columns = _columns(pairs, None, int(multiplicity.sum()), names)
-    return columns, None if are_numbered(pairs) else objects(list(chain.from_iterable(pairs)))
+        multiplicity = multiplicity[chosen]
+    count = int(multiplicity.sum())
+    if numbered and names is not None:
+        inner = {name: inner_column(rows, chosen, count, name) for name in names}
+        return {name: Column(*column) for name, column in inner.items() if column is not None}, None
+    pairs = dict_values(rows, chosen, len(multiplicity))
+    columns = _columns(pairs, None, count, names)
+    return columns, None if numbered else objects(list(chain.from_iterable(pairs)))
 
 
 def _columns(dicts: list[Any], taken: Tensor | None, count: int, names: Iterable[Any] | None) -> dict[Any, Column]:

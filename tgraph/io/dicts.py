@@ -98,6 +98,24 @@ def entry_column(
 
 
 @setup_operator
+def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
+    """Of the `count` dicts that are the values of dicts: the number of entries of each, int64 [count], and whether the
+    keys of each are the integers 0, 1, 2, ... in this order."""
+    inner = dict_values(dicts, None, count)
+    return dict_lengths(inner), are_numbered(inner)
+
+
+@setup_operator
+def inner_column(
+    dicts: list[Any], taken: Tensor | None, count: int, name: Any
+) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
+    """`entry_column` of the dicts that are the values of dicts: of all, or of those that the mask `taken` names, which
+    have `count` entries."""
+    number = sum(map(len, dicts)) if taken is None else int(taken.sum())
+    return entry_column(dict_values(dicts, taken, number), None, count, name)
+
+
+@setup_operator
 def dicts_of_rows(
     offset: Tensor, keys: list[Any], key_of: Tensor, values: list[Any], value_of: Tensor
 ) -> list[dict[Any, Any]]:

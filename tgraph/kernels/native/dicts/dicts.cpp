@@ -67,7 +67,10 @@ bool read_numbers(const std::vector<PyObject*>& keys, int64_t limit, Neighbor* n
 // Objects that a function holds while code of Python's runs, such as a key's own __eq__.
 struct Held {
     Held(PyObject* const* first, std::size_t count) : objects(first, first + count) {
-        for (PyObject* object : objects) Py_INCREF(object);
+        for (std::size_t each = 0; each < count; ++each) {
+            if (each + ahead < count) fetch(objects[each + ahead]);
+            Py_INCREF(objects[each]);
+        }
     }
     Held(const Held&) = delete;
     ~Held() {
@@ -193,6 +196,19 @@ bool read_lengths(nb::list dicts, Out<int64_t> lengths) {
     return true;
 }
 
+// Whether the keys of a dict are the ints 0, 1, 2, ... in this order.
+bool is_numbered(PyObject* dict) {
+    PyObject *key, *value;
+    int64_t number = 0;
+    for (Py_ssize_t entry = 0; PyDict_Next(dict, &entry, &key, &value); ++number) {
+        int overflow = 0;
+        if (!PyLong_CheckExact(key) || PyLong_AsLongLongAndOverflow(key, &overflow) != number || overflow != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Whether the keys of every dict are the ints 0, 1, 2, ... in this order; None where one is no plain dict.
 nb::object are_numbered(nb::list dicts) {
     const Py_ssize_t size = PyList_GET_SIZE(dicts.ptr());
@@ -200,16 +216,52 @@ nb::object are_numbered(nb::list dicts) {
     for (Py_ssize_t place = 0; place < size; ++place) {
         fetch_dicts(items, place, size);
         if (!PyDict_CheckExact(items[place])) return nb::none();
-        PyObject *key, *value;
-        int64_t number = 0;
-        for (Py_ssize_t entry = 0; PyDict_Next(items[place], &entry, &key, &value); ++number) {
-            int overflow = 0;
-            if (!PyLong_CheckExact(key) || PyLong_AsLongLongAndOverflow(key, &overflow) != number || overflow != 0) {
-                return nb::bool_(false);
-            }
-        }
+        if (!is_numbered(items[place])) return nb::bool_(false);
     }
     return nb::bool_(true);
+}
+
+// Calls visit(dict) for the values of all dicts, which are dicts themselves, some steps after they are fetched; false
+// where one of them is no plain dict. No code of Python's may run in it.
+template <class Visit>
+bool for_each_inner(nb::list dicts, Visit visit) {
+    PyObject* waiting[ahead];
+    std::size_t begun = 0, ended = 0;
+    bool are_dicts = true;
+    const auto end_one = [&] {
+        PyObject* dict = waiting[ended++ % ahead];
+        if (ended + ahead / 2 <= begun) {
+            PyObject* soon = waiting[(ended + ahead / 2 - 1) % ahead];
+            if (PyDict_CheckExact(soon)) fetch(reinterpret_cast<PyDictObject*>(soon)->ma_keys);
+        }
+        if (!PyDict_CheckExact(dict)) {
+            are_dicts = false;
+        } else if (are_dicts) {
+            visit(dict);
+        }
+    };
+    const bool outer = for_each_entry(dicts.ptr(), [&](PyObject*, PyObject* value) {
+        if (begun - ended == ahead) end_one();
+        fetch(value);
+        waiting[begun++ % ahead] = value;
+    });
+    while (ended < begun) end_one();
+    return outer && are_dicts;
+}
+
+// The number of entries of each dict that is a value of dicts, and whether the keys of each are 0, 1, 2, ...: (found,
+// numbered), the first false where one is no plain dict.
+nb::tuple read_inner_lengths(nb::list dicts, Out<int64_t> lengths) {
+    const std::size_t count = lengths.shape(0);
+    std::size_t place = 0;
+    bool numbered = true;
+    const bool found = for_each_inner(dicts, [&](PyObject* dict) {
+        if (place < count) lengths.data()[place] = PyDict_GET_SIZE(dict);
+        ++place;
+        numbered = numbered && is_numbered(dict);
+    });
+    if (found) check_size(place, count);
+    return nb::make_tuple(found, numbered);
 }
 
 // What the values of a column are; several kinds are `other`.
@@ -304,28 +356,67 @@ nb::tuple read_column(nb::list dicts, nb::object name, Out<int64_t> values, Out<
     return column.found();
 }
 
+// Reads a column out of dicts that come one by one.
+class BlockReader {
+public:
+    BlockReader(nb::object name, Out<int64_t>& values, Out<bool>& present)
+        : count_(values.shape(0)), column_(name.ptr(), values, present) {
+        check_size(count_, present.shape(0));
+    }
+
+    void add(PyObject* dict) {
+        if (!column_.is_open() || seen_++ >= count_) return;
+        fetch(dict);
+        found_[size_++] = dict;
+        if (size_ == block) flush();
+    }
+
+    nb::tuple found(bool are_dicts) {
+        flush();
+        if (!are_dicts) return nb::make_tuple(static_cast<int>(other), int64_t{0});
+        if (column_.is_open()) check_size(seen_, count_);
+        return column_.found();
+    }
+
+private:
+    static constexpr std::size_t block = 256;  // dicts held at a time, and still in the cache when they are released
+
+    void flush() {
+        const Held held(found_, size_);
+        column_.read(found_, size_);
+        size_ = 0;
+    }
+
+    PyObject* found_[block];
+    std::size_t count_, size_ = 0, seen_ = 0;
+    ColumnReader column_;
+};
+
 // The same for the dicts that are the values of dicts.
 nb::tuple read_entry_column(nb::list dicts, In<uint8_t> taken, nb::object name, Out<int64_t> values,
                             Out<bool> present) {
-    constexpr std::size_t block = 256;  // dicts that are held at a time, and still in the cache when they are released
-    const std::size_t count = values.shape(0);
-    check_size(count, present.shape(0));
-    ColumnReader column(name.ptr(), values, present);
-    PyObject* found[block];
-    std::size_t size = 0;
-    const auto flush = [&] {
-        const Held held(found, size);
-        column.read(found, size);
-        size = 0;
-    };
-    const bool are_dicts = for_each_value(dicts, taken, count, [&](PyObject* value) {
-        if (!column.is_open()) return;
-        fetch(value);
-        found[size++] = value;
-        if (size == block) flush();
+    BlockReader column(name, values, present);
+    return column.found(
+        for_each_value(dicts, taken, values.shape(0), [&](PyObject* value) { column.add(value); }));
+}
+
+// The same for the dicts of parallel edges by key that are the values of dicts: all that are in one that is `taken`.
+nb::tuple read_inner_column(nb::list dicts, In<uint8_t> taken, nb::object name, Out<int64_t> values,
+                            Out<bool> present) {
+    BlockReader column(name, values, present);
+    std::size_t place = 0;
+    std::vector<PyObject*> inner;
+    const bool found = for_each_inner(dicts, [&](PyObject* dict) {
+        const bool is_taken = !taken.is_valid() || (place < taken.shape(0) && taken.data()[place] != 0);
+        ++place;
+        if (!is_taken) return;
+        PyObject *key, *value;
+        for (Py_ssize_t entry = 0; PyDict_Next(dict, &entry, &key, &value);) inner.push_back(value);
     });
-    flush();
-    return are_dicts ? column.found() : nb::make_tuple(static_cast<int>(other), int64_t{0});
+    if (!found) return column.found(false);
+    const Held held(inner.data(), inner.size());
+    for (PyObject* dict : held.objects) column.add(dict);
+    return column.found(true);
 }
 
 PyObject* item(PyObject* list, int64_t place) {
@@ -405,6 +496,9 @@ void bind_dicts(nb::module_& module) {
     define(&read_keys<int64_t>);
     module.def("read_lengths", &read_lengths, arg("dicts"), arg("lengths").noconvert());
     module.def("are_numbered", &are_numbered, arg("dicts"));
+    module.def("read_inner_lengths", &read_inner_lengths, arg("dicts"), arg("lengths").noconvert());
+    module.def("read_inner_column", &read_inner_column, arg("dicts"), arg("taken").noconvert().none(),
+               arg("name").none(), arg("values").noconvert(), arg("present").noconvert());
     module.def("list_values", &list_values, arg("dicts"), arg("taken").noconvert().none(), arg("count"));
     module.def("read_column", &read_column, arg("dicts"), arg("name").none(), arg("values").noconvert(),
                arg("present").noconvert());

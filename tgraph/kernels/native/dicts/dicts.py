@@ -42,6 +42,13 @@ def are_numbered(dicts: list[Any]) -> bool:
     return PORTABLE.operators["are_numbered"].run(dicts) if found is None else found
 
 
+def inner_lengths(dicts: list[Any], count: int) -> tuple[Tensor, bool]:
+    """As the portable one."""
+    lengths = torch.empty(count, dtype=torch.int64, device="cpu")
+    found, numbered = _kernels().read_inner_lengths(dicts, lengths)
+    return (lengths, numbered) if found else PORTABLE.operators["inner_lengths"].run(dicts, count)
+
+
 def dict_values(dicts: list[Any], taken: Tensor | None, count: int) -> list[Any]:
     """As the portable one."""
     found = _kernels().list_values(dicts, _bytes(taken), count)
@@ -59,6 +66,14 @@ def entry_column(
     """As the portable one."""
     read = _kernels().read_entry_column
     return _column("entry_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
+
+
+def inner_column(
+    dicts: list[Any], taken: Tensor | None, count: int, name: Any
+) -> tuple[Tensor | np.ndarray, Tensor | None] | None:
+    """As the portable one."""
+    read = _kernels().read_inner_column
+    return _column("inner_column", count, (dicts, taken, count, name), read, (dicts, _bytes(taken), name))
 
 
 def _column(operator: str, size: int, arguments: tuple, read: Any, own: tuple) -> Any:
@@ -101,6 +116,8 @@ OPERATORS = {
     "dict_values": Implementation(dict_values, refuses),
     "dict_column": Implementation(dict_column, refuses),
     "entry_column": Implementation(entry_column, refuses),
+    "inner_lengths": Implementation(inner_lengths, refuses),
+    "inner_column": Implementation(inner_column, refuses),
     "dicts_of_columns": Implementation(dicts_of_columns, refuses),
     "dicts_of_rows": Implementation(dicts_of_rows, refuses),
 }
