@@ -74,18 +74,19 @@ LevelCounts count_levels(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t>
     return found;
 }
 
-// distance : [k, n], filled with what holds where a vertex is out of reach.
+// distance : [k, n]; -1 where a vertex is out of reach.
 template <class Neighbor>
 void count_hops(In<int64_t> offset, In<Neighbor> neighbors, In<int64_t> in_offset, In<Neighbor> in_neighbors,
                 In<int64_t> sources, Out<int32_t> distance) {
-    constexpr int64_t size = 64;
+    constexpr int64_t most = 64;
     const auto n = static_cast<int64_t>(offset.shape(0)) - 1, count = static_cast<int64_t>(sources.shape(0));
-    const int threads = part_count((offset.data()[n] + n) * std::min(count, size));
-    const int64_t share = std::clamp<int64_t>((count + threads - 1) / threads, 1, size);
+    const int threads = part_count((offset.data()[n] + n) * std::min(count, most));
+    const int64_t share = std::clamp<int64_t>((count + threads - 1) / threads, 1, most);
     const SearchArcs<Neighbor> out{offset.data(), neighbors.data()}, in{in_offset.data(), in_neighbors.data()};
     each_group<1>((count + share - 1) / share, out, in, n, threads, [&](auto& search, int64_t group) {
-        const int64_t first = group * share;
-        search.run(sources.data() + first, std::min(share, count - first), distance.data() + first * n);
+        const int64_t first = group * share, size = std::min(share, count - first);
+        std::fill_n(distance.data() + first * n, size * n, -1);
+        search.run(sources.data() + first, size, distance.data() + first * n);
     });
 }
 

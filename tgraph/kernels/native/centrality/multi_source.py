@@ -28,7 +28,7 @@ def count_levels(graph: Graph, sources: Tensor) -> Tensor:
 
 def count_hops(graph: Graph, sources: Tensor) -> Tensor:
     """See `tgraph.primitives.multi_source.hops`."""
-    distance = torch.full((len(sources), graph.num_vertices), -1, dtype=torch.int32, device="cpu")
+    distance = torch.empty((len(sources), graph.num_vertices), dtype=torch.int32, device="cpu")
     cast(ModuleType, native.load()).count_hops(*_arcs(graph), sources.contiguous(), distance.view(-1))
     return distance
 
