@@ -33,8 +33,6 @@ def _forest(graph: tg.Graph, sign: int) -> tg.Graph:
     order = weights
     if weights is not None and sign < 0:
         order = -weights if weights.dtype.is_floating_point else -weights.to(torch.int64)
-    chosen = tg.primitives.spanning_forest.spanning_forest(arcs, order)
-    source = torch.searchsorted(arcs.offset, chosen, right=True) - 1
-    kept = None if weights is None else weights[chosen]
-    ends = source, arcs.neighbors[chosen]
-    return tg.Graph.from_edges(*ends, kept, num_vertices=graph.num_vertices, directed=False, vertices=graph.vertices)
+    offset, places = tg.primitives.spanning_forest.spanning_rows(arcs, order)
+    kept = None if weights is None else weights.index_select(0, places)
+    return tg.Graph(offset, arcs.neighbors.index_select(0, places), kept, vertices=graph.vertices, directed=False)

@@ -32,6 +32,7 @@ def edges(forest):
 def test_forests_equal_kruskals(graph):
     assert edges(minimum_spanning_forest(graph)) == in_order(graph)
     assert edges(maximum_spanning_forest(graph)) == in_order(graph, -1)
+    minimum_spanning_forest(graph).validate()
 
 
 @pytest.mark.parametrize("graph", [random_graph(300, 3000, seed=1, directed=False, dtype=torch.int64), grid(20, 20)])
@@ -52,6 +53,15 @@ def test_threads_change_nothing():
             alone = minimum_spanning_forest(graph)
         with threads(3):
             assert torch.equal(minimum_spanning_forest(graph).neighbors, alone.neighbors)
+
+
+def test_rows_of_parallel_edges(kernels):
+    """Of parallel edges the two arcs of the lightest are kept."""
+    u, v = torch.tensor([0, 0, 0, 1, 1, 2]), torch.tensor([1, 1, 1, 2, 2, 2])
+    graph = tg.Graph.from_edges(u, v, torch.tensor([3, 1, 2, 9, 4, 0]), directed=False)
+    forest = minimum_spanning_forest(graph).validate()
+    assert forest.offset.tolist() == [0, 1, 3, 4] and forest.neighbors.tolist() == [1, 0, 2, 1]
+    assert forest.weights.tolist() == [1, 1, 4, 4]
 
 
 def test_ids_and_layouts():

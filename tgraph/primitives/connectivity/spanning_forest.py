@@ -18,6 +18,18 @@ def spanning_forest(graph: Graph, weights: Tensor | None) -> Tensor:
     `graph` is undirected, `weights` [m] or None, equal for the two arcs of an edge. Of equal weights the edge of the
     smaller ends comes first. O(m log n). Raises ArgumentError for a directed graph, and for weights that are NaN.
     """
+    return _chosen(graph, weights).nonzero().squeeze(1)
+
+
+def spanning_rows(graph: Graph, weights: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The rows of the minimum spanning forest: (offset int64 [n + 1], places int64), the latter where its arcs, two for
+    each edge, are stored in `graph`. `weights` and errors are those of `spanning_forest`."""
+    chosen = _chosen(graph, weights)
+    return operators.both_ways(graph.offset, graph.neighbors, chosen)
+
+
+def _chosen(graph: Graph, weights: Tensor | None) -> Tensor:
+    """One arc of each edge of the forest, bool [m]."""
     refuse_directed(graph)
     graph.ensure_valid()
     if weights is not None:
@@ -25,4 +37,4 @@ def spanning_forest(graph: Graph, weights: Tensor | None) -> Tensor:
             raise ArgumentError(f"weights: expected one for each arc, [{graph.num_arcs}], got {list(weights.shape)}")
         if weights.dtype.is_floating_point and len(weights) and math.isnan(float(weights.min())):
             raise ArgumentError("weights: some are NaN, which has no place in their order; use weights.nan_to_num()")
-    return operators.spanning_forest(graph.offset, graph.neighbors, weights).nonzero().squeeze(1)
+    return operators.spanning_forest(graph.offset, graph.neighbors, weights)

@@ -11,6 +11,7 @@
 
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
+#include "base/scan.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
@@ -152,6 +153,50 @@ void spanning_forest(In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weig
     Boruvka<Neighbor, Weight>(offset.data(), neighbors.data(), weights.data(), num_vertices, chosen.data()).run();
 }
 
+// Calls visit(v) for every vertex, for some at a time.
+template <class Visit>
+void each_vertex(int64_t num_vertices, int threads, const Visit& visit) {
+    constexpr int64_t some = 1024;
+    for_each_chunk((num_vertices + some - 1) / some, threads, [&](int64_t chunk) {
+        for (int64_t v = chunk * some; v < std::min(num_vertices, (chunk + 1) * some); ++v) visit(v);
+    });
+}
+
+// Marks the reverse of each chosen arc with 2, and writes the offsets of the rows of all that are marked then. Parallel
+// arcs have the order of their reverses. Returns how many are marked.
+template <class Neighbor>
+int64_t mark_both_ways(In<int64_t> offset, In<Neighbor> neighbors, Out<uint8_t> chosen, Out<int64_t> new_offset) {
+    const int64_t num_vertices = static_cast<int64_t>(offset.shape(0)) - 1, *const begin = offset.data();
+    const Neighbor* const to = neighbors.data();
+    const int threads = part_count(begin[num_vertices]);
+    each_vertex(num_vertices, threads, [&](int64_t v) {
+        for (int64_t i = begin[v]; i < begin[v + 1]; ++i) {
+            if (std::atomic_ref<uint8_t>(chosen.data()[i]).load(std::memory_order_relaxed) != 1) continue;
+            int64_t first = i;
+            while (first > begin[v] && to[first - 1] == to[i]) --first;
+            const int64_t back = std::lower_bound(to + begin[to[i]], to + begin[to[i] + 1], v) - to + (i - first);
+            std::atomic_ref<uint8_t>(chosen.data()[back]).store(2, std::memory_order_relaxed);
+        }
+    });
+    int64_t* const out = new_offset.data();
+    out[0] = 0;
+    each_vertex(num_vertices, threads, [&](int64_t v) {
+        out[v + 1] = std::count_if(chosen.data() + begin[v], chosen.data() + begin[v + 1], [](uint8_t c) { return c; });
+    });
+    scan(num_vertices + 1, out, int64_t{0}, [=](int64_t v) { return out[v]; });
+    return out[num_vertices];
+}
+
+// The places of the marked arcs, row by row.
+void list_marked(In<int64_t> offset, In<uint8_t> marked, In<int64_t> new_offset, Out<int64_t> places) {
+    const int64_t num_vertices = static_cast<int64_t>(offset.shape(0)) - 1;
+    each_vertex(num_vertices, part_count(offset.data()[num_vertices]), [&](int64_t v) {
+        int64_t next = new_offset.data()[v];
+        for (int64_t i = offset.data()[v]; i < offset.data()[v + 1]; ++i)
+            if (marked.data()[i]) places.data()[next++] = i;
+    });
+}
+
 template <class Neighbor, class Weight>
 void bind(nb::module_& module) {
     using nb::arg;
@@ -166,6 +211,9 @@ void bind_weights(nb::module_& module) {
     bind<Neighbor, float>(module);
     bind<Neighbor, int32_t>(module);
     bind<Neighbor, int64_t>(module);
+    using nb::arg;
+    module.def("mark_both_ways", &mark_both_ways<Neighbor>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+               arg("chosen").noconvert(), arg("new_offset").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace
@@ -173,6 +221,9 @@ void bind_weights(nb::module_& module) {
 void bind_boruvka(nb::module_& module) {
     bind_weights<int32_t>(module);
     bind_weights<int64_t>(module);
+    using nb::arg;
+    module.def("list_marked", &list_marked, arg("offset").noconvert(), arg("marked").noconvert(),
+               arg("new_offset").noconvert(), arg("places").noconvert(), nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace tgraph

@@ -26,4 +26,17 @@ def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -
     return chosen.view(torch.bool)
 
 
-OPERATORS = {"spanning_forest": Implementation(spanning_forest, lambda offset, *others: refuses_data(offset))}
+def both_ways(offset: Tensor, neighbors: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+    """As the portable one, `tgraph.kernels.portable.trees.boruvka.both_ways`."""
+    kernels, marked = cast(Any, native.load()), chosen.to(torch.uint8, copy=True)
+    stored, new_offset = offset.contiguous(), torch.empty(len(offset), dtype=torch.int64, device="cpu")
+    count = kernels.mark_both_ways(stored, neighbors.contiguous(), marked, new_offset)
+    places = torch.empty(count, dtype=torch.int64, device="cpu")
+    kernels.list_marked(stored, marked, new_offset, places)
+    return new_offset, places
+
+
+OPERATORS = {
+    function.__name__: Implementation(function, lambda offset, *others: refuses_data(offset))
+    for function in (spanning_forest, both_ways)
+}

@@ -42,3 +42,14 @@ def spanning_forest(offset: Tensor, neighbors: Tensor, weights: Tensor | None) -
         tree = parent[tree]
         number = number[tree[first[number]] != tree[second[number]]]
     return chosen
+
+
+@operator
+def both_ways(offset: Tensor, neighbors: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows of an undirected graph that has some of the edges, `chosen` bool [m] at one of the two arcs of each:
+    (offset int64 [n + 1], the places of its arcs among the [m] in ascending order, int64)."""
+    reverse = sorting.transpose(offset, neighbors, permutation=True)[2]
+    assert reverse is not None
+    marked = chosen | chosen[reverse]
+    before = torch.nn.functional.pad(marked.cumsum(0), (1, 0))
+    return before[offset], marked.nonzero().squeeze(1)
