@@ -288,7 +288,7 @@ def test_parameters_are_kept_once_they_are_written_into(tmp_path, killing):
     graph, path = random_graph(60, 300, dtype=torch.float32), tmp_path / "run.ckpt"
     left_behind(path, PageRank(personalization=personal(0)), graph, killing)
     names = [tensor.shape for tensor in checksummed.read(path, "")[0].values()]
-    assert names == [torch.Size([60])]
+    assert [shape for shape in names if shape] == [torch.Size([60])]  # beside what a backend carries as a number
     path.unlink()
 
     class Writing(Spreading):

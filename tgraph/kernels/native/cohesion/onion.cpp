@@ -29,8 +29,9 @@ public:
         std::vector<Neighbor> left(num_vertices_);
         for (int64_t v = 0; v < num_vertices_; ++v) left[v] = static_cast<Neighbor>(v);
         int64_t level = 0, layer = 0;
-        while (!left.empty()) {
+        for (;;) {
             std::erase_if(left, [&](Neighbor v) { return layer_[v] != 0; });
+            if (left.empty()) return;
             int64_t least = INT64_MAX;
             for (const Neighbor v : left) least = std::min(least, degree_.data()[v]);
             level = std::max(level, least);
