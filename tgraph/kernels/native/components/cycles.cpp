@@ -1,5 +1,5 @@
-// Whether a graph has a cycle of arcs, or one of odd length, by a search that gives up after some thousand arcs: most
-// graphs that have one show it near any vertex.
+// Whether a graph has a cycle of arcs, or one of odd length, by a search that gives up after some thousand arcs where
+// all would take long: most graphs that have one show it near any vertex.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -14,6 +14,9 @@ namespace {
 enum Found : int { unknown = -1, none = 0, some = 1 };
 
 constexpr int64_t most_arcs = 1 << 14;
+
+// Vertices whose states stay in the cache, so that one thread takes no longer than all threads that count arcs down.
+constexpr int64_t few_vertices = 1 << 19;
 
 // Breadth-first search that colours by the parity of depth, along the first arcs of each row, since hubs have too many.
 // Two vertices of equal parity that one search reached, along arcs in whichever direction, close an odd cycle with their
@@ -47,12 +50,13 @@ Found odd_cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int32_t>& colou
     return complete ? none : unknown;
 }
 
-// Depth-first search, which meets a vertex of its own path where there is a cycle.
+// Depth-first search, which meets a vertex of its own path where there is a cycle. Of few vertices it takes all arcs.
 template <class Neighbor>
 Found cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int8_t>& state, std::vector<Neighbor>& touched) {
     constexpr int8_t on_path = 1, done = 2;
     std::vector<std::pair<Neighbor, int64_t>> path;  // vertices and the arcs that are next
-    int64_t left = most_arcs;
+    constexpr std::size_t vertices_between_polls = 1 << 14;
+    int64_t left = arcs.num_vertices <= few_vertices ? arcs.size() + 2 * arcs.num_vertices : most_arcs;
     const auto enter = [&](Neighbor v) {
         state[v] = on_path;
         touched.push_back(v);
@@ -62,16 +66,21 @@ Found cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int8_t>& state, std
         if (state[root]) continue;
         enter(static_cast<Neighbor>(root));
         while (!path.empty()) {
-            auto& [v, next] = path.back();
-            if (--left < 0) return unknown;
-            if (next == arcs.offset[v + 1]) {
+            const Neighbor v = path.back().first;
+            const int64_t begin = path.back().second, end = arcs.offset[v + 1];
+            int64_t next = begin;
+            while (next < end && state[arcs.neighbors[next]] == done) ++next;
+            if ((left -= next - begin + 1) < 0) return unknown;
+            if (next == end) {
                 state[v] = done;
                 path.pop_back();
                 continue;
             }
-            const Neighbor u = arcs.neighbors[next++];
+            const Neighbor u = arcs.neighbors[next];
             if (state[u] == on_path) return some;
-            if (!state[u]) enter(u);
+            path.back().second = next + 1;
+            enter(u);
+            if (touched.size() % vertices_between_polls == 0) poll_interruption();
         }
     }
     return none;
