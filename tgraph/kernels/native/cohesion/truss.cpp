@@ -70,12 +70,12 @@ private:
     // The edges of the level, or of the next that has any, become current. Returns that level.
     int64_t find(std::vector<int64_t>& remaining, int64_t level) {
         std::erase_if(remaining, [&](int64_t e) { return state_.data()[e] == removed; });
+        if (remaining.empty()) return level;
         int64_t least = INT64_MAX;
         for (const int64_t e : remaining) least = std::min(least, support_[e]);
         level = std::max(level, least);
         for (const int64_t e : remaining)
             if (support_[e] <= level) current_.push_back(e);
-        if (remaining.empty()) return level;
         return level;
     }
 
