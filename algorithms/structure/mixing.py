@@ -39,13 +39,12 @@ def attribute_assortativity(graph: tg.Graph, labels: Tensor) -> float:
     `labels` are integers [n]. NaN where all arcs join one label.
     """
     label = _checked(graph, labels, "labels").to(graph.device).unique(return_inverse=True)[1]
-    arcs, size = graph.decoded(), int(label.max()) + 1 if len(label) else 0
-    first, second = label[source(arcs)], label[arcs.neighbors]
-    m = max(arcs.num_arcs, 1)
-    within = float((first == second).sum()) / m
-    leaving, reaching = (torch.bincount(end, minlength=size).to(torch.float64) / m for end in (first, second))
+    m = max(graph.num_arcs, 1)
+    twice = 0 if graph.directed else graph.num_self_loops
+    within = (float(tg.primitives.communities.inside(graph, label).sum()) - twice) / m
+    leaving, reaching = (torch.bincount(label, degree.double()) / m for degree in (graph.out_degree, graph.in_degree))
     chance = float((leaving * reaching).sum())
-    return (within - chance) / (1 - chance) if chance != 1 and arcs.num_arcs else float("nan")
+    return (within - chance) / (1 - chance) if chance != 1 and graph.num_arcs else float("nan")
 
 
 def average_neighbor_degree(
@@ -108,13 +107,12 @@ def _degree(graph: tg.Graph, direction: str, weighted: bool) -> Tensor:
 
 def _correlation(graph: tg.Graph, first: Tensor, second: Tensor) -> float:
     """The correlation over the arcs of `first` at their source and `second` at their target."""
-    arcs = graph.decoded()
-    if not arcs.num_arcs:
+    if not graph.num_arcs:
         return float("nan")
-    at_source, at_target = first[source(arcs)], second[arcs.neighbors]
-    at_source, at_target = at_source - at_source.mean(), at_target - at_target.mean()
-    spread = at_source.square().sum() * at_target.square().sum()
-    return float((at_source * at_target).sum() / spread.sqrt()) if spread > 0 else float("nan")
+    leaving, reaching = graph.out_degree.double(), graph.in_degree.double()
+    first, second = first - leaving @ first / graph.num_arcs, second - reaching @ second / graph.num_arcs
+    spread = (leaving @ first.square()) * (reaching @ second.square())
+    return float(first @ tg.multiply(graph, second, "sum", "copy") / spread.sqrt()) if spread > 0 else float("nan")
 
 
 def _checked(graph: tg.Graph, values: Tensor, name: str) -> Tensor:

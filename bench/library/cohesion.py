@@ -14,7 +14,24 @@ def networkit_squares(system, _):
     return networkit.centrality.LocalSquareClusteringCoefficient(system.graph).run()
 
 
+def networkit_clustering(system, _):
+    import networkit
+
+    return networkit.centrality.LocalClusteringCoefficient(system.graph, True).run()
+
+
 ROWS = {
+    "local clustering": Row(
+        "local clustering coefficients",
+        {
+            "tgraph": lambda system, _: tg.algorithms.local_clustering(system.graph),
+            "networkit": networkit_clustering,
+            "igraph": lambda system, _: system.graph.transitivity_local_undirected(mode="zero"),
+        },
+        read={"networkit": lambda run: np.asarray(run.scores())},
+        agree=close,
+        directed=False,
+    ),
     "transitivity": Row(
         "transitivity",
         {

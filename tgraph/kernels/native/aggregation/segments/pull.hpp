@@ -7,86 +7,16 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 #include <vector>
 
 #include "aggregation/segments/columns.hpp"
+#include "aggregation/segments/pull_column.hpp"
+#include "aggregation/segments/pull_data.hpp"
 #include "base/numbers.hpp"
 #include "base/selection.hpp"
 #include "base/semiring.hpp"
 
 namespace tgraph {
-
-// Operands of a pull: data of T [n, columns], weights of W [arcs, heads], accumulators of A. Each weight applies to
-// columns / heads adjacent columns.
-template <class T, class A, class W>
-struct PullData {
-    using Result = std::conditional_t<is_narrow<T>, T, A>;
-    const T* data;
-    const W* weights;
-    int64_t columns, heads;
-    A identity;
-    bool mean;
-    Result* out;
-
-    // `count` : messages that the row has received, for the mean.
-    void write(int64_t row, const A* sums, int64_t count) const {
-        Result* to = out + row * columns;
-        if constexpr (std::is_floating_point_v<A>)
-            if (mean) {
-                const A divisor = static_cast<A>(std::max<int64_t>(count, 1));
-                for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f] / divisor);
-                return;
-            }
-        for (int64_t f = 0; f < columns; ++f) to[f] = stored_as<Result>(sums[f]);
-    }
-};
-
-// One column (SpMV), with four accumulators for instruction-level parallelism.
-template <class Reduce, class Edge, class T, class A, class W>
-struct PullColumn {
-    const Selection<int32_t>& selection;
-    const PullData<T, A, W>& with;
-
-    static void join(A* sum, const A* other, int64_t) { *sum = Reduce::apply(*sum, *other); }
-
-    A message(int64_t stored, int64_t arc) const {
-        const A sent = static_cast<A>(with.data[selection.neighbors[stored]]);
-        if constexpr (Edge::weighted)
-            return Edge::apply(sent, static_cast<A>(with.weights[arc]));
-        else
-            return sent;
-    }
-
-    // Reduces a piece of a row to `sum` and returns the number of active arcs.
-    int64_t reduce(const Piece& piece, A* sum) const {
-        const int64_t first = selection.begin(piece.row), shift = selection.offset[piece.row] - first;
-        int64_t i = first + piece.arcs.begin;
-        const int64_t end = first + piece.arcs.end;
-        if (selection.active) return reduce_active({i, end}, shift, sum);
-        A a = with.identity, b = a, c = a, d = a;
-        for (; i + 4 <= end; i += 4) {
-            a = Reduce::apply(a, message(i, i + shift));
-            b = Reduce::apply(b, message(i + 1, i + 1 + shift));
-            c = Reduce::apply(c, message(i + 2, i + 2 + shift));
-            d = Reduce::apply(d, message(i + 3, i + 3 + shift));
-        }
-        for (; i < end; ++i) a = Reduce::apply(a, message(i, i + shift));
-        *sum = Reduce::apply(Reduce::apply(a, b), Reduce::apply(c, d));
-        return piece.arcs.end - piece.arcs.begin;
-    }
-
-    int64_t reduce_active(Range stored, int64_t shift, A* sum) const {
-        int64_t count = 0;
-        *sum = with.identity;
-        for (int64_t i = stored.begin; i < stored.end; ++i)
-            if (selection.active[selection.neighbors[i]]) {
-                *sum = Reduce::apply(*sum, message(i, i + shift));
-                ++count;
-            }
-        return count;
-    }
-};
 
 // Many columns: the arcs of a row are listed in batches while their rows of data are prefetched, and each batch is
 // reduced one block of columns after the other.
@@ -96,6 +26,7 @@ struct PullColumns {
     const PullData<T, A, W>& with;
     const ColumnKernels<T, A, W> kernels;
 
+    static constexpr bool takes_many = false;
     static constexpr int64_t batch = 128;
     static constexpr int64_t lookahead = 24;
 
@@ -180,6 +111,10 @@ void reduce_rows(const Kernel& kernel) {
         std::vector<A> sums(columns);
         const Range rows = chunks[chunk];
         for (int64_t row = rows.begin; row < rows.end; ++row) {
+            if constexpr (Kernel::takes_many) {
+                row = kernel.reduce_many({row, rows.end});
+                if (row == rows.end) break;
+            }
             const int64_t degree = selection.degree(row);
             if (degree > longest) continue;
             const int64_t count = kernel.reduce({row, {0, degree}}, sums.data());
