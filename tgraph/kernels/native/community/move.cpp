@@ -45,7 +45,8 @@ public:
                const Id* bound, const Id* batch, int64_t key)
         : rows_(rows), strengths_(strengths), scale_(scale), stirred_share_(stirred_share), community_(community),
           bound_(bound), batch_(batch), key_(key),
-          threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_, NeighborWeights<Id>(rows.num_vertices)), calm_(rows.num_vertices),
+          threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_, NeighborWeights<Id>(rows.num_vertices)),
+          calm_(rows.num_vertices),
           visited_(rows.num_vertices), target_(rows.num_vertices), of_community_(rows.num_vertices, strengths.in),
           of_bound_(bound ? rows.num_vertices : 0, bound && strengths.in) {
         const int64_t n = rows.num_vertices;
@@ -99,7 +100,7 @@ private:
     const int64_t key_;
     const int threads_;
     std::vector<NeighborWeights<Id>> weights_;
-    Scratch<Id> calm_;           // how many more neighbors may move before the vertex is visited again: none, if 0 or less
+    Scratch<Id> calm_;           // how many more neighbors move before a vertex is visited again; it waits at 0 or less
     Scratch<Id> visited_;        // of the present sweep, batch by batch
     Scratch<Id> target_;         // the community chosen by each vertex, its own between two batches
     Totals of_community_, of_bound_;

@@ -1,6 +1,6 @@
-// The weight of the arcs of one row, or of several, by the community that they lead to. Short rows are summed in a small
-// hash table, which stays in the first cache; longer ones in an array by community, where nothing collides. Both are
-// cleared by what was touched.
+// The weight of the arcs of one row, or of several, by the community that they lead to. Short rows are summed in a
+// small hash table, which stays in the first cache; longer ones in an array by community, where nothing collides. Both
+// are cleared by what was touched.
 #pragma once
 
 #include <algorithm>
