@@ -20,7 +20,7 @@ def maximum_flow(
 
     graph.weights are the capacities; without, or with `weighted=False`, every arc can carry 1. An undirected edge
     carries its flow on one of its two arcs. `backend` names the kernels. The value is an int unless weights are
-    floating. The first flow of a graph makes its transpose, which is kept.
+    floating. The first flow of a directed graph makes its transpose, which is kept.
     Raises ArgumentError for a negative or NaN capacity, a path of infinite ones, vertices that are none, or equal ends.
     """
     find = tg.primitives.flow.max_flow

@@ -109,3 +109,22 @@ def test_long_paths_whose_arcs_carry_little(directed, dtype):
         found, side = minimum_cut(graph, source, target)
         leaving = side[torch.repeat_interleave(torch.arange(n), graph.out_degree)] & ~side[graph.neighbors.long()]
         assert found == value == graph.weights[leaving].sum().item()
+
+
+@pytest.mark.parametrize("dtype", [torch.int16, torch.float64])
+def test_parallel_edges_whose_arcs_back_stand_in_another_order(dtype):
+    offset, neighbors = [0, 3, 9, 12], [1, 1, 1, 0, 0, 0, 2, 2, 2, 1, 1, 1]
+    weights = torch.tensor([4, 7, 1, 7, 4, 1, 2, 2, 5, 2, 5, 2], dtype=dtype)
+    graph = tg.Graph(torch.tensor(offset), torch.tensor(neighbors, dtype=torch.int32), weights, directed=False)
+    for source, target in ((0, 2), (2, 0)):
+        value, flow = maximum_flow(graph, source, target)
+        assert value == 9
+        check(graph, flow, value, source, target)
+    assert maximum_flow_value(graph, 0, 1) == 12
+    assert minimum_cut(graph, 0, 2)[1].tolist() == [True, True, False]
+
+
+def test_an_undirected_graph_is_not_transposed():
+    graph = grid(20, 20, torch.int32)
+    assert maximum_flow(graph, 0, 399, backend="native")[0] == minimum_cut_value(graph, 399, 0, backend="native")
+    assert "transpose_permutation" not in graph.caches

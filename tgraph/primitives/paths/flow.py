@@ -46,8 +46,6 @@ def max_flow(
     value = serving(backend, "max_flow", graph)(graph, *ends, carried, side, weighted)
     if value == torch.inf:
         raise ArgumentError("weights: a path from source to target has infinite capacities only; the flow has no limit")
-    if carried is not None and not graph.directed:
-        carried = (carried - carried[graph.transpose_permutation]).clamp_(min=0)
     return value, carried, side
 
 

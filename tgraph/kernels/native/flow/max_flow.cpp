@@ -231,19 +231,20 @@ auto solve(const Network& network, int64_t source, int64_t target, Out<bool> sou
     return value;
 }
 
+// Without the arcs of the transpose the graph is undirected.
 template <class Neighbor, class Capacity>
 Flow<Capacity> max_flow(In<int64_t> offset, In<Neighbor> neighbors, In<Capacity> capacity, In<int64_t> in_offset,
-                        In<Neighbor> in_neighbors, In<int64_t> in_arc, bool is_mirrored, int64_t source, int64_t target,
+                        In<Neighbor> in_neighbors, In<int64_t> in_arc, int64_t source, int64_t target,
                         Out<Flow<Capacity>> flow, Out<bool> source_side) {
     const PathRows<Neighbor, Capacity> rows(offset, neighbors, capacity);
     const auto num_arcs = static_cast<int64_t>(neighbors.shape(0));
     const Zeroed<Flow<Capacity>> own(flow.is_valid() ? 0 : num_arcs);
     Flow<Capacity>* const carried = flow.is_valid() ? flow.data() : own.data();
-    if (!is_mirrored) {
+    if (in_offset.is_valid()) {
         const TwoSided<Neighbor, Capacity> network(rows, in_offset.data(), in_neighbors.data(), in_arc.data(), carried);
         return solve(network, source, target, source_side);
     }
-    const Mirrored<Neighbor, Capacity> network(rows, in_arc.data(), carried);
+    const Mirrored<Neighbor, Capacity> network(rows, carried);
     const Flow<Capacity> value = solve(network, source, target, source_side);
     if (flow.is_valid())
         for (int64_t arc = 0; arc < num_arcs; ++arc) carried[arc] = std::max(carried[arc], Flow<Capacity>{0});
@@ -254,8 +255,8 @@ template <class Neighbor, class Capacity>
 void bind(nb::module_& module) {
     using nb::arg;
     module.def("max_flow", &max_flow<Neighbor, Capacity>, arg("offset").noconvert(), arg("neighbors").noconvert(),
-               arg("capacity").noconvert().none(), arg("in_offset").noconvert(), arg("in_neighbors").noconvert(),
-               arg("in_arc").noconvert(), arg("is_mirrored"), arg("source"), arg("target"),
+               arg("capacity").noconvert().none(), arg("in_offset").noconvert().none(),
+               arg("in_neighbors").noconvert().none(), arg("in_arc").noconvert().none(), arg("source"), arg("target"),
                arg("flow").noconvert().none(), arg("source_side").noconvert().none(),
                nb::call_guard<nb::gil_scoped_release>());
 }

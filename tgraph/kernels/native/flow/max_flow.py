@@ -8,7 +8,6 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
 from tgraph.core.graph import Graph
 from tgraph.core.system import native
 from tgraph.kernels.call import Call
@@ -28,21 +27,8 @@ def max_flow(
     capacity = capacity if weighted else None
     if capacity is None and flow is not None and flow.is_floating_point():
         capacity = torch.ones(graph.num_arcs, dtype=flow.dtype)
-    reverse = graph.transpose_detached()
-    arcs = (offset, neighbors, capacity, *rows(reverse)[:2], graph.transpose_permutation)
-    find = cast(ModuleType, native.load()).max_flow
-    return find(*arcs, _is_mirrored(graph, weighted), source, target, flow, source_side)
-
-
-def _is_mirrored(graph: Graph, weighted: bool) -> bool:
-    """Whether transpose_permutation has for every arc another one back, of the same capacity."""
+    reverse: tuple[Tensor | None, ...] = (None, None, None)
     if graph.directed:
-        return False
-    return graph.kept("mirrored_weights" if weighted else "mirrored", lambda: _compare(graph, weighted))
-
-
-def _compare(graph: Graph, weighted: bool) -> bool:
-    back, weights = graph.transpose_permutation, graph.weights if weighted else None
-    leads_back = torch.equal(graph.neighbors[back], sorting.expand_rows(graph.offset).to(graph.neighbors.dtype))
-    is_paired = torch.equal(back[back], torch.arange(graph.num_arcs))
-    return leads_back and is_paired and (weights is None or torch.equal(weights[back], weights))
+        reverse = (*rows(graph.transpose_detached())[:2], graph.transpose_permutation)
+    find = cast(ModuleType, native.load()).max_flow
+    return find(offset, neighbors, capacity, *reverse, source, target, flow, source_side)

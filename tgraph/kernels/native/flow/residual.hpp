@@ -2,7 +2,12 @@
 // vertex has steps 0..degree-1, each to a `head`; `left` is what a step can still carry, `left_back` the step back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "paths/search.hpp"
 
@@ -62,8 +67,9 @@ private:
     Value rest(int64_t arc) const { return rows_.weight(arc) - flow_[arc]; }
 };
 
-// Of a graph with a reverse of the same capacity for each arc: what an arc carries, its reverse carries negatively, so
-// that the steps of a vertex are its arcs alone. `flow` holds zeros.
+// Of an undirected graph: what an arc carries, its reverse carries negatively, so that the steps of a vertex are its
+// arcs alone. The reverse is looked up where something is pushed, which few arcs see: rows ascend by neighbor. Parallel
+// arcs pair up in the order of their capacity. `flow` holds zeros.
 template <class Neighbor, class Capacity>
 class Mirrored {
 public:
@@ -73,17 +79,17 @@ public:
     struct Step {
         Neighbor head;
         int64_t arc;
+        Neighbor tail;
     };
 
-    Mirrored(const PathRows<Neighbor, Capacity>& rows, const int64_t* reverse, Value* flow)
-        : rows_(rows), reverse_(reverse), flow_(flow) {}
+    Mirrored(const PathRows<Neighbor, Capacity>& rows, Value* flow) : rows_(rows), flow_(flow) {}
 
     int64_t num_vertices() const { return rows_.num_vertices; }
     int64_t degree(int64_t v) const { return rows_.degree(v); }
 
     Step step(int64_t v, int64_t number) const {
         const int64_t arc = rows_.offset[v] + number;
-        return {rows_.neighbors[arc], arc};
+        return {rows_.neighbors[arc], arc, static_cast<Neighbor>(v)};
     }
 
     Value left(const Step& step) const { return rows_.weight(step.arc) - flow_[step.arc]; }
@@ -92,13 +98,37 @@ public:
     void push(const Step& step, Value value) const {
         const bool is_last = value == left(step);
         flow_[step.arc] = is_last ? rows_.weight(step.arc) : flow_[step.arc] + value;
-        flow_[reverse_[step.arc]] = -flow_[step.arc];
+        flow_[reverse(step)] = -flow_[step.arc];
     }
 
 private:
     const PathRows<Neighbor, Capacity> rows_;
-    const int64_t* reverse_;
     Value* flow_;
+
+    // The positions of the arcs from one vertex to another.
+    std::pair<int64_t, int64_t> arcs(Neighbor from, Neighbor to) const {
+        const Neighbor* const neighbors = rows_.neighbors;
+        const auto found =
+            std::equal_range(neighbors + rows_.offset[from], neighbors + rows_.offset[from + 1], to);
+        return {found.first - neighbors, found.second - neighbors};
+    }
+
+    int64_t reverse(const Step& step) const {
+        const auto [begin, end] = arcs(step.head, step.tail);
+        if (end - begin == 1) return begin;
+        const auto [first, last] = arcs(step.tail, step.head);
+        if (end - begin != last - first) throw std::invalid_argument("directed=False: an arc lacks its reverse");
+        const auto is_less = [&](int64_t a, int64_t b) {
+            const auto left = rows_.weight(a), right = rows_.weight(b);
+            return left < right || (left == right && a < b);
+        };
+        int64_t rank = 0;
+        for (int64_t arc = first; arc < last; ++arc) rank += is_less(arc, step.arc);
+        std::vector<int64_t> back(end - begin);
+        std::iota(back.begin(), back.end(), begin);
+        std::nth_element(back.begin(), back.begin() + rank, back.end(), is_less);
+        return back[rank];
+    }
 };
 
 }  // namespace tgraph

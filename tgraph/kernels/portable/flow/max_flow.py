@@ -32,6 +32,8 @@ def max_flow(
         left[(path + m) % (2 * m)] += least
     if flow is not None:
         flow.copy_(left[m:])
+        if not graph.directed:
+            flow.sub_(flow[graph.transpose_permutation]).clamp_(min=0)
     if source_side is not None:
         source_side.copy_(~reaches)
     return total
