@@ -45,7 +45,8 @@ public:
                const Id* bound, const Id* batch, int64_t key)
         : rows_(rows), strengths_(strengths), scale_(scale), stirred_share_(stirred_share), community_(community),
           bound_(bound), batch_(batch), key_(key),
-          threads_(part_count(rows.offset[rows.num_vertices])), weights_(threads_, NeighborWeights<Id>(rows.num_vertices)),
+          threads_(part_count(rows.offset[rows.num_vertices])),
+          weights_(threads_, NeighborWeights<Id>(rows.num_vertices)),
           calm_(rows.num_vertices),
           visited_(rows.num_vertices), target_(rows.num_vertices), of_community_(rows.num_vertices, strengths.in),
           of_bound_(bound ? rows.num_vertices : 0, bound && strengths.in) {
@@ -234,7 +235,8 @@ private:
             const auto [weight, community] = weights[i];
             const double score = weight - penalty(of_community_, v, community, false);
             const bool is_preferred =
-                score > highest || (score == highest && (chosen != own || is_propagation()) && prefers(v, community, chosen));
+                score > highest ||
+                (score == highest && (chosen != own || is_propagation()) && prefers(v, community, chosen));
             if (is_preferred) chosen = community, highest = score;
         }
         return highest < 0 && of_community_.out.data()[v] == 0 ? static_cast<Id>(v) : chosen;  // or on its own
