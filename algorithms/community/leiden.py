@@ -44,13 +44,14 @@ def leiden(
     Raises ArgumentError for weights that are negative or not finite, a negative resolution, and iterations below 1.
     """
     check(resolution, iterations, "iterations")
-    arcs = tg.primitives.communities.quotient(graph, weighted=weighted, backend=backend)
+    steps = tg.primitives.communities
+    arcs = steps.quotient(graph, weighted=weighted, backend=backend)
     community = torch.arange(graph.num_vertices, device=graph.device)
     for iteration in range(iterations):
-        before = community
-        community = named(_unfold(arcs, community, resolution, seed + 1000 * iteration, backend), backend)
-        if torch.equal(community, before):
+        found = named(_unfold(arcs, community, resolution, seed + 1000 * iteration, backend), backend)
+        if steps.gain(arcs, community, found, resolution=resolution, backend=backend) <= 0:
             break
+        community = found
     return community
 
 

@@ -75,8 +75,8 @@ def louvain_levels(
             stirred_share=STIRRED,
             backend=backend,
         )
-        if not moves:
-            break
+        if not moves or steps.gain(arcs, alone, community, resolution=resolution, backend=backend) <= 0:
+            break  # those that moved at once may all have counted on others to stay
         group, first = steps.number(community, backend=backend)
         held = group.index_select(0, held)
         levels.append(named(held, backend))

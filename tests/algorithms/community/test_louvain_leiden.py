@@ -75,6 +75,24 @@ def test_no_partition_is_worse_than_that_into_vertices(graph, function):
     assert before != before or after >= before - 1e-9
 
 
+@pytest.mark.parametrize("function", [louvain, leiden])
+def test_moves_that_lower_modularity_together_are_not_made(function):
+    graph = tg.Graph.from_edges([0, 0, 1, 2], [1, 2, 1, 2], directed=False)
+    assert modularity(graph, function(graph)) >= modularity(graph, torch.arange(3)) == 0.15625
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_gain_is_the_difference_of_modularity(directed):
+    graph = random_graph(60, 400, directed=directed, dtype=torch.float32)
+    generator = torch.Generator().manual_seed(5)
+    before, after = torch.randint(60, (2, 60), generator=generator)
+    steps = tg.primitives.communities
+    quotient = steps.quotient(graph, weighted=True)
+    expected = modularity(graph, after, weighted=True, resolution=1.5)
+    expected -= modularity(graph, before, weighted=True, resolution=1.5)
+    assert steps.gain(quotient, before, after, resolution=1.5) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("make", [nx.karate_club_graph, nx.les_miserables_graph, lambda: clustered()[0]])
 def test_modularity_is_at_least_that_of_networkx(make):
     G = make()

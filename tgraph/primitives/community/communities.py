@@ -100,6 +100,29 @@ def contract(graph: Quotient, group: Tensor, count: int, *, backend: str = "auto
     return Quotient(offset, neighbors, weights, summed(graph.out_strength), entering, graph.total)
 
 
+def gain(graph: Quotient, before: Tensor, after: Tensor, *, resolution: float = 1.0, backend: str = "auto") -> float:
+    """How much more modularity communities `after` have than those `before`, both int64 [n], from 0 to n - 1.
+
+    resolution : how much the expected part counts. backend : a name of the registry. 0 without arcs. O(m).
+    """
+    if not graph.total:
+        return 0.0
+    _check_groups(graph, "before", before, graph.num_vertices)
+    _check_groups(graph, "after", after, graph.num_vertices)
+    entering = graph.out_strength if graph.in_strength is None else graph.in_strength
+    both_ways = 1.0 if graph.in_strength is None else 2.0  # an arc of a directed graph is stored as two
+
+    def modularity(community: Tensor) -> float:
+        inside = _inside(graph.offset, graph.neighbors, graph.weights, community, 1.0, backend).sum()
+        leave, enter = (
+            torch.zeros_like(each).index_add_(0, community, each) for each in (graph.out_strength, entering)
+        )
+        expected = (leave / graph.total * (enter / graph.total)).sum()
+        return float(inside) / both_ways / graph.total - resolution * float(expected)
+
+    return modularity(after) - modularity(before)
+
+
 def number(label: Tensor, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """(the number of each vertex's group, int64 [n]; the first vertex of each group, int64 [k]).
 

@@ -291,12 +291,15 @@ private:
                 put(of_community_, v, own, -1);
                 put(of_community_, v, target, 1);
                 if (!bound_) wake(v, target);
-                community_[v] = target;
+                std::atomic_ref(community_[v]).store(target, std::memory_order_relaxed);
             }
             if (moved) moves.fetch_add(moved, std::memory_order_relaxed);
         });
         return moves.load();
     }
+
+    // Whichever it is while other threads move vertices.
+    int64_t community_of(int64_t v) const { return std::atomic_ref(community_[v]).load(std::memory_order_relaxed); }
 
     // Fetches what the next moves read and write.
     TGRAPH_INLINE void fetch_moves(int64_t i, int64_t last) const {
@@ -306,9 +309,9 @@ private:
         fetch(&community_[far]);
         fetch(&rows_.offset[far]);
         fetch(&of_community_.out.data()[target_.data()[near]]);
-        fetch(&of_community_.out.data()[community_[near]]);
+        fetch(&of_community_.out.data()[community_of(near)]);
         fetch(rows_.neighbors + rows_.offset[near]);
-        if (bound_ || target_.data()[next] == community_[next]) return;
+        if (bound_ || target_.data()[next] == community_of(next)) return;
         const int64_t begin = rows_.offset[next], end = std::min(begin + ahead, rows_.offset[next + 1]);
         for (int64_t arc = begin; arc < end; ++arc) fetch(&calm_.data()[rows_.neighbors[arc]]);
     }

@@ -19,8 +19,8 @@ constexpr int64_t most_arcs = 1 << 14;
 constexpr int64_t few_vertices = 1 << 19;
 
 // Breadth-first search that colours by the parity of depth, along the first arcs of each row, since hubs have too many.
-// Two vertices of equal parity that one search reached, along arcs in whichever direction, close an odd cycle with their
-// ways to its root. Arcs that lead to an earlier search tell nothing.
+// Two vertices of equal parity that one search reached, along arcs in whichever direction, close an odd cycle with
+// their ways to its root. Arcs that lead to an earlier search tell nothing.
 template <class Neighbor>
 Found odd_cycle(const GraphRows<Neighbor>& arcs, const KeptZeros<int32_t>& colour, std::vector<Neighbor>& order,
                 bool complete) {

@@ -307,7 +307,8 @@ void bind(nb::module_& module, const char* name) {
         "astar_path",
         [](In<int64_t> offset, In<Neighbor> neighbors, In<Weight> weights, In<Distance<Weight>> bound, int64_t source,
            int64_t target) {
-            return as_bytes(unlocked([&] { return astar_path<Neighbor, Weight>(offset, neighbors, weights, bound, source, target); }));
+            return as_bytes(unlocked(
+                [&] { return astar_path<Neighbor, Weight>(offset, neighbors, weights, bound, source, target); }));
         },
         arg("offset").noconvert(), arg("neighbors").noconvert(), arg("weights").noconvert(), arg("bound").noconvert(),
         arg("source"), arg("target"));
