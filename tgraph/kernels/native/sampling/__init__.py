@@ -1,0 +1,1 @@
+"""Calls of the compiled samplers; the C++ lies beside."""

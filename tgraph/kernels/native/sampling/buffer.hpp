@@ -1,0 +1,60 @@
+// Arrays that grow without filling what they grow by, and become arrays of numpy uncopied.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace tgraph {
+
+namespace nb = nanobind;
+
+template <class T>
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(Buffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
+    Buffer& operator=(Buffer&&) = delete;
+    ~Buffer() { std::free(data_); }
+
+    int64_t size() const { return size_; }
+    T* data() const { return data_; }
+    T& operator[](int64_t i) const { return data_[i]; }
+
+    // Room for so many more, which `push` and `grow` then need not make.
+    void reserve_more(int64_t count) {
+        if (size_ + count <= capacity_) return;
+        const int64_t capacity = std::max(size_ + count, capacity_ + capacity_ / 2);
+        T* const data = static_cast<T*>(std::realloc(data_, std::max<int64_t>(capacity, 1) * sizeof(T)));
+        if (!data) throw std::bad_alloc();
+        data_ = data;
+        capacity_ = capacity;
+    }
+
+    // Without a check: reserve_more came before.
+    void push(T value) { data_[size_++] = value; }
+
+    // An array of numpy, which owns the memory from now on.
+    nb::object to_numpy() {
+        reserve_more(size_ == 0 ? 1 : 0);
+        T* const data = std::exchange(data_, nullptr);
+        const auto size = static_cast<std::size_t>(std::exchange(size_, 0));
+        capacity_ = 0;
+        nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
+        return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+    }
+
+private:
+    T* data_ = nullptr;
+    int64_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace tgraph

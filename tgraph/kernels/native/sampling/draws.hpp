@@ -1,0 +1,182 @@
+// Which arcs of a row are drawn: what is told in kernels/portable/sampling/neighbors.py, draw by draw.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "base/memory.hpp"
+#include "base/random.hpp"
+
+namespace tgraph {
+
+// The arcs that were drawn for a row. While these are few, they are compared one by one.
+class Drawn {
+public:
+    // For at most `count` of the arcs from `begin` on, of which there are `degree`.
+    void start(int64_t begin, int64_t degree, int64_t count) {
+        begin_ = begin;
+        count_ = 0;
+        few_ = count <= most_compared && degree < none;
+        if (few_)
+            std::fill_n(list_, (count + lanes - 1) / lanes * lanes, none);
+        else
+            table_.assign(std::bit_ceil(static_cast<uint64_t>(2 * count)), -1);
+    }
+
+    bool has(int64_t arc) const {
+        if (!few_) return table_[slot(arc)] == arc;
+        const auto wanted = static_cast<uint32_t>(arc - begin_);
+        uint32_t found = 0;
+        for (int64_t i = 0; i < count_; i += lanes)
+            for (int64_t lane = 0; lane < lanes; ++lane) found |= list_[i + lane] == wanted;
+        return found;
+    }
+
+    void add(int64_t arc) {
+        if (few_) list_[count_] = static_cast<uint32_t>(arc - begin_);
+        else table_[slot(arc)] = arc;
+        ++count_;
+    }
+
+private:
+    static constexpr int64_t most_compared = 64, lanes = 4;
+    static constexpr uint32_t none = 0xffffffff;
+
+    int64_t begin_ = 0, count_ = 0;
+    bool few_ = true;
+    uint32_t list_[most_compared];
+    std::vector<int64_t> table_;
+
+    uint64_t slot(int64_t arc) const {
+        const uint64_t mask = table_.size() - 1;
+        uint64_t at = mix(static_cast<uint64_t>(arc)) & mask;
+        while (table_[at] != -1 && table_[at] != arc) at = (at + 1) & mask;
+        return at;
+    }
+};
+
+// Any `count` of the arcs begin..end - 1 alike, fewer than there are, each at most once (Floyd's algorithm: Bentley and
+// Floyd, "A sample of brilliance", CACM 1987).
+inline void draw_distinct(int64_t own, int64_t begin, int64_t end, int64_t count, Drawn& drawn, int64_t* out) {
+    drawn.start(begin, end - begin, count);
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t last = end - begin - count + i;
+        int64_t arc = begin + random_below(own, i, last + 1);
+        if (drawn.has(arc)) arc = begin + last;
+        drawn.add(arc);
+        out[i] = arc;
+    }
+}
+
+inline void draw_repeatedly(int64_t own, int64_t begin, int64_t end, int64_t count, int64_t* out) {
+    for (int64_t i = 0; i < count; ++i) out[i] = begin + random_below(own, i, end - begin);
+}
+
+// Arcs drawn by their weights. Running sums of these are kept for every 128th arc only, an eighth of a byte for an arc:
+// the sum up to any other one is finished from the weights, which lie in a few lines of the cache.
+template <class Weight>
+class WeightedRow {
+public:
+    static constexpr int64_t step = 128;
+
+    // sums[i] : of all weights before arc i * step.
+    WeightedRow(const Weight* weights, const double* sums, int64_t begin, int64_t end)
+        : weights_(weights), sums_(sums), begin_(begin), end_(end), is_short_(end - begin <= step) {
+        if (is_short_) {
+            for (int64_t arc = begin; arc < end; ++arc)
+                running_[arc - begin] = mass_ += static_cast<double>(weights_[arc]);
+        } else {
+            base_ = before(begin);
+            mass_ = before(end) - base_;
+        }
+    }
+
+    // Draws at most `count` arcs of weight above 0, with `replace` any of them again and again; returns how many.
+    int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out) const {
+        if (!(mass_ > 0)) return 0;
+        int64_t found = 0, number = 0;
+        drawn.start(begin_, end_ - begin_, count);
+        // Arcs that were drawn before are passed over, which gives the distribution among the others.
+        for (const int64_t most = replace ? count : 4 * count; found < count && number < most; ++number) {
+            const int64_t arc = at(random_uniform(own, number) * mass_);
+            if (!replace && drawn.has(arc)) continue;
+            if (!replace) drawn.add(arc);
+            out[found++] = arc;
+        }
+        // Few arcs have most of the mass: what is left is summed anew for each.
+        for (; found < count; ++number) {
+            const int64_t arc = among_others(random_uniform(own, number), drawn);
+            if (arc < 0) break;
+            drawn.add(arc);
+            out[found++] = arc;
+        }
+        return found;
+    }
+
+private:
+    const Weight* weights_;
+    const double* sums_;
+    int64_t begin_, end_;
+    bool is_short_;
+    double base_ = 0, mass_ = 0, running_[step];
+
+    // Added in sixteen lanes.
+    double sum(int64_t from, int64_t to) const {
+        constexpr int64_t lanes = 16;
+        double lane[lanes] = {};
+        for (; from + lanes <= to; from += lanes)
+            for (int64_t i = 0; i < lanes; ++i) lane[i] += static_cast<double>(weights_[from + i]);
+        double total = 0;
+        for (; from < to; ++from) total += static_cast<double>(weights_[from]);
+        for (const double part : lane) total += part;
+        return total;
+    }
+
+    double before(int64_t arc) const { return sums_[arc / step] + sum(arc / step * step, arc); }
+
+    // The arc at a share of the mass; rounding may lead beyond the last one that has any.
+    int64_t at(double share) const {
+        if (is_short_) {
+            const int64_t count = end_ - begin_;
+            return last_with_mass(begin_ + (std::upper_bound(running_, running_ + count, share) - running_));
+        }
+        const double wanted = base_ + share;
+        const double *const first = sums_ + begin_ / step + 1, *const last = sums_ + (end_ - 1) / step + 1;
+        const int64_t block = std::upper_bound(first, last, wanted) - 1 - sums_;
+        int64_t arc = std::max(begin_, block * step);
+        double total = arc == begin_ ? base_ : sums_[block];
+        const int64_t end = std::min(end_, (block + 1) * step);
+        for (; arc + 16 <= end; arc += 16) {
+            const double next = total + sum(arc, arc + 16);
+            if (next > wanted) break;
+            total = next;
+        }
+        for (; arc < end; ++arc)
+            if ((total += static_cast<double>(weights_[arc])) > wanted) break;
+        return last_with_mass(arc);
+    }
+
+    int64_t last_with_mass(int64_t arc) const {
+        arc = std::min(arc, end_ - 1);
+        while (arc > begin_ && !(weights_[arc] > 0)) --arc;
+        return arc;
+    }
+
+    int64_t among_others(double uniform, const Drawn& drawn) const {
+        double left = 0, total = 0;
+        for (int64_t arc = begin_; arc < end_; ++arc)
+            if (!drawn.has(arc)) left += static_cast<double>(weights_[arc]);
+        int64_t found = -1;
+        for (int64_t arc = begin_; arc < end_ && total <= uniform * left; ++arc) {
+            if (!(weights_[arc] > 0) || drawn.has(arc)) continue;
+            total += static_cast<double>(weights_[arc]);
+            found = arc;
+        }
+        return found;
+    }
+};
+
+}  // namespace tgraph

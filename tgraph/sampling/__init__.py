@@ -1,0 +1,14 @@
+"""Mini-batches: vertices and arcs sampled around seeds.
+
+    sampler = tg.sampling.NeighborSampler(graph, [15, 10], seed=7)
+    batch = sampler.sample(seeds)
+    batch.node, batch.row, batch.col, batch.edge
+
+Samplers read the arcs where they are stored, and what they return depends on the seed alone: not on the number of
+threads or processes.
+"""
+
+from tgraph.sampling.neighbor_sampler import NeighborSampler
+from tgraph.sampling.output import SamplerOutput
+
+__all__ = ["NeighborSampler", "SamplerOutput"]

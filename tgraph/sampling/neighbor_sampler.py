@@ -1,0 +1,208 @@
+"""Neighbour sampling by fan-outs (Hamilton, Ying and Leskovec, "Inductive representation learning on large graphs",
+NeurIPS 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from tgraph.core import random
+from tgraph.core.csr import Csr
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.sampling import neighbors as operators
+from tgraph.kernels.portable.sampling.neighbors import Relation
+from tgraph.sampling.output import EdgeType, SamplerOutput
+from tgraph.sampling.relations import Arcs
+
+Fanouts = Sequence[int] | Mapping[EdgeType, Sequence[int]]
+
+_ONLY = "vertex"  # the name of the type of vertices that a homogeneous graph has
+
+
+class NeighborSampler:
+    """Samples the neighbours of seeds, these vertices' neighbours, and so on for as many hops as there are fan-outs.
+
+    Parameters
+    ----------
+    graph : a Graph; a Csr whose rows are destinations; or, for a heterogeneous graph, a dictionary of these by type of
+        edges, (source, relation, destination).
+    num_neighbors : arcs for each vertex in each hop, -1 for all; or a dictionary of such lists by edge type.
+    replace : whether an arc may be drawn more than once.
+    weighted : whether arcs are drawn by their weights, which are not negative; those of weight 0 never are.
+    disjoint : whether each seed has a tree of its own, in which a vertex of another tree counts as another one.
+    node_time, edge_time : int64 of all vertices [n] or arcs [m], by type where the graph has some. Vertices or arcs
+        later than the time of the seed (`seed_time` of `sample`) are not sampled. Trees are disjoint then.
+    temporal_strategy : "uniform" takes any arcs that are not too late, "last" the latest of them.
+    direction : "in" follows arcs to where messages come from, "out" to where they go.
+    seed : with the number of the call, determines what is drawn, on any number of threads.
+
+    Raises ArgumentError for fan-outs below -1 or of different numbers of hops, graphs without weights or with negative
+    ones where `weighted`, times of another shape, both kinds of times, and unknown types.
+    """
+
+    def __init__(
+        self,
+        graph: Graph | Csr | Mapping[EdgeType, Graph | Csr],
+        num_neighbors: Fanouts,
+        *,
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        node_time: Tensor | Mapping[str, Tensor] | None = None,
+        edge_time: Tensor | Mapping[EdgeType, Tensor] | None = None,
+        temporal_strategy: Literal["uniform", "last"] = "uniform",
+        direction: Literal["in", "out"] = "in",
+        seed: int = 0,
+    ):
+        if temporal_strategy not in ("uniform", "last"):
+            raise ArgumentError(f"temporal_strategy: expected 'uniform' or 'last', got {temporal_strategy!r}")
+        if direction not in ("in", "out"):
+            raise ArgumentError(f"direction: expected 'in' or 'out', got {direction!r}")
+        if node_time is not None and edge_time is not None:
+            raise ArgumentError("node_time, edge_time: times of vertices and of arcs exclude each other; give one")
+        self.is_hetero = isinstance(graph, Mapping)
+        given = dict(graph) if isinstance(graph, Mapping) else {(_ONLY, "to", _ONLY): graph}
+        self.edge_types: list[EdgeType] = list(given)
+        self.node_types = list(dict.fromkeys(kind for source, _, target in given for kind in (source, target)))
+        self.replace, self.seed, self.latest = replace, seed, temporal_strategy == "last"
+        self.is_temporal = node_time is not None or edge_time is not None
+        self.disjoint = disjoint or self.is_temporal
+        self._fanouts = self._checked(num_neighbors)
+        self._sizes = dict.fromkeys(self.node_types, 0)
+        self._arcs: list[Arcs] = []
+        self._ends: list[tuple[int, int]] = []
+        for kind, arcs in given.items():
+            source, _, target = kind if direction == "in" else kind[::-1]
+            self._ends.append((self.node_types.index(source), self.node_types.index(target)))
+            name = f"graph[{kind!r}]" if self.is_hetero else "graph"
+            times = _of(node_time, source, self.is_hetero), _of(edge_time, kind, self.is_hetero)
+            held = Arcs.of(arcs, direction, weighted, *times, name)
+            self._arcs.append(held)
+            self._sizes[source] = max(self._sizes[source], held.num_sources)
+            self._sizes[target] = max(self._sizes[target], len(held.offset) - 1)
+        self._ends = [
+            tuple(
+                self.node_types.index(end) for end in ((kind[0], kind[2]) if direction == "in" else (kind[2], kind[0]))
+            )
+            for kind in self.edge_types
+        ]
+        self._direction = direction
+        self._calls = 0
+
+    def sample(
+        self,
+        seeds: Tensor | Sequence[int] | Mapping[str, Tensor],
+        seed_time: Tensor | Mapping[str, Tensor] | None = None,
+        *,
+        draw: int | None = None,
+    ) -> SamplerOutput:
+        """The vertices and arcs sampled around `seeds`: indices of vertices, by type where the graph has some.
+
+        seed_time : int64, of each seed, where the sampler has times. draw : the number of the call, which with the
+        sampler's seed determines what is drawn; by default that of the previous call and one more.
+
+        Raises ArgumentError for seeds that are no vertices, and times that are missing or not wanted.
+        """
+        given = self._indices(seeds)
+        latest_time = self._times(seed_time, given)
+        if draw is None:
+            draw = self._calls
+            self._calls += 1
+        key = random.key(self.seed, draw)
+        relations = [
+            Relation(
+                *(arcs.offset, arcs.neighbors, source, target, random.key(key, i), fanouts),
+                *(arcs.weights, arcs.sums, arcs.time, arcs.is_time_of_arcs),
+            )
+            for i, (arcs, (source, target), fanouts) in enumerate(
+                zip(self._arcs, self._ends, self._fanouts, strict=True)
+            )
+        ]
+        hops = len(self._fanouts[0]) if self._fanouts else 0
+        choice = self.replace, self.disjoint, self.latest
+        sampled = operators.sample_neighbors(relations, given, len(self.node_types), hops, *choice, latest_time)
+        return self._output(sampled)
+
+    def _output(self, sampled: operators.Sampled) -> SamplerOutput:
+        rows, columns = sampled.rows, sampled.columns
+        if self._direction == "out":
+            rows, columns = columns, rows
+        edges = [
+            arc if held.number is None else held.number[arc] for held, arc in zip(self._arcs, sampled.arcs, strict=True)
+        ]
+        trees = sampled.trees
+        if not self.is_hetero:
+            batch = None if trees is None else trees[0]
+            sizes = sampled.sizes[0], sampled.counts[0]
+            return SamplerOutput(sampled.vertices[0], rows[0], columns[0], edges[0], batch, *sizes)
+        by_node = lambda values: dict(zip(self.node_types, values, strict=True))  # noqa: E731
+        by_edge = lambda values: dict(zip(self.edge_types, values, strict=True))  # noqa: E731
+        return SamplerOutput(
+            *(by_node(sampled.vertices), by_edge(rows), by_edge(columns), by_edge(edges)),
+            *(None if trees is None else by_node(trees), by_node(sampled.sizes), by_edge(sampled.counts)),
+        )
+
+    def _checked(self, num_neighbors: Fanouts) -> list[list[int]]:
+        """The fan-outs of each edge type."""
+        if isinstance(num_neighbors, Mapping):
+            if unknown := [kind for kind in num_neighbors if kind not in self.edge_types]:
+                raise ArgumentError(f"num_neighbors: the graph has no edges {unknown[0]!r}, only {self.edge_types}")
+            hops = max((len(fanouts) for fanouts in num_neighbors.values()), default=0)
+            found = [list(num_neighbors.get(kind, [0] * hops)) for kind in self.edge_types]
+        else:
+            found = [list(num_neighbors) for _ in self.edge_types]
+        for kind, fanouts in zip(self.edge_types, found, strict=True):
+            if len(fanouts) != len(found[0]):
+                raise ArgumentError(
+                    f"num_neighbors: {kind!r} has {len(fanouts)} hops, others have {len(found[0])}; 0 samples none"
+                )
+            for hop, fanout in enumerate(fanouts):
+                if fanout < -1:
+                    raise ArgumentError(f"num_neighbors: got {fanout} in hop {hop}; -1 takes all arcs")
+        return found
+
+    def _indices(self, seeds: Any) -> dict[int, Tensor]:
+        """The seeds of each type, checked."""
+        if isinstance(seeds, Mapping) != self.is_hetero:
+            wanted = "a dictionary by type of vertices" if self.is_hetero else "indices of vertices"
+            raise ArgumentError(f"seeds: expected {wanted}, got {type(seeds).__name__}")
+        found = {}
+        for kind, given in (seeds if self.is_hetero else {_ONLY: seeds}).items():
+            if kind not in self.node_types:
+                raise ArgumentError(f"seeds: the graph has no vertices {kind!r}, only {self.node_types}")
+            index = torch.as_tensor(given).to(torch.int64).contiguous()
+            size = self._sizes[kind]
+            if index.ndim != 1:
+                raise ArgumentError(f"seeds: expected [k], got {list(index.shape)}")
+            if len(index) and not 0 <= int(index.min()) <= int(index.max()) < size:
+                place = int(((index < 0) | (index >= size)).nonzero()[0])
+                raise ArgumentError(f"seeds[{place}] is {int(index[place])}; vertices are 0 to {size - 1}")
+            found[self.node_types.index(kind)] = index
+        return found
+
+    def _times(self, seed_time: Any, seeds: dict[int, Tensor]) -> Tensor | None:
+        """The time of each tree, in the order of the seeds."""
+        if (seed_time is not None) != self.is_temporal:
+            raise ArgumentError(
+                "seed_time: the sampler has times, so that seeds need one each"
+                if self.is_temporal
+                else "seed_time: the sampler has no times; give it node_time or edge_time"
+            )
+        if seed_time is None:
+            return None
+        times = [torch.as_tensor(seed_time[self.node_types[kind]] if self.is_hetero else seed_time) for kind in seeds]
+        for time, index in zip(times, seeds.values(), strict=True):
+            if time.shape != index.shape or time.is_floating_point():
+                raise ArgumentError(
+                    f"seed_time: expected int64 {list(index.shape)}, got {time.dtype} {list(time.shape)}"
+                )
+        return torch.cat(times).to(torch.int64) if times else torch.empty(0, dtype=torch.int64)
+
+
+def _of(times: Any, kind: Any, is_hetero: bool) -> Tensor | None:
+    """The times of one type."""
+    return times.get(kind) if is_hetero and times is not None else times

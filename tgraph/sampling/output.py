@@ -1,0 +1,36 @@
+"""What samplers return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+EdgeType = tuple[str, str, str]  # (source, relation, destination)
+
+PerNode = Tensor | Mapping[str, Tensor]
+PerEdge = Tensor | Mapping[EdgeType, Tensor]
+
+
+@dataclass(frozen=True)
+class SamplerOutput:
+    """A sampled subgraph, with the names that PyTorch Geometric gives these. Of a heterogeneous graph each is a
+    dictionary, by type of vertices or of edges.
+
+    node : int64, the sampled vertices in the order of their first occurrence; the seeds are first, as often as given.
+    row, col : int64 [e], source and destination of each sampled arc, as places in `node`.
+    edge : int64 [e], the numbers of the arcs in the graph.
+    batch : int64, the number of the seed in whose tree each vertex is, where trees are disjoint, else None.
+    num_sampled_nodes : how many vertices the seeds and each hop added. num_sampled_edges : arcs that each hop added;
+        None where arcs were added behind those of the hops.
+    """
+
+    node: PerNode
+    row: PerEdge
+    col: PerEdge
+    edge: PerEdge
+    batch: PerNode | None = None
+    num_sampled_nodes: Any = None
+    num_sampled_edges: Any = None
