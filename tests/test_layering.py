@@ -18,7 +18,7 @@ LAYERS = (
     ("tgraph.networkx",),
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
-    ("tgraph.tuning", "tgraph.drawing"),
+    ("tgraph.tuning", "tgraph.drawing", "tgraph.pyg"),
     ("tgraph.nn", "tgraph.stream", "tgraph.sampling"),
     ("tgraph.io", "tgraph.generators"),
     ("tgraph.engine",),

@@ -284,6 +284,11 @@ def test_walks():
     assert tg.primitives.walks.random_walks(graph, [0, 1], 5, tg.random.key(0)).shape == (2, 6)
 
 
+def test_sampling():
+    batch = tg.sampling.NeighborSampler(GRAPH, [3, 2], seed=1).sample([0, 5])
+    assert isinstance(batch, tg.sampling.SamplerOutput) and len(batch.row) == sum(batch.num_sampled_edges)
+
+
 def test_nothing_public_is_left_out():
     """Whatever is exported by name occurs above."""
     tree = ast.parse(Path(__file__).read_text())
@@ -292,4 +297,5 @@ def test_nothing_public_is_left_out():
     results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
     results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "drawing", "errors", "primitives"}
     public = {*tg.__all__, *tg.algorithms.__all__, *tg.generators.__all__, *tg.nn.__all__, *tg.stream.__all__}
+    public |= {*tg.sampling.__all__}
     assert public - named - results == set()

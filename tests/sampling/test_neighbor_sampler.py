@@ -159,6 +159,27 @@ def test_nothing_is_later_than_the_seed(monkeypatch, strategy, of, weighted):
             assert torch.equal(found_times, expected_times)
 
 
+def test_seeds_have_the_times_of_their_vertices():
+    graph = random_graph(100, 2000)
+    time = torch.arange(100)
+    found = NeighborSampler(graph, [3, 3], node_time=time).sample([50, 10])
+    assert len(found.row) and bool((time[found.node] <= torch.tensor([50, 10])[found.batch]).all())
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_induced_arcs_are_all_between_the_vertices(directed):
+    graph = random_graph(60, 400, directed=directed)
+    drawn = NeighborSampler(graph, [3, 2], seed=2).sample([4, 9, 4])
+    found = NeighborSampler(graph, [3, 2], seed=2, induced=True).sample([4, 9, 4])
+    assert torch.equal(found.node, drawn.node) and found.num_sampled_edges is None
+    source = torch.arange(60).repeat_interleave(graph.out_degree)
+    inside = torch.isin(source, found.node) & torch.isin(graph.neighbors, found.node)
+    assert found.edge.sort().values.tolist() == (inside.nonzero().squeeze(1)).tolist()
+    ends = (found.row, found.col) if directed else (found.col, found.row)
+    assert torch.equal(found.node[ends[0]], source[found.edge])
+    assert torch.equal(found.node[ends[1]], graph.neighbors[found.edge].long())
+
+
 def counts_of(sampler, seed, draws, size):
     """How often each arc was drawn for one seed."""
     seeds = torch.full((draws,), seed)
@@ -255,7 +276,11 @@ def test_refused_seeds():
     with pytest.raises(ArgumentError, match="the sampler has no times"):
         sampler.sample([0], torch.tensor([1]))
     with pytest.raises(ArgumentError, match="seeds need one each"):
-        NeighborSampler(graph, [1], node_time=torch.zeros(4).long()).sample([0])
+        NeighborSampler(graph, [1], edge_time=torch.zeros(2).long()).sample([0])
+    with pytest.raises(
+        ArgumentError, match=r"seed_time: expected int64 \[1\], one for each seed, got torch.int64 \[2\]"
+    ):
+        NeighborSampler(graph, [1], edge_time=torch.zeros(2).long()).sample([0], torch.tensor([1, 2]))
     with pytest.raises(ArgumentError, match=r"weights\[1\] is -2.0"):
         NeighborSampler(graph, [1], weighted=True)
     assert len(sampler.sample([]).node) == 0

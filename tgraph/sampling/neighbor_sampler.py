@@ -36,6 +36,8 @@ class NeighborSampler:
     disjoint : whether each seed has a tree of its own, in which a vertex of another tree counts as another one.
     node_time, edge_time : int64 of all vertices [n] or arcs [m], by type where the graph has some. Vertices or arcs
         later than the time of the seed (`seed_time` of `sample`) are not sampled. Trees are disjoint then.
+    induced : whether all arcs between sampled vertices are returned, not only those that were drawn.
+    num_vertices : of a heterogeneous graph, by type: for types that no edges have.
     temporal_strategy : "uniform" takes any arcs that are not too late, "last" the latest of them.
     direction : "in" follows arcs to where messages come from, "out" to where they go.
     seed : with the number of the call, determines what is drawn, on any number of threads.
@@ -55,6 +57,8 @@ class NeighborSampler:
         node_time: Tensor | Mapping[str, Tensor] | None = None,
         edge_time: Tensor | Mapping[EdgeType, Tensor] | None = None,
         temporal_strategy: Literal["uniform", "last"] = "uniform",
+        induced: bool = False,
+        num_vertices: Mapping[str, int] | None = None,
         direction: Literal["in", "out"] = "in",
         seed: int = 0,
     ):
@@ -67,12 +71,16 @@ class NeighborSampler:
         self.is_hetero = isinstance(graph, Mapping)
         given = dict(graph) if isinstance(graph, Mapping) else {(_ONLY, "to", _ONLY): graph}
         self.edge_types: list[EdgeType] = list(given)
-        self.node_types = list(dict.fromkeys(kind for source, _, target in given for kind in (source, target)))
+        self._sizes = dict(num_vertices or {})
+        self.node_types = list(dict.fromkeys([*self._sizes, *(kind for type in given for kind in type[::2])]))
         self.replace, self.seed, self.latest = replace, seed, temporal_strategy == "last"
+        self._node_time = node_time
         self.is_temporal = node_time is not None or edge_time is not None
         self.disjoint = disjoint or self.is_temporal
-        self._fanouts = self._checked(num_neighbors)
-        self._sizes = dict.fromkeys(self.node_types, 0)
+        if induced and self.disjoint:
+            raise ArgumentError("induced: trees that are disjoint have no arcs but those drawn; leave one of both")
+        self.induced = induced
+        self.num_neighbors = num_neighbors
         self._arcs: list[Arcs] = []
         self._ends: list[tuple[int, int]] = []
         for kind, arcs in given.items():
@@ -82,14 +90,8 @@ class NeighborSampler:
             times = _of(node_time, source, self.is_hetero), _of(edge_time, kind, self.is_hetero)
             held = Arcs.of(arcs, direction, weighted, *times, name)
             self._arcs.append(held)
-            self._sizes[source] = max(self._sizes[source], held.num_sources)
-            self._sizes[target] = max(self._sizes[target], len(held.offset) - 1)
-        self._ends = [
-            tuple(
-                self.node_types.index(end) for end in ((kind[0], kind[2]) if direction == "in" else (kind[2], kind[0]))
-            )
-            for kind in self.edge_types
-        ]
+            for end, size in ((source, held.num_sources), (target, len(held.offset) - 1)):
+                self._sizes[end] = max(self._sizes.get(end, 0), size)
         self._direction = direction
         self._calls = 0
 
@@ -102,8 +104,9 @@ class NeighborSampler:
     ) -> SamplerOutput:
         """The vertices and arcs sampled around `seeds`: indices of vertices, by type where the graph has some.
 
-        seed_time : int64, of each seed, where the sampler has times. draw : the number of the call, which with the
-        sampler's seed determines what is drawn; by default that of the previous call and one more.
+        seed_time : int64, of each seed, where the sampler has times; by default those of the vertices. draw : the
+        number of the call, which with the sampler's seed determines what is drawn; by default that of the previous call
+        and one more.
 
         Raises ArgumentError for seeds that are no vertices, and times that are missing or not wanted.
         """
@@ -125,7 +128,25 @@ class NeighborSampler:
         hops = len(self._fanouts[0]) if self._fanouts else 0
         choice = self.replace, self.disjoint, self.latest
         sampled = operators.sample_neighbors(relations, given, len(self.node_types), hops, *choice, latest_time)
-        return self._output(sampled)
+        return self._output(self._with_all_arcs(sampled) if self.induced else sampled)
+
+    @property
+    def num_neighbors(self) -> Fanouts:
+        """The fan-outs, which may be set anew."""
+        return self._num_neighbors
+
+    @num_neighbors.setter
+    def num_neighbors(self, fanouts: Fanouts) -> None:
+        self._num_neighbors, self._fanouts = fanouts, self._checked(fanouts)
+
+    def _with_all_arcs(self, sampled: operators.Sampled) -> operators.Sampled:
+        """The same vertices with all arcs between them, which belong to no hop."""
+        ends = [
+            arcs.between(sampled.vertices[source], sampled.vertices[target])
+            for arcs, (source, target) in zip(self._arcs, self._ends, strict=True)
+        ]
+        rows, columns, numbers = ([found[i] for found in ends] for i in range(3))
+        return sampled._replace(rows=rows, columns=columns, arcs=numbers, counts=[None for _ in ends])
 
     def _output(self, sampled: operators.Sampled) -> SamplerOutput:
         rows, columns = sampled.rows, sampled.columns
@@ -186,21 +207,25 @@ class NeighborSampler:
 
     def _times(self, seed_time: Any, seeds: dict[int, Tensor]) -> Tensor | None:
         """The time of each tree, in the order of the seeds."""
-        if (seed_time is not None) != self.is_temporal:
-            raise ArgumentError(
-                "seed_time: the sampler has times, so that seeds need one each"
-                if self.is_temporal
-                else "seed_time: the sampler has no times; give it node_time or edge_time"
-            )
-        if seed_time is None:
+        if not self.is_temporal:
+            if seed_time is not None:
+                raise ArgumentError("seed_time: the sampler has no times; give it node_time or edge_time")
             return None
-        times = [torch.as_tensor(seed_time[self.node_types[kind]] if self.is_hetero else seed_time) for kind in seeds]
-        for time, index in zip(times, seeds.values(), strict=True):
-            if time.shape != index.shape or time.is_floating_point():
-                raise ArgumentError(
-                    f"seed_time: expected int64 {list(index.shape)}, got {time.dtype} {list(time.shape)}"
-                )
+        times = [self._times_of(self.node_types[kind], index, seed_time) for kind, index in seeds.items()]
         return torch.cat(times).to(torch.int64) if times else torch.empty(0, dtype=torch.int64)
+
+    def _times_of(self, kind: str, index: Tensor, seed_time: Any) -> Tensor:
+        """The times of the seeds of one type: given, or their own."""
+        if seed_time is None:
+            own = _of(self._node_time, kind, self.is_hetero)
+            if own is None:
+                raise ArgumentError("seed_time: the sampler has times of arcs, so that seeds need one each")
+            return own[index]
+        time = torch.as_tensor(seed_time[kind] if self.is_hetero else seed_time)
+        if time.shape != index.shape or time.is_floating_point():
+            expected = f"expected int64 {list(index.shape)}, one for each seed"
+            raise ArgumentError(f"seed_time: {expected}, got {time.dtype} {list(time.shape)}")
+        return time
 
 
 def _of(times: Any, kind: Any, is_hetero: bool) -> Tensor | None:

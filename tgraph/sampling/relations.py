@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.sampling.neighbors import STEP
 
@@ -74,6 +75,19 @@ class Arcs:
         number = order if self.number is None else self.number[order]
         return Arcs(self.offset, self.neighbors[order], self.num_sources, number), order
 
+    def between(self, sources: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The arcs from `sources` to `targets`, lists of vertices: (places in one, places in the other, numbers).
+
+        A vertex that is more than once in a list counts where it is first.
+        """
+        column, arc = gather_arcs(self.offset, targets)
+        ordered, place = sources.sort(stable=True)
+        neighbor = self.neighbors[arc].to(torch.int64)
+        at = torch.searchsorted(ordered, neighbor).clamp(max=max(len(ordered) - 1, 0))
+        inside = ordered[at] == neighbor if len(ordered) else torch.zeros_like(neighbor, dtype=torch.bool)
+        inside &= first_of_equals(targets)[column] == column
+        return place[at[inside]], column[inside], arc[inside]
+
     def with_time(self, time: Tensor, is_of_arcs: bool) -> Arcs:
         """The same with times."""
         fields = {**self.__dict__, "time": time.to(torch.int64).contiguous(), "is_time_of_arcs": is_of_arcs}
@@ -117,3 +131,16 @@ def _through(permutation: Tensor | None, number: Tensor) -> Tensor:
 def _check_time(time: Tensor, count: int, name: str, of: str) -> None:
     if time.shape != (count,) or time.is_floating_point():
         raise ArgumentError(f"{name}: expected int64 [{count}], one for each {of}, got {time.dtype} {list(time.shape)}")
+
+
+def gather_arcs(offset: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The arcs of some rows, one after the other: (the place of the row of each, its number)."""
+    bounds, arcs = gather_rows(offset, rows)
+    return torch.arange(len(rows)).repeat_interleave(bounds.diff()), arcs
+
+
+def first_of_equals(values: Tensor) -> Tensor:
+    """The first place of each value, int64 [k]."""
+    _, inverse = values.unique(return_inverse=True)
+    place = torch.arange(len(values))
+    return torch.full_like(place, len(values)).scatter_reduce_(0, inverse, place, "amin")[inverse]

@@ -54,7 +54,7 @@ class Sampled(NamedTuple):
     vertices : of each type, int64, in the order of their first occurrence, seeds first. trees : the seed in whose tree
     each of them is, where trees are disjoint. sizes : how many the seeds and each hop added.
     rows, columns : the places of the source and of the target of each arc, int64. arcs : its number in the relation.
-    counts : how many arcs each hop added.
+    counts : how many arcs each hop added; None where they belong to no hop.
     """
 
     vertices: list[Tensor]
@@ -63,7 +63,7 @@ class Sampled(NamedTuple):
     rows: list[Tensor]
     columns: list[Tensor]
     arcs: list[Tensor]
-    counts: list[list[int]]
+    counts: list[list[int] | None]
 
 
 @operator
@@ -100,7 +100,7 @@ def sample_neighbors(
         for each, size in zip(lists, sizes, strict=True):
             size.append(len(each.vertex) - sum(size))
     rows, columns, numbers = ([torch.cat([hop[i] for hop in found]) for found in arcs] for i in range(3))
-    counts = [[len(hop[0]) for hop in found] for found in arcs]
+    counts: list[list[int] | None] = [[len(hop[0]) for hop in found] for found in arcs]
     held = [each.tree for each in lists] if disjoint else None
     return Sampled([each.vertex for each in lists], held, sizes, rows, columns, numbers, counts)
 

@@ -1,0 +1,130 @@
+"""Loaders with the names and the batches of PyTorch Geometric; its own tests run by `make pyg`."""
+
+import pytest
+import torch
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import NodeLoader
+from torch_geometric.nn import SAGEConv
+
+from tgraph.core import dispatch
+from tgraph.pyg import LinkNeighborLoader, NeighborLoader, NeighborSampler
+
+
+def graph(n=200, m=3000):
+    generator = torch.Generator().manual_seed(0)
+    edge_index = torch.randint(n, (2, m), generator=generator)
+    features = torch.rand(n, 8, generator=generator)
+    return Data(
+        x=features,
+        edge_index=edge_index,
+        edge_attr=torch.arange(m),
+        weight=torch.rand(m, generator=generator),
+        y=torch.randint(3, (n,), generator=generator),
+        time=torch.randint(50, (n,), generator=generator),
+    )
+
+
+def check(batch, data):
+    """Vertices and edges of the data, with their features."""
+    assert torch.equal(batch.x, data.x[batch.n_id])
+    assert torch.equal(batch.edge_attr, data.edge_attr[batch.e_id])
+    assert torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"replace": True},
+        {"disjoint": True},
+        {"weight_attr": "weight"},
+        {"time_attr": "time"},
+        {"subgraph_type": "induced"},
+        {"subgraph_type": "bidirectional"},
+    ],
+)
+def test_batches_are_parts_of_the_data(options):
+    data = graph()
+    loader = NeighborLoader(data, [4, 3], batch_size=30, **options)
+    with dispatch.watched() as choices:
+        batches = list(loader)
+    assert sum(choice.operator == "sample_neighbors" for choice in choices) == len(batches) == 7
+    for batch in batches:
+        if options.get("subgraph_type") != "bidirectional":
+            check(batch, data)
+        assert torch.equal(batch.n_id[: batch.batch_size], batch.input_id)
+    assert torch.cat([batch.input_id for batch in batches]).tolist() == list(range(200))
+    if "time_attr" in options:
+        seed_time = data.time[batch.input_id]
+        assert bool((data.time[batch.n_id] <= seed_time[batch.batch]).all())
+
+
+def test_a_model_computes_as_on_the_whole_graph():
+    data = graph()
+    layer = SAGEConv(8, 4)
+    expected = layer(data.x, data.edge_index)
+    for batch in NeighborLoader(data, [-1], batch_size=64):
+        found = layer(batch.x, batch.edge_index)[: batch.batch_size]
+        torch.testing.assert_close(found, expected[batch.input_id])
+
+
+def epochs(workers, **options):
+    """The vertices and edges of the batches of two epochs."""
+    torch.manual_seed(12)
+    loader = NeighborLoader(graph(), [4, 3], batch_size=50, shuffle=True, num_workers=workers, **options)
+    return [[(batch.n_id.tolist(), batch.e_id.tolist()) for batch in loader] for _ in range(2)]
+
+
+def test_the_same_on_any_number_of_workers():
+    alone = epochs(0)
+    assert epochs(0) == alone
+    assert epochs(2) == alone
+    assert alone[0] != alone[1]
+
+
+def test_links():
+    data = graph()
+    loader = LinkNeighborLoader(
+        data, [4, 3], edge_label_index=data.edge_index[:, :100], batch_size=25, neg_sampling="binary"
+    )
+    batches = list(loader)
+    assert len(batches) == 4
+    for batch in batches:
+        check(batch, data)
+        assert batch.edge_label.tolist() == [1] * 25 + [0] * 25
+        ends = data.edge_index[:, batch.input_id]
+        assert torch.equal(batch.n_id[batch.edge_label_index[:, :25]], ends)
+
+
+def test_several_types():
+    data = HeteroData()
+    generator = torch.Generator().manual_seed(3)
+    data["paper"].x, data["author"].x, data["venue"].x = torch.rand(50, 4), torch.rand(20, 3), torch.rand(5, 2)
+    data["author", "writes", "paper"].edge_index = torch.stack(
+        (torch.randint(20, (200,), generator=generator), torch.randint(50, (200,), generator=generator))
+    )
+    data["paper", "cites", "paper"].edge_index = torch.randint(50, (2, 300), generator=generator)
+    for batch in NeighborLoader(data, [3, 2], input_nodes="paper", batch_size=10):
+        for kind in data.edge_types:
+            ends = batch[kind].edge_index
+            found = torch.stack((batch[kind[0]].n_id[ends[0]], batch[kind[2]].n_id[ends[1]]))
+            assert torch.equal(found, data[kind].edge_index[:, batch[kind].e_id])
+        assert torch.equal(batch["paper"].x, data["paper"].x[batch["paper"].n_id])
+        assert len(batch["venue"].n_id) == 0 and batch["paper"].batch_size == 10
+
+
+def test_the_sampler_serves_loaders_of_pyg():
+    data = graph()
+    loader = NodeLoader(data, NeighborSampler(data, [3]), batch_size=100)
+    torch.manual_seed(1)
+    first = [batch.e_id for batch in loader]
+    torch.manual_seed(1)
+    assert all(torch.equal(one, other.e_id) for one, other in zip(first, loader, strict=True))
+    check(next(iter(loader)), data)
+
+
+def test_arguments_by_position():
+    data = graph()
+    loader = NeighborLoader(data, [3], torch.tensor([5, 7]), None, True, batch_size=2)
+    batch = next(iter(loader))
+    assert batch.n_id[:2].tolist() == [5, 7] and loader.node_sampler.replace

@@ -1,0 +1,12 @@
+"""Loaders of PyTorch Geometric that need neither pyg-lib nor torch-sparse: the names, arguments and batches of its own,
+sampled by `tgraph.sampling`.
+
+    from tgraph.pyg import NeighborLoader
+
+    loader = NeighborLoader(data, num_neighbors=[15, 10], batch_size=1024, input_nodes=data.train_mask, shuffle=True)
+"""
+
+from tgraph.pyg.loaders import LinkNeighborLoader, NeighborLoader
+from tgraph.pyg.sampler import NeighborSampler
+
+__all__ = ["LinkNeighborLoader", "NeighborLoader", "NeighborSampler"]

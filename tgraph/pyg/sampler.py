@@ -1,0 +1,173 @@
+"""The neighbour sampler of PyTorch Geometric, computed by `tgraph.sampling`."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric import sampler as pyg
+from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
+from torch_geometric.sampler.base import DataType, SubgraphType
+
+from tgraph import sampling
+from tgraph.core import random
+from tgraph.core.csr import Csr
+
+
+class NeighborSampler(pyg.NeighborSampler):
+    """As `torch_geometric.sampler.NeighborSampler`, for its own loaders and ours, without pyg-lib and torch-sparse.
+
+    Takes the same arguments; neighbourhoods need not be sorted by time. What is drawn follows from torch's random
+    numbers (`torch.manual_seed`); from a loader of `tgraph.pyg` it does not depend on the number of workers.
+    """
+
+    epoch: int | None = None  # set by a loader when an epoch begins: what is drawn follows from it and from the seeds
+
+    def __init__(
+        self,
+        data: Any,
+        num_neighbors: Any,
+        subgraph_type: Any = "directional",
+        replace: bool = False,
+        disjoint: bool = False,
+        temporal_strategy: str = "uniform",
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        is_sorted: bool = False,
+        share_memory: bool = False,
+        directed: bool = True,
+        sample_direction: str = "forward",
+    ):
+        if not directed:
+            subgraph_type = "induced"
+        if sample_direction == "backward" and time_attr is not None:
+            raise NotImplementedError("Temporal Sampling not yet supported for backward sampling")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Using '.*' without a 'pyg-lib' installation")
+            super().__init__(
+                *(data, num_neighbors, subgraph_type, replace, disjoint, temporal_strategy),
+                **{"is_sorted": is_sorted, "share_memory": share_memory, "sample_direction": sample_direction},
+            )
+        self.node_time, self.edge_time = _times(data, self.data_type, time_attr, self.is_hetero)
+        weights = _weights(data, self.data_type, weight_attr)
+        self._sampler = self._built(weights)
+
+    def _built(self, weights: Any) -> sampling.NeighborSampler:
+        """The sampler of the rows that PyTorch Geometric has sorted, whose arcs are numbered in that order."""
+        options: dict[str, Any] = {
+            "replace": self.replace,
+            "weighted": weights is not None,
+            "disjoint": self._disjoint,
+            "temporal_strategy": self.temporal_strategy,
+            "node_time": self.node_time,
+            "induced": self.subgraph_type == SubgraphType.induced,
+        }
+        if not self.is_hetero:
+            graph = _csr(self.colptr, self.row, int(self.num_nodes), _permuted(weights, self.perm))
+            options["edge_time"] = _permuted(self.edge_time, self.perm)
+            return sampling.NeighborSampler(graph, self._fanouts(), **options)
+        graphs, times = {}, {}
+        for kind in self.edge_types:
+            name, own = self.to_rel_type[kind], self._as_given(kind)
+            order = None if self.perm is None else self.perm.get(own)
+            sources = int(self.num_nodes[kind[0]])
+            held = None if weights is None else _permuted(weights[own], order)
+            graphs[kind] = _csr(self.colptr_dict[name], self.row_dict[name], sources, held)
+            if self.edge_time is not None and own in self.edge_time:
+                times[kind] = _permuted(self.edge_time[own], order)
+        options["edge_time"] = None if self.edge_time is None else times
+        options["num_vertices"] = {kind: int(size) for kind, size in self.num_nodes.items()}
+        return sampling.NeighborSampler(graphs, self._fanouts(), **options)
+
+    def _fanouts(self) -> Any:
+        values = self._num_neighbors.get_values(self.edge_types if self.is_hetero else None)
+        return dict(values) if isinstance(values, dict) else list(values)
+
+    def _as_given(self, kind: Any) -> Any:
+        """The type of edges as the data has it: sampled backward, types are turned around."""
+        return self.to_restored_edge_type[kind] if self.sample_direction == "backward" else kind
+
+    def _sample(self, seed: Any, seed_time: Any = None, **kwargs: Any) -> SamplerOutput | HeteroSamplerOutput:
+        if self._fanouts() != self._sampler.num_neighbors:
+            self._sampler.num_neighbors = self._fanouts()
+        found = self._sampler.sample(seed, seed_time, draw=self._draw(seed))
+        fields = dict(found.__dict__)
+        if self.sample_direction == "backward":
+            fields["row"], fields["col"] = fields["col"], fields["row"]
+        if not self.is_hetero:
+            return SamplerOutput(**fields)
+        if self.sample_direction == "backward":
+            for name in ("row", "col", "edge", "num_sampled_edges"):
+                fields[name] = {self._as_given(kind): value for kind, value in fields[name].items()}
+        return HeteroSamplerOutput(**fields)
+
+    def _draw(self, seed: Any) -> int:
+        """The number of the draw: of the epoch and the seeds, or, where no loader tells the epoch, by chance."""
+        if self.epoch is None:
+            return int(torch.empty((), dtype=torch.int64).random_())
+        given = list(seed.values()) if isinstance(seed, dict) else [seed]
+        return sum(int(random.words(self.epoch, index.long()).sum()) for index in given) % 2**63
+
+
+def _csr(offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:
+    return Csr(offset.to(torch.int64), neighbors, None, num_sources, weights)
+
+
+def _permuted(values: Tensor | None, order: Tensor | None) -> Tensor | None:
+    return values if values is None or order is None else values[order]
+
+
+def _times(data: Any, kind: DataType, name: str | None, is_hetero: bool) -> tuple[Any, Any]:
+    """(the times of the vertices, those of the edges), by type where the data has some; None where it has none."""
+    if name is None:
+        return None, None
+    if kind == DataType.homogeneous:
+        if data.is_node_attr(name):
+            return data[name], None
+        if data.is_edge_attr(name):
+            return None, data[name]
+        raise ValueError(f"The time attribute '{name}' is neither a node-level or edge-level attribute")
+    if kind == DataType.heterogeneous:
+        of_nodes = any(name in store for store in data.node_stores)
+        of_edges = any(name in store for store in data.edge_stores)
+        if of_nodes and of_edges:
+            raise ValueError(f"The time attribute '{name}' holds both node-level and edge-level information")
+        if not of_nodes and not of_edges:
+            raise ValueError(f"The time attribute '{name}' is neither a node-level or edge-level attribute")
+        return (data.collect(name), None) if of_nodes else (None, data.collect(name))
+    return _stored_times(data[0], name, is_hetero)
+
+
+def _stored_times(features: Any, name: str, is_hetero: bool) -> tuple[Any, Any]:
+    """Times in a feature store, which may be of vertices or of edges."""
+    found = {}
+    for attribute in features.get_all_tensor_attrs():
+        if attribute.attr_name == name:
+            attribute = copy.copy(attribute)
+            attribute.index = None
+            found[attribute.group_name] = features.get_tensor(attribute)
+    if not found or (not is_hetero and len(found) > 1):
+        raise ValueError(f"Temporal sampling by '{name}': expected one tensor of that name, found {len(found)}")
+    if not is_hetero:  # PyTorch Geometric tells times of vertices from those of edges by their name
+        time = next(iter(found.values()))
+        return (time, None) if name == "time" else (None, time)
+    kinds = {isinstance(group, tuple) for group in found}
+    if len(kinds) > 1:
+        raise ValueError(f"Found time attribute '{name}' for both node-level and edge-level types")
+    return (None, found) if kinds.pop() else (found, None)
+
+
+def _weights(data: Any, kind: DataType, name: str | None) -> Any:
+    """The weights of the edges, by type where the data has some."""
+    if name is None:
+        return None
+    if kind == DataType.homogeneous:
+        return data[name]
+    if kind == DataType.heterogeneous:
+        return data.collect(name)
+    raise NotImplementedError(
+        "'weight_attr' argument not yet supported within 'NeighborSampler' for '(FeatureStore, GraphStore)' inputs"
+    )
