@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from tgraph.algorithms.structure._arcs import keys, occurs, source
+from tgraph.algorithms.structure._arcs import source
 
 
 def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weighted: bool = False) -> float:
@@ -70,16 +70,12 @@ def reciprocity(graph: tg.Graph, *, per_vertex: bool = False) -> float | Tensor:
 
     Parallel arcs count once, and self-loops not at all. NaN without arcs, and 1 for undirected graphs.
     """
-    n = graph.num_vertices
-    key = keys(graph, n)[0]
-    first, second = key // max(n, 1), key % max(n, 1)
-    key, first, second = (part[first != second] for part in (key, first, second))
-    answered = occurs(second * n + first, key)
+    mutual, leaving = tg.primitives.mutual.counts(graph)
     if not per_vertex:
-        return float(answered.sum()) / len(key) if len(key) else float("nan")
-    total = torch.bincount(first, minlength=n) + torch.bincount(second, minlength=n)
-    both = torch.bincount(first[answered], minlength=n)
-    return 2 * both.to(torch.float64) / total
+        total = int(leaving.sum())
+        return int(mutual.sum()) / total if total else float("nan")
+    reaching = tg.primitives.mutual.counts(graph.transpose())[1] if graph.directed else leaving
+    return 2 * mutual.to(torch.float64) / (leaving + reaching)
 
 
 def _direction(name: str, option: str) -> str:
