@@ -10,7 +10,7 @@ from tgraph.kernels.portable.mutual import count_mutual
 
 def counts(graph: Graph) -> tuple[Tensor, Tensor]:
     """Of the different arcs u -> v with u != v that leave each vertex (the number for which v -> u is an arc, too; the
-    number of all), int64 [n] each. A binary search for each pair."""
+    number of all), int64 [n] each. O(n + m)."""
     arcs = graph.decoded()
     arcs.ensure_valid()
     return count_mutual(arcs.offset, arcs.neighbors)

@@ -1,53 +1,52 @@
 // The arcs of each vertex whose reverse is stored, too. Each pair is looked up once, from its smaller end, in the
-// ascending row of the larger one, so that no transpose is needed.
+// ascending row of the larger one, which needs no transpose.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "base/bindings.hpp"
-#include "base/rows.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
 namespace {
 
-void add(int64_t& total, int64_t count) {
-    if (count) std::atomic_ref<int64_t>(total).fetch_add(count, std::memory_order_relaxed);
-}
-
-// Whether the target occurs in an ascending range.
-template <class Neighbor>
-bool holds(const Neighbor* begin, int64_t size, Neighbor target) {
-    if (!size || begin[0] > target || begin[size - 1] < target) return false;
-    while (size > 1) {
-        const int64_t half = size / 2;
-        begin += begin[half] <= target ? half : 0;
-        size -= half;
-    }
-    return *begin == target;
-}
-
-// Counts of different arcs that are no self-loops; zeros on entry.
+// Counts of different arcs that are no self-loops; zeros on entry. A part takes its rows in ascending order, and so
+// meets the entries of the row of each target in ascending order, too: `met` is how far.
 template <class Neighbor>
 void count_mutual(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> mutual, Out<int64_t> distinct) {
     const auto n = static_cast<int64_t>(mutual.shape(0)), m = static_cast<int64_t>(neighbors.shape(0));
     const int64_t* first = offset.data();
     const Neighbor* ends = neighbors.data();
-    constexpr int64_t some = 1 << 13;
-    for_each_chunk((m + some - 1) / some, part_count(4 * m), [&](int64_t chunk) {
-        each_row(first, n, {chunk * some, std::min(m, (chunk + 1) * some)}, [&](int64_t u, Range arcs) {
-            int64_t different = 0, answered = 0;
-            for (int64_t i = arcs.begin; i < arcs.end; ++i) {
+    const int parts = part_count(2 * m);
+    const auto row_of_part = [&](int part) {
+        return part == parts ? n : std::lower_bound(first, first + n, part_of(m, part, parts).begin) - first;
+    };
+    for_each_part(parts, [&](int part) {
+        const int64_t begin = row_of_part(part), end = row_of_part(part + 1);
+        std::vector<int64_t> met(first, first + n), answered(n);
+        for (int64_t v = begin; v < n && begin; ++v)
+            met[v] = std::lower_bound(ends + first[v], ends + first[v + 1], begin) - ends;
+        for (int64_t u = begin; u < end; ++u) {
+            int64_t different = 0, own = 0;
+            for (int64_t i = first[u]; i < first[u + 1]; ++i) {
                 const int64_t v = ends[i];
-                if (v == u || (i > first[u] && ends[i - 1] == ends[i])) continue;
+                if (v == u || (i > first[u] && ends[i - 1] == v)) continue;
                 ++different;
-                if (v < u || !holds(ends + first[v], first[v + 1] - first[v], static_cast<Neighbor>(u))) continue;
-                ++answered;
-                add(mutual.data()[v], 1);
+                if (v < u) continue;
+                int64_t next = met[v];
+                const int64_t row_end = first[v + 1];
+                while (next < row_end && ends[next] < u) ++next;
+                met[v] = next;
+                const bool is_mutual = next < row_end && ends[next] == u;
+                own += is_mutual;
+                answered[v] += is_mutual;
             }
-            add(mutual.data()[u], answered);
-            add(distinct.data()[u], different);
-        });
+            answered[u] += own;
+            distinct.data()[u] = different;
+        }
+        for (int64_t v = begin; v < n; ++v)
+            if (answered[v]) std::atomic_ref<int64_t>(mutual.data()[v]).fetch_add(answered[v], std::memory_order_relaxed);
     });
 }
 
