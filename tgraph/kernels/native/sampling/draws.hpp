@@ -75,6 +75,16 @@ inline void draw_repeatedly(int64_t own, int64_t begin, int64_t end, int64_t cou
     for (int64_t i = 0; i < count; ++i) out[i] = begin + random_below(own, i, end - begin);
 }
 
+// As std::upper_bound, without branches that cannot be foreseen.
+inline const double* first_above(const double* first, int64_t count, double wanted) {
+    while (count > 1) {
+        const int64_t half = count / 2;
+        first += (first[half - 1] <= wanted) ? half : 0;
+        count -= half;
+    }
+    return first + (count == 1 && *first <= wanted);
+}
+
 // Arcs drawn by their weights. Running sums of these are kept for every 128th arc only, an eighth of a byte for an arc:
 // the sum up to any other one is finished from the weights, which lie in a few lines of the cache.
 template <class Weight>
@@ -98,16 +108,22 @@ public:
     int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out) const {
         if (!(mass_ > 0)) return 0;
         int64_t found = 0, number = 0;
-        drawn.start(begin_, end_ - begin_, count);
+        drawn.start(begin_, end_ - begin_, replace ? 0 : count);
         // Arcs that were drawn before are passed over, which gives the distribution among the others.
-        for (const int64_t most = replace ? count : 4 * count; found < count && number < most; ++number) {
-            const int64_t arc = at(random_uniform(own, number) * mass_);
-            if (!replace && drawn.has(arc)) continue;
-            if (!replace) drawn.add(arc);
-            out[found++] = arc;
+        for (const int64_t most = replace ? count : 4 * count; found < count && number < most;) {
+            Place places[together];
+            const int64_t some = std::min({together, most - number, count - found});
+            for (int64_t i = 0; i < some; ++i) places[i] = place(random_uniform(own, number + i) * mass_);
+            for (int64_t i = 0; i < some; ++i) {
+                const int64_t arc = at(places[i]);
+                if (!replace && drawn.has(arc)) continue;
+                if (!replace) drawn.add(arc);
+                out[found++] = arc;
+            }
+            number += some;
         }
         // Few arcs have most of the mass: what is left is summed anew for each.
-        for (; found < count; ++number) {
+        for (number = 4 * count; !replace && found < count; ++number) {
             const int64_t arc = among_others(random_uniform(own, number), drawn);
             if (arc < 0) break;
             drawn.add(arc);
@@ -123,39 +139,56 @@ private:
     bool is_short_;
     double base_ = 0, mass_ = 0, running_[step];
 
-    // Added in sixteen lanes.
-    double sum(int64_t from, int64_t to) const {
-        constexpr int64_t lanes = 16;
-        double lane[lanes] = {};
-        for (; from + lanes <= to; from += lanes)
-            for (int64_t i = 0; i < lanes; ++i) lane[i] += static_cast<double>(weights_[from + i]);
-        double total = 0;
-        for (; from < to; ++from) total += static_cast<double>(weights_[from]);
-        for (const double part : lane) total += part;
+    static constexpr int64_t together = 16;  // draws whose weights are fetched before one is looked for
+    static constexpr int64_t group = 16;     // weights that are added before one is looked for among them
+
+    // Where to look for a share of the mass: from which block on, and the sum up to there.
+    struct Place {
+        double wanted;
+        int64_t block;
+    };
+
+    static double sum_of_group(const Weight* weights) {
+        double lane[4];
+        for (int64_t i = 0; i < 4; ++i) lane[i] = static_cast<double>(weights[i]);
+        for (int64_t from = 4; from < group; from += 4)
+            for (int64_t i = 0; i < 4; ++i) lane[i] += static_cast<double>(weights[from + i]);
+        return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+    }
+
+    double before(int64_t arc) const {
+        double total = sums_[arc / step];
+        int64_t from = arc / step * step;
+        for (; from + group <= arc; from += group) total += sum_of_group(weights_ + from);
+        for (; from < arc; ++from) total += static_cast<double>(weights_[from]);
         return total;
     }
 
-    double before(int64_t arc) const { return sums_[arc / step] + sum(arc / step * step, arc); }
-
-    // The arc at a share of the mass; rounding may lead beyond the last one that has any.
-    int64_t at(double share) const {
-        if (is_short_) {
-            const int64_t count = end_ - begin_;
-            return last_with_mass(begin_ + (std::upper_bound(running_, running_ + count, share) - running_));
-        }
+    Place place(double share) const {
+        if (is_short_) return {share, 0};
         const double wanted = base_ + share;
         const double *const first = sums_ + begin_ / step + 1, *const last = sums_ + (end_ - 1) / step + 1;
-        const int64_t block = std::upper_bound(first, last, wanted) - 1 - sums_;
-        int64_t arc = std::max(begin_, block * step);
-        double total = arc == begin_ ? base_ : sums_[block];
-        const int64_t end = std::min(end_, (block + 1) * step);
-        for (; arc + 16 <= end; arc += 16) {
-            const double next = total + sum(arc, arc + 16);
-            if (next > wanted) break;
+        const int64_t block = first_above(first, last - first, wanted) - 1 - sums_;
+        constexpr int64_t line = 64 / sizeof(Weight);
+        for (int64_t arc = block * step; arc < (block + 1) * step; arc += line) fetch(weights_ + arc);
+        return {wanted, block};
+    }
+
+    // The arc at a place; rounding may lead beyond the last one that has any mass.
+    int64_t at(const Place& place) const {
+        if (is_short_) {
+            return last_with_mass(begin_ + (first_above(running_, end_ - begin_, place.wanted) - running_));
+        }
+        int64_t arc = std::max(begin_, place.block * step);
+        double total = arc == begin_ ? base_ : sums_[place.block];
+        const int64_t end = std::min(end_, (place.block + 1) * step);
+        for (; arc + group <= end; arc += group) {
+            const double next = total + sum_of_group(weights_ + arc);
+            if (next > place.wanted) break;
             total = next;
         }
         for (; arc < end; ++arc)
-            if ((total += static_cast<double>(weights_[arc])) > wanted) break;
+            if ((total += static_cast<double>(weights_[arc])) > place.wanted) break;
         return last_with_mass(arc);
     }
 

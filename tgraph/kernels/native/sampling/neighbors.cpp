@@ -114,6 +114,23 @@ private:
         }
         piece.arc.resize(room);
         piece.neighbor.resize(room);
+        if (relation_.weights.is_valid()) fetch_weights(range);
+    }
+
+    // What the first draws of each row read.
+    void fetch_weights(Range range) const {
+        const int64_t size = relation_.weights.dtype() == nb::dtype<double>() ? 8 : 4;
+        const auto* const weights = static_cast<const char*>(relation_.weights.data());
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t first = offset(i)[0], last = offset(i)[1];
+            constexpr int64_t step = WeightedRow<float>::step;
+            for (int64_t arc = first; arc < std::min(last, first + step / 4); arc += 64 / size)
+                fetch(weights + arc * size);
+            if (last - first <= step) continue;
+            fetch(relation_.sums.data() + first / step);
+            fetch(relation_.sums.data() + last / step);
+            fetch(weights + last * size - 1);
+        }
     }
 
     // The end of the arcs that are not too late.
