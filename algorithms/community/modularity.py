@@ -88,6 +88,9 @@ def _sums(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tuple[T
         return values.new_zeros(count).index_add_(0, group, values)
 
     held = by_group(inside(graph, group, weighted=weighted))
+    if not weighted and (graph.directed or not graph.num_self_loops):
+        leaving = by_group(graph.out_degree.to(torch.float64))
+        return held, leaving, by_group(graph.in_degree.to(torch.float64)) if graph.directed else leaving
     leaving = by_group(inside(graph, everyone, weighted=weighted))
     if not graph.directed:
         return held, leaving, leaving

@@ -38,7 +38,10 @@ def attribute_assortativity(graph: tg.Graph, labels: Tensor) -> float:
 
     `labels` are integers [n]. NaN where all arcs join one label.
     """
-    label = _checked(graph, labels, "labels").to(graph.device).unique(return_inverse=True)[1]
+    label = _checked(graph, labels, "labels").to(graph.device)
+    least, largest = (int(each) for each in label.aminmax()) if len(label) else (0, 0)
+    if label.dtype != torch.int64 or least < 0 or largest >= graph.num_vertices:
+        label = label.unique(return_inverse=True)[1]
     m = max(graph.num_arcs, 1)
     twice = 0 if graph.directed else graph.num_self_loops
     within = (float(tg.primitives.communities.inside(graph, label).sum()) - twice) / m

@@ -31,7 +31,7 @@ int64_t number_groups(In<Id> label, Out<Id> group, Out<Id> first) {
 }
 
 // The weight of the arcs from each vertex to its own group; self-loops count `loops` times.
-template <class Id>
+template <bool weighted, class Id>
 void sum_inside(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id> group, double loops,
                 Out<double> inside) {
     const auto n = static_cast<int64_t>(group.shape(0));
@@ -39,12 +39,21 @@ void sum_inside(In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id>
     for_each_chunk(chunks.size(), part_count(n ? offset.data()[n] : 0), [&](int64_t chunk) {
         const Range rows = chunks[chunk];
         for (int64_t v = rows.begin; v < rows.end; ++v) {
+            const Id own = group.data()[v];
+            int64_t others = 0, own_loops = 0;  // counted rather than branched upon: groups are hard to predict
             double sum = 0;
             for (int64_t arc = offset.data()[v]; arc < offset.data()[v + 1]; ++arc) {
                 const Id u = neighbors.data()[arc];
-                if (group.data()[u] != group.data()[v]) continue;
-                sum += (weights.is_valid() ? weights.data()[arc] : 1.0) * (u == v ? loops : 1.0);
+                if constexpr (weighted) {
+                    const double weight = weights.data()[arc];
+                    sum += group.data()[u] == own ? (u == v ? loops * weight : weight) : 0.0;
+                } else {
+                    others += group.data()[u] == own;
+                    own_loops += u == v;
+                }
             }
+            if constexpr (!weighted)
+                sum = static_cast<double>(others - own_loops) + loops * static_cast<double>(own_loops);
             inside.data()[v] = sum;
         }
     });
@@ -136,7 +145,12 @@ void bind(nb::module_& module, const char* name) {
     using nb::arg;
     module.def("number_groups", &number_groups<Id>, arg("label").noconvert(), arg("group").noconvert(),
                arg("first").noconvert(), nb::call_guard<nb::gil_scoped_release>());
-    module.def("sum_inside", &sum_inside<Id>, arg("offset").noconvert(), arg("neighbors").noconvert(),
+    const auto sum = [](In<int64_t> offset, In<Id> neighbors, In<double> weights, In<Id> group, double loops,
+                        Out<double> inside) {
+        const auto kernel = weights.is_valid() ? &sum_inside<true, Id> : &sum_inside<false, Id>;
+        kernel(offset, neighbors, weights, group, loops, inside);
+    };
+    module.def("sum_inside", sum, arg("offset").noconvert(), arg("neighbors").noconvert(),
                arg("weights").noconvert().none(), arg("group").noconvert(), arg("loops"), arg("inside").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
     nb::class_<Contraction<Id>>(module, name)

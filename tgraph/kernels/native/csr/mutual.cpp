@@ -45,8 +45,10 @@ void count_mutual(In<int64_t> offset, In<Neighbor> neighbors, Out<int64_t> mutua
             answered[u] += own;
             distinct.data()[u] = different;
         }
-        for (int64_t v = begin; v < n; ++v)
-            if (answered[v]) std::atomic_ref<int64_t>(mutual.data()[v]).fetch_add(answered[v], std::memory_order_relaxed);
+        for (int64_t v = begin; v < n; ++v) {
+            if (!answered[v]) continue;
+            std::atomic_ref<int64_t>(mutual.data()[v]).fetch_add(answered[v], std::memory_order_relaxed);
+        }
     });
 }
 
