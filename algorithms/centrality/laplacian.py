@@ -28,16 +28,26 @@ def laplacian_centrality(graph: tg.Graph, *, normalized: bool = True, weighted: 
         )
     if weighted and graph.weight_dtype is None:
         raise tg.errors.ArgumentError("weighted: the graph has no weights; leave weighted=False")
-    arcs = graph.without_self_loops().decoded()
-    ones = torch.ones(graph.num_vertices, dtype=torch.float64, device=graph.device)
-    weights = arcs.weights if weighted else torch.ones_like(arcs.neighbors)
-    assert weights is not None
-    stored = tg.Graph.from_csr(arcs.offset, arcs.neighbors, weights.to(torch.float64), directed=False)
-    simple = stored.to_undirected(multi="sum")  # parallel arcs add up before they are squared
-    degree = tg.aggregate(simple, ones, "sum", edge="mul")
-    assert simple.weights is not None
-    squares = tg.aggregate(simple, ones, "sum", edge="mul", weights=simple.weights**2)
-    beside = tg.aggregate(simple, degree, "sum", edge="mul", weights=simple.weights.abs())
+    arcs = graph.without_self_loops()
+    if weighted or arcs.num_parallel_edges:
+        degree, squares, beside = _weighted_sums(arcs.decoded(), weighted)
+    else:
+        degree = squares = arcs.out_degree.to(torch.float64)
+        beside = tg.aggregate(arcs, degree, "sum")
     drop = degree**2 + squares + 2 * beside
     energy = (degree**2 + squares).sum()
     return drop / torch.where(energy == 0, 1, energy) if normalized else drop
+
+
+def _weighted_sums(arcs: tg.Graph, weighted: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each row the sums of w, of w^2, and of the degree of each neighbour times |w|: parallel arcs add up first."""
+    ones = torch.ones(arcs.num_vertices, dtype=torch.float64, device=arcs.device)
+    weights = arcs.weights if weighted else torch.ones_like(arcs.neighbors)
+    assert weights is not None
+    simple = tg.Graph(arcs.offset, arcs.neighbors, weights.to(torch.float64), directed=False)
+    if simple.num_parallel_edges:
+        simple = simple.to_undirected(multi="sum")
+    assert simple.weights is not None
+    degree = tg.aggregate(simple, ones, "sum", edge="mul")
+    squares = tg.aggregate(simple, ones, "sum", edge="mul", weights=simple.weights**2)
+    return degree, squares, tg.aggregate(simple, degree, "sum", edge="mul", weights=simple.weights.abs())
