@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+VERY_LONG = 10.0  # seconds
 PAUSE = 0.01  # seconds between systems, in which the idle threads of the last one's pool stop spinning
 
 
@@ -56,9 +57,9 @@ class Called:
     check: Callable[[Any, Any], None]
 
     def first(self, argument: Any) -> float:
-        """The first call also fills caches: unless it takes long, a second one is measured."""
+        """The first call also fills caches: unless it takes very long, a second one is measured."""
         seconds = self.timed(argument)
-        return self.timed(argument) if seconds < 1 else seconds
+        return self.timed(argument) if seconds < VERY_LONG else seconds
 
     def block(self, argument: Any, warm: bool, repeat: int) -> list[float]:
         if warm:
