@@ -20,7 +20,10 @@ def degree_assortativity(graph: tg.Graph, x: str = "out", y: str = "in", *, weig
     the weights of the arcs at a vertex instead of their number. A self-loop adds two to an undirected degree. NaN where
     all ends have equal degrees.
     """
-    return _correlation(graph, _degree(graph, x, weighted), _degree(graph, y, weighted))
+    _direction(y, "y")
+    first = _degree(graph, x, weighted)
+    second = _degree(graph, y, weighted) if graph.directed else first
+    return tg.primitives.correlation.over_arcs(graph, first, second)
 
 
 def numeric_assortativity(graph: tg.Graph, values: Tensor) -> float:
@@ -29,7 +32,7 @@ def numeric_assortativity(graph: tg.Graph, values: Tensor) -> float:
     `values` are numbers [n]. NaN where all are equal.
     """
     values = _checked(graph, values, "values").to(graph.device, torch.float64)
-    return _correlation(graph, values, values)
+    return tg.primitives.correlation.over_arcs(graph, values, values)
 
 
 def attribute_assortativity(graph: tg.Graph, labels: Tensor) -> float:
@@ -102,16 +105,6 @@ def _degree(graph: tg.Graph, direction: str, weighted: bool) -> Tensor:
     loops = first == arcs.neighbors
     added = ones[0].expand(int(loops.sum())) if not weighted or arcs.weights is None else arcs.weights[loops].to(ones)
     return degree.index_add(0, first[loops], added)
-
-
-def _correlation(graph: tg.Graph, first: Tensor, second: Tensor) -> float:
-    """The correlation over the arcs of `first` at their source and `second` at their target."""
-    if not graph.num_arcs:
-        return float("nan")
-    leaving, reaching = graph.out_degree.double(), graph.in_degree.double()
-    first, second = first - leaving @ first / graph.num_arcs, second - reaching @ second / graph.num_arcs
-    spread = (leaving @ first.square()) * (reaching @ second.square())
-    return float(first @ tg.multiply(graph, second, "sum", "copy") / spread.sqrt()) if spread > 0 else float("nan")
 
 
 def _checked(graph: tg.Graph, values: Tensor, name: str) -> Tensor:

@@ -5,6 +5,7 @@ Each is one function on a graph and tensors, served by the backends as `aggregat
 
 from tgraph.primitives import (
     attention,
+    correlation,
     edges,
     gauss_seidel,
     linear,
@@ -29,6 +30,7 @@ __all__ = [
     "coloring",
     "communities",
     "components",
+    "correlation",
     "edges",
     "flow",
     "gauss_seidel",

@@ -11,7 +11,7 @@ from strategies import arcs, close, graphs, random_graph, thread_count
 
 import tgraph as tg
 from tgraph import algorithms as run
-from tgraph.core.dispatch import PORTABLE
+from tgraph.core.dispatch import BACKENDS, PORTABLE
 
 few = settings(max_examples=40)
 
@@ -169,6 +169,27 @@ def test_answered_arcs_equal_the_portable_ones(threads):
         with thread_count(threads):
             found = tg.primitives.mutual.counts(graph)
         assert all(map(torch.equal, found, portable))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("directed", [True, False])
+def test_correlations_equal_the_portable_ones(directed, threads):
+    graph = tg.generators.rmat(13, 8, seed=1, directed=directed)
+    values = torch.rand(graph.num_vertices, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    values += graph.out_degree
+    degrees = graph.out_degree, graph.in_degree
+    native, portable = (
+        BACKENDS[name]
+        .operators["correlate_ends"]
+        .run(graph.offset, graph.neighbors, *degrees, values, values, not directed)
+        for name in ("native", "portable")
+    )
+    assert close(native, portable)
+    with thread_count(threads):
+        found = tg.primitives.correlation.over_arcs(graph, values, values)
+    assert found == native[0] / math.sqrt(native[1]) / math.sqrt(native[2])
+    ends = values[torch.repeat_interleave(graph.out_degree)], values[graph.neighbors.long()]
+    assert same(found, float(torch.corrcoef(torch.stack(ends))[0, 1]))
 
 
 def test_weighted_mixing():
