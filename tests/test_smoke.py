@@ -259,9 +259,16 @@ def test_streams(tmp_path):
     assert tg.read(tmp_path / "other.tg").num_vertices == 3
 
 
-@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv"])
+LAYERS = {
+    **dict.fromkeys(("GCNConv", "SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "SGConv"), (4, 3)),
+    "APPNP": (2, 0.1),
+    "GINConv": (tg.nn.Linear(4, 3),),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
 def test_layers(name):
-    layer = tg.nn.GINConv(tg.nn.Linear(4, 3)) if name == "GINConv" else getattr(tg.nn, name)(4, 3)
+    layer = getattr(tg.nn, name)(*LAYERS[name])
     x = torch.ones(GRAPH.num_vertices, 4, requires_grad=True)
     layer(x, GRAPH.to_edge_index()).sum().backward()
     assert x.grad is not None

@@ -4,7 +4,7 @@ import torch
 
 import tgraph as tg
 
-CONVS = ("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv")
+CONVS = ("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "SGConv")
 
 
 def edges(kind, seed=0):
@@ -82,4 +82,7 @@ def layers(**options):
         "GATConv": built(tg.nn, "GATConv", (6, 2), {"heads": 2, **options}),
         "GATv2Conv": built(tg.nn, "GATv2Conv", (6, 2), {"heads": 2, **options}),
         "TransformerConv": built(tg.nn, "TransformerConv", (6, 2), {"heads": 2, **options}),
+        "GraphConv": built(tg.nn, "GraphConv", (6, 4), options),
+        "SGConv": built(tg.nn, "SGConv", (6, 4), {"K": 2, **options}),
+        "APPNP": built(tg.nn, "APPNP", (2, 0.1), options),
     }

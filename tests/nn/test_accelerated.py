@@ -19,6 +19,9 @@ MODELS = {
     "GAT": lambda: theirs.GAT(6, 8, 2, 3, heads=2),
     "GATv2": lambda: theirs.GAT(6, 8, 2, 3, v2=True),
     "Transformer": lambda: theirs.TransformerConv(6, 4, heads=2),
+    "Graph": lambda: theirs.GraphConv(6, 4),
+    "SG": lambda: theirs.SGConv(6, 4, K=2),
+    "APPNP": lambda: theirs.APPNP(3, 0.2),
 }
 
 
@@ -48,14 +51,14 @@ def test_what_stays_is_listed_with_its_reason():
         pass
 
     model = torch.nn.ModuleList(
-        [theirs.GraphConv(2, 2), theirs.SAGEConv(2, 2, aggr="softmax"), Own(2, 2), theirs.GCNConv(2, 2)]
+        [theirs.LEConv(2, 2), theirs.SAGEConv(2, 2, aggr="softmax"), Own(2, 2), theirs.GCNConv(2, 2)]
     )
     done = tg.nn.accelerate(model)
     assert done.replaced == {"3": "GCNConv"}
-    assert done.kept["0"] == "tgraph.nn has no GraphConv"
+    assert done.kept["0"] == "tgraph.nn has no LEConv"
     assert done.kept["1"].startswith("aggr='softmax' is not one of")
     assert done.kept["2"] == "Own may change what GCNConv does"
-    assert "3: GCNConv, replaced" in str(done) and "0: kept, tgraph.nn has no GraphConv" in str(done)
+    assert "3: GCNConv, replaced" in str(done) and "0: kept, tgraph.nn has no LEConv" in str(done)
     assert str(tg.nn.accelerate(torch.nn.Linear(2, 2))) == "no layers of PyTorch Geometric"
 
 

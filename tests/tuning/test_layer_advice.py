@@ -81,7 +81,7 @@ def test_the_backend_named_is_the_one_that_runs(name, kind, compiled, served, mo
     result.sum().backward()
     backward = [(step.backend, OPERATIONS.get(step.operation, step.operation)) for step in found.backward]
     if kind in ("virtual", "cbm") and backward[:1] == [("layout", "aggregate")]:  # the layout calls itself
-        assert served == [] and backward == [("layout", "aggregate")]
+        assert served == [] and set(backward) == {("layout", "aggregate")}
     else:
         assert served == backward
     if not compiled:

@@ -13,23 +13,29 @@ from tgraph.nn.edge_index import forget
 
 if TYPE_CHECKING:
     from tgraph.nn.accelerated import Acceleration, accelerate, restore
+    from tgraph.nn.conv.appnp import APPNP
     from tgraph.nn.conv.gat_conv import GATConv
     from tgraph.nn.conv.gatv2_conv import GATv2Conv
     from tgraph.nn.conv.gcn_conv import GCNConv
     from tgraph.nn.conv.gin_conv import GINConv
+    from tgraph.nn.conv.graph_conv import GraphConv
     from tgraph.nn.conv.layer import MessagePassing
     from tgraph.nn.conv.sage_conv import SAGEConv
+    from tgraph.nn.conv.sg_conv import SGConv
     from tgraph.nn.conv.transformer_conv import TransformerConv
 
 __all__ = [
+    "APPNP",
     "Acceleration",
     "GATConv",
     "GATv2Conv",
     "GCNConv",
     "GINConv",
+    "GraphConv",
     "Linear",
     "MessagePassing",
     "SAGEConv",
+    "SGConv",
     "TransformerConv",
     "accelerate",
     "forget",
@@ -38,6 +44,9 @@ __all__ = [
 
 # The modules of the names that are imported at first access.
 _HOMES = {
+    "SGConv": "tgraph.nn.conv.sg_conv",
+    "GraphConv": "tgraph.nn.conv.graph_conv",
+    "APPNP": "tgraph.nn.conv.appnp",
     "Acceleration": "tgraph.nn.accelerated",
     "GATConv": "tgraph.nn.conv.gat_conv",
     "GATv2Conv": "tgraph.nn.conv.gatv2_conv",

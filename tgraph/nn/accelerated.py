@@ -12,7 +12,17 @@ from typing import Any
 
 import torch
 
-from tgraph.nn.conv import gat_conv, gatv2_conv, gcn_conv, gin_conv, sage_conv, transformer_conv
+from tgraph.nn.conv import (
+    appnp,
+    gat_conv,
+    gatv2_conv,
+    gcn_conv,
+    gin_conv,
+    graph_conv,
+    sage_conv,
+    sg_conv,
+    transformer_conv,
+)
 from tgraph.nn.conv.attention_base import AttentionLayer
 from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_from_pyg
 from tgraph.nn.conv.namesakes import namesake
@@ -20,6 +30,7 @@ from tgraph.nn.conv.namesakes import namesake
 _ALL = (
     *(gat_conv.GATConv, gatv2_conv.GATv2Conv, gcn_conv.GCNConv),
     *(gin_conv.GINConv, sage_conv.SAGEConv, transformer_conv.TransformerConv),
+    *(appnp.APPNP, graph_conv.GraphConv, sg_conv.SGConv),
 )
 LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _ALL}
 

@@ -61,7 +61,7 @@ def test_derived_classes_are_pickled():
     close(pickle.loads(pickle.dumps(layer))(features(n, 6), edge_index), layer(features(n, 6), edge_index))
 
 
-@pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "GATv2Conv", "TransformerConv"])
+@pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv"])
 def test_to_hetero(name):
     metadata = (
         ["paper", "author"],
@@ -150,6 +150,8 @@ LINEAR = {
     "GCNConv": ["lin"],
     "SAGEConv": ["lin_l", "lin_r"],
     "GINConv": ["nn"],
+    "GraphConv": ["lin_rel", "lin_root"],
+    "SGConv": ["lin"],
     "GATConv": ["lin", "lin_edge"],
     "GATv2Conv": ["lin_l", "lin_r", "lin_edge"],
     "TransformerConv": ["lin_key", "lin_query", "lin_value", "lin_skip", "lin_edge"],
@@ -281,7 +283,7 @@ def test_layers_do_without_pytorch_geometric():
     sys.modules["torch_geometric"] = None
     import tgraph as tg
     edge_index = torch.randint(0, 9, (2, 40))
-    for name in ("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv"):
+    for name in ("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "SGConv"):
         layer = getattr(tg.nn, name)(*(torch.nn.Linear(4, 3),) if name == "GINConv" else (4, 3))
         assert layer.__class__.__mro__[-3:] == (tg.nn.MessagePassing, torch.nn.Module, object)
         out = pickle.loads(pickle.dumps(layer))(torch.rand(9, 4), edge_index)

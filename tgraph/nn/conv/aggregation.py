@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
@@ -19,6 +21,16 @@ from tgraph.kernels.native.aggregation import csr_sums
 from tgraph.kernels.reductions import reduction_of
 from tgraph.model import operators
 from tgraph.nn.adjacency import Adjacency, ArcWeights, GraphAdjacency, Scale
+from tgraph.nn.conv.layer import (
+    REDUCE,
+    linear,
+    linear_map,
+    plain_weight,
+    plus,
+    transform_first,
+    vertices_back,
+    vertices_first,
+)
 
 
 def aggregate(
@@ -88,6 +100,39 @@ def aggregate_with_own(adjacency: Adjacency, data: Tensor, weights: ArcWeights |
     if data.layout != torch.strided or adjacency.num_sources != adjacency.num_targets:
         return None
     return _at_once(adjacency, data, False, weights, own)
+
+
+def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights | None:
+    """The edge weights [E] as arc weights; without them the values of the matrix, or the weights of the Graph.
+
+    Raises ArgumentError for another number of weights.
+    """
+    if edge_weight is None and not isinstance(adjacency, GraphAdjacency):
+        return adjacency.matrix_weights()
+    values = adjacency.values if edge_weight is None else edge_weight
+    if values is None:
+        return None
+    if values.numel() != adjacency.num_edges:
+        raise ArgumentError(
+            f"edge_weight: expected [{adjacency.num_edges}], one for each edge, got {list(values.shape)}"
+        )
+    return ArcWeights(adjacency.in_row_order(values.reshape(-1)))
+
+
+def mapped_aggregate(
+    layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: ArcWeights | None, pads: bool
+) -> Tensor:
+    """lin of the reduction of x [..., n, columns] by a layer: x is transformed first where that gathers fewer columns.
+    `pads` : whether to append zeros by `MessagePassing._as_many_as`."""
+    weight, reduce, dim = plain_weight(lin), REDUCE[layer.aggr], layer.node_dim
+    early = transform_first(weight, x, reduce)
+    sent = linear_map(x, weight) if early and weight is not None else x
+    out = vertices_back(aggregate(adjacency, vertices_first(sent, dim), reduce, weights), dim)
+    if pads:
+        out = layer._as_many_as(x, out)
+    if not early:
+        return linear(lin, weight, out)
+    return out if lin.bias is None else plus(out, lin.bias.to(out.dtype))
 
 
 def _at_once(

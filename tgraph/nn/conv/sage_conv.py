@@ -8,22 +8,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.conv.aggregation import aggregate
-from tgraph.nn.conv.layer import (
-    REDUCE,
-    MessagePassing,
-    Pair,
-    linear,
-    plain_weight,
-    plus_linear,
-    transform_first,
-    vertices_back,
-    vertices_first,
-)
+from tgraph.nn.conv.aggregation import mapped_aggregate
+from tgraph.nn.conv.layer import MessagePassing, Pair, plain_weight, plus_linear
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
-from tgraph.nn.hugepage_ops import linear_map, plus
 
 Namesake: Any = namesake("SAGEConv")
 
@@ -91,19 +80,10 @@ class SAGEConv(MessagePassing, Namesake):
         if self.project:
             first = self.lin(first).relu()
         adjacency = self._adjacency(edge_index, (first, second), size)
-        lin, reduce = self.lin_l, REDUCE[self.aggr]
-        weight = plain_weight(lin)
-        early = transform_first(weight, first, reduce)
-        sent = vertices_first(linear_map(first, weight) if early and weight is not None else first, self.node_dim)
-        out = vertices_back(aggregate(adjacency, sent, reduce, adjacency.matrix_weights()), self.node_dim)
-        if not self.root_weight:
-            out = self._as_many_as(first, out)
-        if not early:
-            out = linear(lin, weight, out)
-        elif lin.bias is not None:
-            out = plus(out, lin.bias.to(out.dtype))
+        weights = adjacency.matrix_weights()
+        out = mapped_aggregate(self, self.lin_l, adjacency, first, weights, pads=not self.root_weight)
         if self.root_weight and second is not None:
-            out = plus_linear(out, self.lin_r, second, in_place=weight is not None)
+            out = plus_linear(out, self.lin_r, second, in_place=plain_weight(self.lin_l) is not None)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
     def __repr__(self) -> str:

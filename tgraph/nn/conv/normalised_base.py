@@ -1,0 +1,74 @@
+"""The base class of the layers that aggregate over a normalised adjacency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.nn import tensor_cache
+from tgraph.nn.adjacency import Adjacency, ArcWeights, Scale
+from tgraph.nn.conv.aggregation import aggregate, arc_weights
+from tgraph.nn.conv.layer import REDUCE, MessagePassing, vertices_back, vertices_first
+from tgraph.nn.normalisation import gcn_norm
+
+Normalised = tuple[Adjacency, ArcWeights | Scale | None]
+
+
+class NormalisedLayer(MessagePassing):
+    """Base class of the layers over D^-1/2 (A + I) D^-1/2.
+
+    Normalised weights are cached for each edge_index and edge_weight until either changes; those of an edge_weight that
+    requires a gradient are computed in each call.
+    """
+
+    improved: bool = False
+    normalize: bool = True
+    cached: bool
+    add_self_loops: bool
+    _cached_edge_index: Any = None
+
+    def _normalised_once(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
+        """As `_normalised`; where `cached`, that of the first call."""
+        if not (self.cached and self.normalize):
+            return self._normalised(x, edge_index, edge_weight, sums)
+        if not isinstance(self._cached_edge_index, tuple):
+            self._cached_edge_index = self._normalised(x, edge_index, edge_weight, sums)
+        return self._cached_edge_index
+
+    def _normalised(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
+        """The adjacency to aggregate over, and its weights in the order of the rows. `sums` : whether they may be a
+        `Scale`."""
+        traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
+        if traced or edge_weight is not None or not self.normalize or not tensor_cache.is_cacheable(edge_index):
+            return self._find_normalised(x, edge_index, edge_weight, sums)
+        size = x.shape[self.node_dim]
+        key = ("gcn", size, x.dtype, self.flow, self.add_self_loops, self.improved, sums)
+        return tensor_cache.remembered(edge_index, key, lambda: self._find_normalised(x, edge_index, None, sums))
+
+    def _find_normalised(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, sums: bool) -> Normalised:
+        adjacency = self._adjacency(edge_index, (x, x))
+        if not self.normalize:
+            return adjacency, arc_weights(adjacency, edge_weight)
+        if edge_weight is None:
+            edge_weight = adjacency.values
+        loops = _loops(edge_index) if self.add_self_loops else None
+        return gcn_norm(adjacency, edge_weight, self.improved, loops, x.dtype, sums)
+
+    def _propagated(self, x: Tensor, adjacency: Adjacency, weights: ArcWeights | Scale | None) -> Tensor:
+        """The reduction of the weighted x, [..., n, columns] as x."""
+        reduce = REDUCE[self.aggr]
+        if x.dim() + self.node_dim == 0:
+            return aggregate(adjacency, x, reduce, weights)
+        return vertices_back(aggregate(adjacency, vertices_first(x, self.node_dim), reduce, weights), self.node_dim)
+
+
+def _loops(edge_index: Any) -> str:
+    """How PyTorch Geometric adds self-loops to an edge_index of this type."""
+    if isinstance(edge_index, Graph):
+        return "remaining"
+    if not isinstance(edge_index, Tensor):  # a torch_sparse.SparseTensor
+        return "replaced"
+    return "remaining" if edge_index.layout == torch.strided else "more"
