@@ -43,8 +43,8 @@ def modularity(graph: tg.Graph, communities: Tensor, *, weighted: bool = False, 
     resolution : how much the expected part counts. NaN for a graph without edges. Raises ArgumentError for communities
     of another shape or dtype, and for weights that are negative or not finite.
     """
-    group, first = _numbered(graph, communities)
-    inside, leaving, entering = _sums(graph, group, len(first), weighted)
+    group, count = _labels(graph, communities)
+    inside, leaving, entering = _sums(graph, group, count, weighted)
     total = float(leaving.sum())
     if not total:
         return float("nan")
@@ -99,11 +99,18 @@ def _sums(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tuple[T
 
 def _numbered(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, Tensor]:
     """The number of each vertex's community, and the first vertex of each."""
+    return tg.primitives.communities.number(_labels(graph, communities)[0])
+
+
+def _labels(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, int]:
+    """The communities as labels from 0 to n - 1, and a number above all of them."""
     n = graph.num_vertices
     if not isinstance(communities, Tensor) or communities.shape != (n,) or communities.is_floating_point():
         got = f"{communities.dtype} {list(communities.shape)}" if isinstance(communities, Tensor) else repr(communities)
         raise tg.errors.ArgumentError(f"communities: expected integers [{n}], one for each vertex, got {got}")
     label = communities.to(graph.device, torch.int64)
-    if n and (int(label.min()) < 0 or int(label.max()) >= n):
-        label = label.unique(return_inverse=True)[1]
-    return tg.primitives.communities.number(label)
+    least, largest = (int(each) for each in label.aminmax()) if n else (0, -1)
+    if least >= 0 and largest < n:
+        return label, largest + 1
+    names, label = label.unique(return_inverse=True)
+    return label, len(names)
