@@ -53,6 +53,8 @@ def line_graph(graph: tg.Graph) -> tuple[tg.Graph, Tensor]:
         edge, pairs = position, torch.stack((first, second), 1)
     else:
         edge, pairs = _edges(arcs, first, second)
+        if not graph.num_self_loops and not graph.num_parallel_edges:
+            return tg.primitives.line_graph.of_edges(arcs, edge, pairs), pairs
     count = arcs.out_degree[second]
     arc = position.repeat_interleave(count)
     following = arcs.offset[second[arc]] + torch.arange(len(arc), device=graph.device) - (count.cumsum(0) - count)[arc]

@@ -114,6 +114,15 @@ def test_line_graphs_equal_networkx(graph):
     assert named == {(ordered(a), ordered(b)) for a, b in both_ways(expected)}
 
 
+def test_line_graphs_equal_the_portable_ones():
+    graph = tg.generators.rmat(8, 8, seed=1).decoded()
+    found, pairs = run.line_graph(graph)
+    number = {pair: i for i, pair in enumerate(map(tuple, pairs.tolist()))}
+    incident = torch.tensor([number[min(u, v), max(u, v)] for u, v, _ in arcs(graph)])
+    offset, neighbors = PORTABLE.operators["line_rows"].run(graph.offset, incident, *pairs.unbind(1))
+    assert torch.equal(found.offset, offset) and torch.equal(found.neighbors.long(), neighbors)
+
+
 @few
 @given(graphs(dtypes=(None, torch.int64)), st.booleans())
 def test_quotients_sum_the_edges_between_groups(graph, loops):

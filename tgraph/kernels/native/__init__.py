@@ -51,7 +51,7 @@ from tgraph.kernels.native.components.topological import longest, topological_le
 from tgraph.kernels.native.components.transitive import replaced_arcs
 from tgraph.kernels.native.components.two_coloring import color_by_depth
 from tgraph.kernels.native.components.union_find import join, outside
-from tgraph.kernels.native.csr import correlation, degree_weights, edge_index, mutual, rows, sorting
+from tgraph.kernels.native.csr import correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.dicts import dicts
 from tgraph.kernels.native.flow import global_cut
@@ -208,7 +208,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
 
 # Operators on tensors, by topic.
 for _module in (
-    *(correlation, degree_weights, edge_index, mutual, rows, sorting),
+    *(correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting),
     repulsion,
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),

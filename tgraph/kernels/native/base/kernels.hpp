@@ -54,6 +54,7 @@ void bind_cbm(nb::module_& module);
 void bind_unfold(nb::module_& module);
 void bind_mirror(nb::module_& module);
 void bind_mutual(nb::module_& module);
+void bind_line_graph(nb::module_& module);
 void bind_correlation(nb::module_& module);
 void bind_repulsion(nb::module_& module);
 void bind_dicts(nb::module_& module);

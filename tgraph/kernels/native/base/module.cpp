@@ -112,6 +112,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_tiles(module);
     tgraph::bind_mirror(module);
     tgraph::bind_mutual(module);
+    tgraph::bind_line_graph(module);
     tgraph::bind_correlation(module);
     tgraph::bind_dicts(module);
     tgraph::bind_lookup(module);
