@@ -44,7 +44,8 @@ def modularity(graph: tg.Graph, communities: Tensor, *, weighted: bool = False, 
     of another shape or dtype, and for weights that are negative or not finite.
     """
     group, count = _labels(graph, communities)
-    inside, leaving, entering = _sums(graph, group, count, weighted)
+    inside = tg.primitives.communities.inside(graph, group, weighted=weighted)
+    leaving, entering = _strengths(graph, group, count, weighted)
     total = float(leaving.sum())
     if not total:
         return float("nan")
@@ -74,27 +75,29 @@ def community_cuts(graph: tg.Graph, communities: Tensor, *, weighted: bool = Fal
     communities, weighted : as in `modularity`. Volumes are those of arcs that leave.
     """
     group, first = _numbered(graph, communities)
-    inside, leaving, _ = _sums(graph, group, len(first), weighted)
+    inside = _by_group(tg.primitives.communities.inside(graph, group, weighted=weighted), group, len(first))
+    leaving, _ = _strengths(graph, group, len(first), weighted)
     external, rest = leaving - inside, leaving.sum() - leaving
     internal = inside if graph.directed else inside / 2
     return Cuts(first, internal, external, external / torch.minimum(leaving, rest))
 
 
-def _sums(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each community the weight of the arcs inside, of those that leave its vertices, and that reach them."""
-    inside, everyone = tg.primitives.communities.inside, torch.zeros_like(group)
-
-    def by_group(values: Tensor) -> Tensor:
-        return values.new_zeros(count).index_add_(0, group, values)
-
-    held = by_group(inside(graph, group, weighted=weighted))
+def _strengths(graph: tg.Graph, group: Tensor, count: int, weighted: bool) -> tuple[Tensor, Tensor]:
+    """Of each community the weight of the arcs that leave its vertices, and of those that reach them."""
     if not weighted and (graph.directed or not graph.num_self_loops):
-        leaving = by_group(graph.out_degree.to(torch.float64))
-        return held, leaving, by_group(graph.in_degree.to(torch.float64)) if graph.directed else leaving
-    leaving = by_group(inside(graph, everyone, weighted=weighted))
-    if not graph.directed:
-        return held, leaving, leaving
-    return held, leaving, by_group(inside(graph.transpose(), everyone, weighted=weighted))
+        leaving = _by_group(graph.out_degree.to(torch.float64), group, count)
+        return leaving, _by_group(graph.in_degree.to(torch.float64), group, count) if graph.directed else leaving
+    everyone = torch.zeros_like(group)
+
+    def strength(arcs: tg.Graph) -> Tensor:
+        return _by_group(tg.primitives.communities.inside(arcs, everyone, weighted=weighted), group, count)
+
+    leaving = strength(graph)
+    return leaving, strength(graph.transpose()) if graph.directed else leaving
+
+
+def _by_group(values: Tensor, group: Tensor, count: int) -> Tensor:
+    return values.new_zeros(count).index_add_(0, group, values)
 
 
 def _numbered(graph: tg.Graph, communities: Tensor) -> tuple[Tensor, Tensor]:
