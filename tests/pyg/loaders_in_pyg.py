@@ -1,14 +1,16 @@
-"""A plugin of pytest for the tests of PyTorch Geometric, which replaces its neighbour loaders by those of tgraph.pyg.
+"""A plugin of pytest for the tests of PyTorch Geometric, which replaces its loaders by those of tgraph.pyg.
 
     PYTHONPATH=tests/pyg pytest -p loaders_in_pyg FOLDER
 
-Tests that ask for pyg-lib run, since ours need it not. The summary counts the batches that TGraph sampled; a run
+Tests that ask for pyg-lib, torch-sparse or METIS run, since ours need them not; what they compute themselves with
+torch-sparse's SparseTensor is done by a small stand-in. The summary counts the batches that TGraph sampled; a run
 without any fails.
 """
 
 import functools
 
 import pytest
+import torch
 import torch_geometric.typing
 
 torch_geometric.typing.WITH_PYG_LIB = True  # before its decorators are imported, which read it
@@ -20,32 +22,78 @@ import torch_geometric.sampler.neighbor_sampler  # noqa: E402
 import torch_geometric.testing.decorators as decorators  # noqa: E402
 
 import tgraph.pyg as ours  # noqa: E402
+from tgraph.sampling.relations import Arcs  # noqa: E402
 
 sampled = 0
+
+
+class SparseTensor:
+    """Entries by row and column, with what the tests ask of those of torch-sparse."""
+
+    def __init__(self, row, col, value, sparse_sizes=None, is_sorted=False):
+        self.size = max(int(row.max()), int(col.max())) + 1 if sparse_sizes is None else sparse_sizes[0]
+        order = (row * self.size + col).argsort(stable=True)
+        self.entries = row[order], col[order], value[order]
+        self.storage = self
+
+    row, col, value = (property(lambda self, i=i: lambda: self.entries[i]) for i in range(3))
+
+    def coo(self):
+        return self.entries
+
+    def csr(self):
+        row, col, value = self.entries
+        return torch.searchsorted(row, torch.arange(self.size + 1)), col, value
+
+    def cpu(self):
+        return self
+
+    def nnz(self):
+        return len(self.entries[0])
+
+    def t(self):
+        row, col, value = self.entries
+        return SparseTensor(col, row, value, (self.size, self.size))
+
+    def __getitem__(self, index):
+        found = [torch.full((self.size,), -1).scatter_(0, i, torch.arange(len(i))) for i in index]
+        row, col = (place[end] for place, end in zip(found, self.entries, strict=False))
+        kept = (row >= 0) & (col >= 0)
+        return SparseTensor(row[kept], col[kept], self.entries[2][kept], (self.size, self.size))
 
 
 def pytest_configure():
     for name in ("WITH_EDGE_TIME_NEIGHBOR_SAMPLE", "WITH_WEIGHTED_NEIGHBOR_SAMPLE"):
         setattr(torch_geometric.typing, name, True)
     has_package = decorators.has_package
-    decorators.has_package = lambda package: package.startswith("pyg_lib") or has_package(package)
+    decorators.has_package = lambda package: package.startswith(("pyg_lib", "torch_sparse")) or has_package(package)
+    torch_geometric.testing.withMETIS = lambda test: test
+    with_package = torch_geometric.testing.withPackage
+    both = pytest.mark.skip("compares pyg-lib with torch-sparse")
+    torch_geometric.testing.withPackage = lambda *names: both if len(names) == 2 else with_package(*names)
+    torch_geometric.typing.SparseTensor = SparseTensor
     loader, sampler = torch_geometric.loader, torch_geometric.sampler
-    loader.NeighborLoader, loader.LinkNeighborLoader = ours.NeighborLoader, ours.LinkNeighborLoader
+    for name in ours.__all__:
+        if hasattr(loader, name):
+            setattr(loader, name, getattr(ours, name))
     for module in (sampler, sampler.neighbor_sampler, loader.neighbor_loader, loader.link_neighbor_loader):
         module.NeighborSampler = ours.NeighborSampler
     count_samples()
 
 
 def count_samples():
-    sample = ours.NeighborSampler._sample
+    for owner, name in ((ours.NeighborSampler, "_sample"), (Arcs, "between")):
+        setattr(owner, name, counted(getattr(owner, name)))
 
-    @functools.wraps(sample)
-    def counted(self, *args, **kwargs):
+
+def counted(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
         global sampled
         sampled += 1
-        return sample(self, *args, **kwargs)
+        return function(*args, **kwargs)
 
-    ours.NeighborSampler._sample = counted
+    return call
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -180,6 +180,22 @@ def test_induced_arcs_are_all_between_the_vertices(directed):
     assert torch.equal(found.node[ends[1]], graph.neighbors[found.edge].long())
 
 
+def test_induced_arcs_within_disjoint_trees():
+    graph = random_graph(60, 400)
+    drawn = NeighborSampler(graph, [3, 2], seed=2, disjoint=True).sample([4, 9, 4])
+    found = NeighborSampler(graph, [3, 2], seed=2, disjoint=True, induced=True).sample([4, 9, 4])
+    assert torch.equal(found.node, drawn.node) and torch.equal(found.batch, drawn.batch)
+    assert torch.equal(found.batch[found.row], found.batch[found.col])
+    source = torch.arange(60).repeat_interleave(graph.out_degree)
+    for tree in range(3):
+        node = found.node[found.batch == tree]
+        inside = torch.isin(source, node) & torch.isin(graph.neighbors, node)
+        of_tree = found.batch[found.row] == tree
+        assert found.edge[of_tree].sort().values.tolist() == inside.nonzero().squeeze(1).tolist()
+        assert torch.equal(found.node[found.row[of_tree]], source[found.edge[of_tree]])
+        assert torch.equal(found.node[found.col[of_tree]], graph.neighbors[found.edge[of_tree]].long())
+
+
 def counts_of(sampler, seed, draws, size):
     """How often each arc was drawn for one seed."""
     seeds = torch.full((draws,), seed)

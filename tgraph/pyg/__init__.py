@@ -6,7 +6,18 @@ sampled by `tgraph.sampling`.
     loader = NeighborLoader(data, num_neighbors=[15, 10], batch_size=1024, input_nodes=data.train_mask, shuffle=True)
 """
 
+from tgraph.pyg.cluster import ClusterData, ClusterLoader
 from tgraph.pyg.loaders import LinkNeighborLoader, NeighborLoader
+from tgraph.pyg.random_nodes import RandomNodeLoader
 from tgraph.pyg.sampler import NeighborSampler
+from tgraph.pyg.shadow import ShaDowKHopSampler
 
-__all__ = ["LinkNeighborLoader", "NeighborLoader", "NeighborSampler"]
+__all__ = [
+    "ClusterData",
+    "ClusterLoader",
+    "LinkNeighborLoader",
+    "NeighborLoader",
+    "NeighborSampler",
+    "RandomNodeLoader",
+    "ShaDowKHopSampler",
+]

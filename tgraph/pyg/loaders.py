@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import torch
 from torch_geometric import loader as pyg
 
+from tgraph.pyg import epochs
 from tgraph.pyg.sampler import NeighborSampler
 
 OF_SAMPLER = (
@@ -59,4 +59,4 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
 def _begin_epoch(loader: Any, sampler: Any) -> None:
     """Draw the number of the epoch, which workers that start now are given."""
     if isinstance(sampler, NeighborSampler):
-        sampler.epoch = None if loader.persistent_workers else int(torch.empty((), dtype=torch.int64).random_())
+        sampler.epoch = epochs.begin(loader)

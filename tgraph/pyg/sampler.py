@@ -13,8 +13,8 @@ from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
 from torch_geometric.sampler.base import DataType, SubgraphType
 
 from tgraph import sampling
-from tgraph.core import random
 from tgraph.core.csr import Csr
+from tgraph.pyg import epochs
 
 
 class NeighborSampler(pyg.NeighborSampler):
@@ -105,11 +105,7 @@ class NeighborSampler(pyg.NeighborSampler):
         return HeteroSamplerOutput(**fields)
 
     def _draw(self, seed: Any) -> int:
-        """The number of the draw: of the epoch and the seeds, or, where no loader tells the epoch, by chance."""
-        if self.epoch is None:
-            return int(torch.empty((), dtype=torch.int64).random_())
-        given = list(seed.values()) if isinstance(seed, dict) else [seed]
-        return sum(int(random.words(self.epoch, index.long()).sum()) for index in given) % 2**63
+        return epochs.draw(self.epoch, *(seed.values() if isinstance(seed, dict) else [seed]))
 
 
 def _csr(offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:

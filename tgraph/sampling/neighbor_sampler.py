@@ -36,7 +36,8 @@ class NeighborSampler:
     disjoint : whether each seed has a tree of its own, in which a vertex of another tree counts as another one.
     node_time, edge_time : int64 of all vertices [n] or arcs [m], by type where the graph has some. Vertices or arcs
         later than the time of the seed (`seed_time` of `sample`) are not sampled. Trees are disjoint then.
-    induced : whether all arcs between sampled vertices are returned, not only those that were drawn.
+    induced : whether all arcs between sampled vertices are returned, not only those that were drawn; those within each
+        tree, where trees are disjoint.
     num_vertices : of a heterogeneous graph, by type: for types that no edges have.
     temporal_strategy : "uniform" takes any arcs that are not too late, "last" the latest of them.
     direction : "in" follows arcs to where messages come from, "out" to where they go.
@@ -77,8 +78,8 @@ class NeighborSampler:
         self._node_time = node_time
         self.is_temporal = node_time is not None or edge_time is not None
         self.disjoint = disjoint or self.is_temporal
-        if induced and self.disjoint:
-            raise ArgumentError("induced: trees that are disjoint have no arcs but those drawn; leave one of both")
+        if induced and self.is_temporal:
+            raise ArgumentError("induced: arcs that were not drawn may be too late; leave it, or the times")
         self.induced = induced
         self.num_neighbors = num_neighbors
         self._arcs: list[Arcs] = []
@@ -141,8 +142,12 @@ class NeighborSampler:
 
     def _with_all_arcs(self, sampled: operators.Sampled) -> operators.Sampled:
         """The same vertices with all arcs between them, which belong to no hop."""
+        trees = sampled.trees
         ends = [
-            arcs.between(sampled.vertices[source], sampled.vertices[target])
+            arcs.between(
+                *(sampled.vertices[source], sampled.vertices[target]),
+                None if trees is None else (trees[source], trees[target]),
+            )
             for arcs, (source, target) in zip(self._arcs, self._ends, strict=True)
         ]
         rows, columns, numbers = ([found[i] for found in ends] for i in range(3))

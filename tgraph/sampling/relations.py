@@ -75,14 +75,21 @@ class Arcs:
         number = order if self.number is None else self.number[order]
         return Arcs(self.offset, self.neighbors[order], self.num_sources, number), order
 
-    def between(self, sources: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def between(
+        self, sources: Tensor, targets: Tensor, trees: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """The arcs from `sources` to `targets`, lists of vertices: (places in one, places in the other, numbers).
 
-        A vertex that is more than once in a list counts where it is first.
+        A vertex that is more than once in a list counts where it is first. trees : of both lists, int64; with them,
+        the arcs within each tree, and a vertex of another tree is another one.
         """
         column, arc = gather_arcs(self.offset, targets)
-        ordered, place = sources.sort(stable=True)
         neighbor = self.neighbors[arc].to(torch.int64)
+        if trees is not None:
+            sources = sources + trees[0] * self.num_sources
+            neighbor += trees[1][column] * self.num_sources
+            targets = targets + trees[1] * (len(self.offset) - 1)
+        ordered, place = sources.sort(stable=True)
         at = torch.searchsorted(ordered, neighbor).clamp(max=max(len(ordered) - 1, 0))
         inside = ordered[at] == neighbor if len(ordered) else torch.zeros_like(neighbor, dtype=torch.bool)
         inside &= first_of_equals(targets)[column] == column

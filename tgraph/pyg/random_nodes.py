@@ -1,0 +1,36 @@
+"""Batches of random vertices with all edges between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric import loader as pyg
+from torch_geometric.data import HeteroData
+
+from tgraph.pyg.subgraphs import rows_of, subgraph
+
+
+class RandomNodeLoader(pyg.RandomNodeLoader):
+    """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches, whose edges are sorted once: a batch
+    reads those of its vertices instead of all."""
+
+    def __init__(self, data: Any, num_parts: int, **kwargs: Any):
+        super().__init__(data, num_parts, **kwargs)
+        sizes = {store._key: store.num_nodes for store in data.node_stores}
+        self._rows = {}
+        for store in data.edge_stores:
+            first, last = store._key[::2] if isinstance(data, HeteroData) else (None, None)
+            if "edge_index" in store:
+                self._rows[store._key] = rows_of(store.edge_index, sizes[first], sizes[last])
+
+    def collate_fn(self, index: Any) -> Any:
+        """The batch of these vertices; those of several types are numbered one type after the other."""
+        index = torch.as_tensor(index)
+        return subgraph(self.data, self._rows, self._by_type(index))
+
+    def _by_type(self, index: Tensor) -> dict[Any, Tensor]:
+        if not isinstance(self.data, HeteroData):
+            return {None: index}
+        return {kind: index[(index >= begin) & (index < end)] - begin for kind, (begin, end) in self.node_dict.items()}

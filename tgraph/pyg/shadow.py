@@ -1,0 +1,105 @@
+"""Batches of a small subgraph around each seed (Zeng et al., "Decoupling the depth and scope of graph neural networks",
+NeurIPS 2021)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader
+from torch_geometric import loader as pyg
+from torch_geometric.data import Batch
+
+from tgraph.core.csr import Csr
+from tgraph.core.rows import offset_of
+from tgraph.pyg import epochs
+from tgraph.pyg.subgraphs import rows_of
+from tgraph.sampling import NeighborSampler
+
+
+class ShaDowKHopSampler(epochs.Epochs, pyg.ShaDowKHopSampler):
+    """`torch_geometric.loader.ShaDowKHopSampler`, with its arguments and batches, without torch-sparse; `data` has an
+    edge_index, or adj_t, a SparseTensor or a sparse CSR tensor.
+
+    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        depth: int,
+        num_neighbors: int,
+        node_idx: Tensor | None = None,
+        replace: bool = False,
+        **kwargs: Any,
+    ):
+        self.data = copy.copy(data)
+        self.depth, self.num_neighbors, self.replace = depth, num_neighbors, replace
+        self.is_sparse_tensor = data.edge_index is None
+        size = int(data.num_nodes)
+        if self.is_sparse_tensor:
+            arcs, self._values = _rows_of_matrix(data.adj_t)
+        else:
+            incoming = rows_of(data.edge_index.flip(0), size, size)
+            arcs = Csr(incoming.offset, incoming.neighbors, incoming.number, size)
+        self._sampler = NeighborSampler(arcs, [num_neighbors] * depth, replace=replace, disjoint=True, induced=True)
+        if node_idx is None:
+            node_idx = torch.arange(size)
+        elif node_idx.dtype == torch.bool:
+            node_idx = node_idx.nonzero().view(-1)
+        self.node_idx = node_idx
+        seeds: Any = node_idx.tolist()
+        DataLoader.__init__(self, seeds, collate_fn=self.__collate__, **kwargs)
+
+    def __collate__(self, n_id: Any) -> Any:
+        """The batch of these seeds: a subgraph for each, with ascending vertices."""
+        seeds = torch.as_tensor(n_id)
+        found: Any = self._sampler.sample(seeds, draw=epochs.draw(self.epoch, seeds))
+        size = int(self.data.num_nodes)
+        order = (found.batch * size + found.node).argsort()
+        place = torch.empty_like(order)
+        place[order] = torch.arange(len(order))
+        vertices, tree = found.node[order], found.batch[order]
+        batch = Batch(batch=tree, ptr=offset_of(tree.bincount(minlength=len(seeds))))
+        batch.root_n_id = place[: len(seeds)]
+        row, col, edges = place[found.row], place[found.col], found.edge
+        if self.is_sparse_tensor:
+            by_row = (col * len(vertices) + row).argsort()
+            values = None if self._values is None else self._values[edges[by_row]]
+            batch.adj_t = _matrix_like(self.data.adj_t, row[by_row], col[by_row], values, len(vertices))
+        else:
+            by_row = (row * len(vertices) + col).argsort(stable=True)
+            batch.edge_index = torch.stack((row[by_row], col[by_row]))
+        self._fill(batch, vertices, edges[by_row])
+        return batch
+
+    def _fill(self, batch: Any, vertices: Tensor, edges: Tensor) -> None:
+        for key, value in self.data:
+            if key in ("edge_index", "adj_t", "num_nodes", "batch", "ptr"):
+                continue
+            count = value.size(0) if isinstance(value, Tensor) and value.ndim else -1
+            if count == self.data.num_nodes:
+                batch[key] = value[vertices[batch.root_n_id] if key == "y" else vertices]
+            elif count == self.data.num_edges:
+                batch[key] = value[edges]
+            else:
+                batch[key] = value
+
+
+def _rows_of_matrix(adj_t: Any) -> tuple[Csr, Tensor | None]:
+    """The rows of a SparseTensor or of a sparse CSR tensor, and the values."""
+    if isinstance(adj_t, Tensor):
+        offset, neighbors, values = adj_t.crow_indices(), adj_t.col_indices(), adj_t.values()
+    else:
+        offset, neighbors, values = adj_t.cpu().csr()
+    return Csr(offset.long().cpu(), neighbors.cpu(), None, len(offset) - 1), values
+
+
+def _matrix_like(adj_t: Any, row: Tensor, col: Tensor, values: Any, size: int) -> Any:
+    """The matrix of these edges, transposed, in the type of another one."""
+    if not isinstance(adj_t, Tensor):
+        return type(adj_t)(row=col, col=row, value=values, sparse_sizes=(size, size), is_sorted=True)
+    offset = offset_of(col.bincount(minlength=size))
+    return torch.sparse_csr_tensor(offset, row, values, (size, size))
