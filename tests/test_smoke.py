@@ -294,6 +294,7 @@ def test_walks():
 def test_sampling():
     batch = tg.sampling.NeighborSampler(GRAPH, [3, 2], seed=1).sample([0, 5])
     assert isinstance(batch, tg.sampling.SamplerOutput) and len(batch.row) == sum(batch.num_sampled_edges)
+    assert tg.sampling.NegativeSampler(GRAPH, seed=1).sample(5).shape == tg.sampling.negative_edges(GRAPH, 5).shape
 
 
 def test_nothing_public_is_left_out():

@@ -8,7 +8,8 @@ Samplers read the arcs where they are stored, and what they return depends on th
 threads or processes.
 """
 
+from tgraph.sampling.negative_sampler import NegativeSampler, negative_edges
 from tgraph.sampling.neighbor_sampler import NeighborSampler
 from tgraph.sampling.output import SamplerOutput
 
-__all__ = ["NeighborSampler", "SamplerOutput"]
+__all__ = ["NegativeSampler", "NeighborSampler", "SamplerOutput", "negative_edges"]

@@ -28,6 +28,7 @@ void bind_bellman_ford(nb::module_& module);
 void bind_k_shortest(nb::module_& module);
 void bind_max_flow(nb::module_& module);
 void bind_walks(nb::module_& module);
+void bind_sample_negatives(nb::module_& module);
 void bind_sample_neighbors(nb::module_& module);
 void bind_global_cut(nb::module_& module);
 void bind_floyd_warshall(nb::module_& module);

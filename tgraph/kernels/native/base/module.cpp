@@ -85,6 +85,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_k_shortest(module);
     tgraph::bind_max_flow(module);
     tgraph::bind_walks(module);
+    tgraph::bind_sample_negatives(module);
     tgraph::bind_sample_neighbors(module);
     tgraph::bind_global_cut(module);
     tgraph::bind_floyd_warshall(module);
