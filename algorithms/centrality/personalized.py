@@ -3,6 +3,13 @@
     rank = (1 - damping) * jump + damping * (received + dangling mass * jump)
 
 with a column of `jump` for each surfer: where it jumps to. O((n + m) k) for each iteration; the arcs are read once.
+
+What is in brackets at `jump` is one number for each surfer, so that the ranks are also, up to a factor, the solution of
+
+    x = damping * received + jump
+
+which sweeps of Gauss-Seidel approach in about half as many iterations, in place (Del Corso, Gulli and Romani, "Fast
+PageRank computation via a sparse linear system", 2005).
 """
 
 from __future__ import annotations
@@ -71,3 +78,43 @@ class PersonalizedPageRank(tg.Program):
                 "all zero"
             )
         return (weights / total).to(self.dtype)
+
+
+class SolvedPageRank(PersonalizedPageRank):
+    """The same ranks by sweeps of Gauss-Seidel over x = damping * received + jump, whose columns are then scaled.
+
+    The ranks [n, k] are kept as [n, g, w], g groups of w columns, each group in memory of its own. The columns of x sum
+    to at least 1: that a sweep changes x by at most `tol` holds for the ranks too.
+    """
+
+    def init(self, graph: tg.Graph) -> tuple[Tensor, tg.Frontier]:
+        if self.damping == 1:
+            raise tg.errors.ArgumentError("damping: 'gauss-seidel' needs one below 1; use method='power'")
+        jump, active = super().init(graph)
+        self.columns, self.share = jump.shape[1], self.share[:, 0]
+        width = 8
+        while width > 1 and self.columns < width * torch.get_num_threads():  # which does not change the ranks
+            width //= 2
+        padded = torch.nn.functional.pad(jump, (0, -self.columns % width))
+        self.jump = padded.view(len(jump), -1, width).transpose(0, 1).contiguous()
+        return self.jump.clone().transpose(0, 1), active
+
+    def compute(self, sub: tg.Subgraph, rank: Tensor, active: tg.Frontier) -> tuple[Tensor, tg.Frontier]:
+        x, self.change = tg.primitives.gauss_seidel.sweep_columns(
+            sub.graph,
+            rank.transpose(0, 1),
+            scale=self.share,
+            bias=self.jump,
+            alpha=self.damping,
+            weighted=self.edge == "mul",
+        )
+        return x.transpose(0, 1), active
+
+    def residual(self, before: Tensor, after: Tensor) -> Tensor | float:
+        return self.change.max() if after.numel() else 0.0
+
+    def finish(self, values: Tensor) -> Tensor:
+        values = values.flatten(1)[:, : self.columns]
+        if not self.redistribute:
+            return values * (1 - self.damping)
+        return values / values.sum(0, dtype=wide(values[:0]).dtype).to(values.dtype)

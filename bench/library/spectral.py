@@ -27,7 +27,12 @@ def our_ranks(system: Any, chosen: tuple[int, ...]) -> Any:
     start = torch.zeros(system.graph.num_vertices, SURFERS, dtype=torch.float64)
     start[list(chosen), range(SURFERS)] = 1
     return tg.algorithms.pagerank(
-        system.graph, personalization=start, tol=ACCURATE, max_iterations=1000, dtype=torch.float64
+        system.graph,
+        personalization=start,
+        tol=ACCURATE,
+        max_iterations=1000,
+        dtype=torch.float64,
+        method="gauss-seidel",
     )
 
 

@@ -11,6 +11,7 @@ from tgraph.core.building.inputs import as_count
 from tgraph.core.graph import Graph
 from tgraph.core.subgraph import Subgraph
 from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.gauss_seidel import gauss_seidel_columns
 from tgraph.primitives.linear import AffineMap
 
 
@@ -55,3 +56,38 @@ class GaussSeidel(AffineMap):
         """In memory of its own, which a step overwrites."""
         sent = super()._sent_of(x)
         return sent.clone() if sent is x else sent
+
+
+def sweep_columns(
+    graph: Graph, x: Tensor, *, scale: Tensor, bias: Tensor, alpha: float = 1.0, weighted: bool = False
+) -> tuple[Tensor, Tensor]:
+    """One sweep for g groups of w right-hand sides at once, and how far it moved each: x' [g, n, w] and its L1 distance
+    from x, [g, w].
+
+    x'[v] = alpha * (sum of scale[u] * x[u] over the arcs u -> v) + bias[v], the rows in their order: a row uses the new
+    values of the rows before it (portable kernels: of the blocks of rows before it). The arcs are read once for each
+    group, by one thread; w of 1, 2, 4 and 8 are compiled. Sums are taken in float64; differentiable in scale, bias, x
+    and weights.
+
+    x : [g, n, w], any floating dtype; it may be overwritten.
+    scale : [n], the share of its value that a vertex sends.
+    bias : [g, n, w], of the dtype of x.
+    alpha : a number that multiplies what is received.
+    weighted : arcs count by the weights of the graph.
+
+    Raises ArgumentError for tensors that do not fit the graph, and missing weights.
+    """
+    n = graph.num_vertices
+    if x.dim() != 3 or x.shape[1] != n or not x.is_floating_point():
+        raise ArgumentError(f"x: expected [g, {n}, w] of a floating dtype, got {list(x.shape)} of {x.dtype}")
+    if bias.shape != x.shape or bias.dtype != x.dtype:
+        raise ArgumentError(f"bias: expected {list(x.shape)} of {x.dtype}, got {list(bias.shape)} of {bias.dtype}")
+    if scale.shape != (n,):
+        raise ArgumentError(f"scale: expected [{n}], got {list(scale.shape)}")
+    if weighted and graph.weight_dtype is None:
+        raise ArgumentError("weighted: the graph has no weights; leave weighted=False")
+    if x.numel() == 0:
+        return x, x.new_zeros(len(x), x.shape[2])
+    graph.ensure_valid()
+    arcs = graph.transpose().decoded()
+    return gauss_seidel_columns(arcs.offset, arcs.neighbors, arcs.weights if weighted else None, scale, x, bias, alpha)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, random_graph, twin
+from strategies import BACKENDS, FLOATS, INTEGERS, arcs, close, graphs, on_threads, random_graph, twin
 
 import tgraph as tg
 from tgraph.algorithms import PageRank, PlainPageRank, pagerank
@@ -281,5 +281,36 @@ def test_several_personalizations_at_once(weighted, dangling):
     assert found.shape == (60, 4) and torch.allclose(found, torch.stack(alone, 1), atol=1e-9)
     with pytest.raises(ArgumentError, match="no column all zero"):
         pagerank(graph, personalization=torch.zeros(60, 2))
-    with pytest.raises(ArgumentError, match="method"):
-        pagerank(graph, personalization=wanted, method="gauss-seidel")
+    with pytest.raises(ArgumentError, match="damping"):
+        pagerank(graph, personalization=wanted, method="gauss-seidel", damping=1)
+
+
+SOLVED = (
+    (1, False, "redistribute", torch.float64),
+    (8, True, "ignore", torch.float64),
+    (11, False, "ignore", torch.float32),
+    (19, True, "redistribute", torch.float64),
+    (0, False, "ignore", torch.float32),
+)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(("columns", "weighted", "dangling", "dtype"), SOLVED)
+def test_several_personalizations_by_gauss_seidel(columns, weighted, dangling, dtype, compiled, monkeypatch):
+    graph = random_graph(300, 900, dtype=torch.int32)
+    wanted = torch.rand(300, columns, dtype=torch.float64, generator=torch.Generator().manual_seed(2)).pow(8)
+    options = {"weighted": weighted, "dangling": dangling, "personalization": wanted, "max_iterations": 500}
+    expected = pagerank(graph, tol=1e-12, dtype=torch.float64, **options)
+    if not compiled:
+        monkeypatch.setattr(native, "load", lambda: None)
+    tol, off = (1e-6, 1e-6) if dtype == torch.float32 else (1e-12, 1e-10)
+    found = pagerank(graph, tol=tol, dtype=dtype, method="gauss-seidel", **options)
+    assert found.dtype == dtype and torch.allclose(found.double(), expected, atol=off)
+
+
+def test_groups_of_columns_do_not_change_the_ranks():
+    graph, wanted = random_graph(3000, 90000), torch.rand(3000, 16, dtype=torch.float64)
+    first, *others = on_threads(lambda: pagerank(graph, personalization=wanted, method="gauss-seidel"))
+    assert all(torch.equal(first, other) for other in others)
+    with pytest.raises(NotConvergedError):
+        pagerank(graph, personalization=wanted, method="gauss-seidel", max_iterations=1)

@@ -214,7 +214,7 @@ for _module in (
     *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
-    *(floyd_warshall, global_cut, negatives, sampled_neighbors, walks),
+    *(floyd_warshall, gauss_seidel, global_cut, negatives, sampled_neighbors, walks),
     dicts,
     blocks,
     *(cliques, peeling),

@@ -7,9 +7,14 @@ import itertools
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import operator
 from tgraph.core.subgraph import Subgraph
 from tgraph.kernels.affine import AffineStep, StepResult
+from tgraph.kernels.portable.aggregation import reduce_rows
 from tgraph.kernels.portable.linear import as_result, received, scaled, widened
+from tgraph.kernels.reductions import REDUCTIONS
+
+COLUMN_BLOCKS = 16
 
 
 def gauss_seidel_step(sub: Subgraph, step: AffineStep, blocks: int, rescale: Tensor | float) -> StepResult:
@@ -33,3 +38,26 @@ def row_blocks(offset: Tensor, blocks: int) -> list[tuple[int, int]]:
     size, rest = divmod(int(work_before[-1]), blocks)
     ends = torch.tensor([size * (i + 1) + min(i + 1, rest) for i in range(blocks)], device=offset.device)
     return list(itertools.pairwise([0, *torch.searchsorted(work_before, ends).tolist()]))
+
+
+@operator
+def gauss_seidel_columns(
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, scale: Tensor, x: Tensor, bias: Tensor, alpha: float
+) -> tuple[Tensor, Tensor]:
+    """x'[v] = alpha * (sum over arcs u -> v of weight * scale[u] * x[u]) + bias[v] for x and bias [g, n, w], g groups
+    of w columns, by rows in order, and the L1 change of each column, float64 [g, w].
+
+    Blocks of rows read what those before them have written; other backends let each row do so, and overwrite `x`.
+    """
+    values = x
+    for first, last in row_blocks(offset, COLUMN_BLOCKS):
+        begin, end = int(offset[first]), int(offset[last])
+        share = widened(scale.index_select(0, neighbors[begin:end]))
+        share = share if weights is None else share * weights[begin:end]
+        messages = widened(values.index_select(1, neighbors[begin:end])) * share[:, None]
+        rows, degree = offset[first : last + 1] - begin, offset[first : last + 1].diff()
+        of_arc = torch.arange(last - first, device=offset.device).repeat_interleave(degree)
+        sums = reduce_rows(messages.transpose(0, 1), rows, of_arc.detach, REDUCTIONS["sum"])
+        block = (alpha * sums.transpose(0, 1) + widened(bias[:, first:last])).to(x.dtype)
+        values = values.slice_scatter(block, 1, first, last)
+    return values, (widened(values.detach()) - widened(x.detach())).abs().sum(1)

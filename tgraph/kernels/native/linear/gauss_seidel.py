@@ -1,4 +1,4 @@
-"""A step of block Gauss-Seidel by the kernel in `gauss_seidel.cpp`."""
+"""Block Gauss-Seidel by the kernels in `gauss_seidel.cpp` and, of several right-hand sides, `columns.cpp`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from tgraph.core.dispatch import Implementation
 from tgraph.core.subgraph import Subgraph
 from tgraph.core.system import native
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.call import Call
 from tgraph.kernels.native.aggregation.arcs import flat
 from tgraph.kernels.native.base.pages import fresh, settle
+from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.native.linear import linear
+
+SWEEPS = 16  # that a solution takes at least, mostly
 
 
 def refuses(call: Call) -> str | None:
@@ -36,3 +40,33 @@ def gauss_seidel_step(sub: Subgraph, step: AffineStep, blocks: int, rescale: Ten
     numbers = float(rescale), *linear.wanted(step)
     found = kernels.gauss_seidel_step(*rows, x, *linear.coefficients(step), *numbers, values, next_x, blocks)
     return linear.as_result(step, values, next_x, *found)
+
+
+def refuses_columns(
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, scale: Tensor, x: Tensor, bias: Tensor, alpha: float
+) -> str | None:
+    """Why a call is not served, None where it is."""
+    if any(each is not None and each.requires_grad for each in (weights, scale, x, bias)):
+        return "it computes no gradients"
+    if x.dtype not in (torch.float32, torch.float64) or not x.is_contiguous():
+        return "it computes float32 and float64, in groups of columns that lie one after the other"
+    if x.shape[2] not in (1, 2, 4, 8):
+        return "groups of 1, 2, 4 and 8 columns are compiled"
+    return refuses_data(x)
+
+
+def gauss_seidel_columns(
+    offset: Tensor, neighbors: Tensor, weights: Tensor | None, scale: Tensor, x: Tensor, bias: Tensor, alpha: float
+) -> tuple[Tensor, Tensor]:
+    """As the portable one, but each row reads the new values of those before it. Overwrites `x`."""
+    change = torch.zeros(len(x), x.shape[2], dtype=torch.float64)
+    settle(x.view(-1, x.shape[2]), SWEEPS * len(neighbors) * len(x))
+    rows = offset.contiguous(), neighbors.contiguous(), None if weights is None else weights.double().contiguous()
+    vectors = scale.to(x.dtype).contiguous(), bias.contiguous().view(-1)
+    kernels = cast(Any, native.load())
+    kernels.gauss_seidel_columns(*rows, *vectors, alpha, x.view(-1), change.view(-1), x.shape[2])
+    torch.autograd.graph.increment_version([x])
+    return x, change
+
+
+OPERATORS = {"gauss_seidel_columns": Implementation(gauss_seidel_columns, refuses_columns)}
