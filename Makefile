@@ -125,7 +125,7 @@ PYG_TESTS ?=
 PYG_PARTS ?= nn/conv nn/models nn/pool nn/test_to_hetero*.py nn/test_sequential.py nn/test_model_summary.py explain \
     utils/test_embedding.py utils/test_subgraph.py utils/test_total_influence.py
 PYG_LOADERS ?= loader/test_neighbor_loader.py loader/test_link_neighbor_loader.py loader/test_random_node_loader.py \
-    loader/test_cluster.py loader/test_shadow.py sampler/test_sampler_neighbor_sampler.py
+    loader/test_cluster.py loader/test_shadow.py loader/test_graph_saint.py sampler/test_sampler_neighbor_sampler.py
 
 pyg: $(VENV)/.dev
 	test -d '$(PYG_TESTS)/nn/conv' || { echo 'PYG_TESTS: give the folder test/ of PyTorch Geometric'; exit 2; }

@@ -294,6 +294,13 @@ def test_walks():
 def test_sampling():
     batch = tg.sampling.NeighborSampler(GRAPH, [3, 2], seed=1).sample([0, 5])
     assert isinstance(batch, tg.sampling.SamplerOutput) and len(batch.row) == sum(batch.num_sampled_edges)
+    assert all(isinstance(block, tg.sampling.Block) for block in tg.sampling.blocks(batch))
+    for vertices in (
+        tg.sampling.saint_nodes(GRAPH, 3, 1),
+        tg.sampling.saint_edges(GRAPH, 3, 1),
+        tg.sampling.saint_walks(GRAPH, 3, 2, 1),
+    ):
+        assert 0 < len(vertices) < 10
     assert tg.sampling.NegativeSampler(GRAPH, seed=1).sample(5).shape == tg.sampling.negative_edges(GRAPH, 5).shape
 
 

@@ -9,12 +9,22 @@ sampled by `tgraph.sampling`.
 from tgraph.pyg.cluster import ClusterData, ClusterLoader
 from tgraph.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from tgraph.pyg.random_nodes import RandomNodeLoader
+from tgraph.pyg.saint import (
+    GraphSAINTEdgeSampler,
+    GraphSAINTNodeSampler,
+    GraphSAINTRandomWalkSampler,
+    GraphSAINTSampler,
+)
 from tgraph.pyg.sampler import NeighborSampler
 from tgraph.pyg.shadow import ShaDowKHopSampler
 
 __all__ = [
     "ClusterData",
     "ClusterLoader",
+    "GraphSAINTEdgeSampler",
+    "GraphSAINTNodeSampler",
+    "GraphSAINTRandomWalkSampler",
+    "GraphSAINTSampler",
     "LinkNeighborLoader",
     "NeighborLoader",
     "NeighborSampler",

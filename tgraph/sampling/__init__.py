@@ -8,8 +8,20 @@ Samplers read the arcs where they are stored, and what they return depends on th
 threads or processes.
 """
 
+from tgraph.sampling.blocks import Block, blocks
 from tgraph.sampling.negative_sampler import NegativeSampler, negative_edges
 from tgraph.sampling.neighbor_sampler import NeighborSampler
 from tgraph.sampling.output import SamplerOutput
+from tgraph.sampling.saint import saint_edges, saint_nodes, saint_walks
 
-__all__ = ["NegativeSampler", "NeighborSampler", "SamplerOutput", "negative_edges"]
+__all__ = [
+    "Block",
+    "NegativeSampler",
+    "NeighborSampler",
+    "SamplerOutput",
+    "blocks",
+    "negative_edges",
+    "saint_edges",
+    "saint_nodes",
+    "saint_walks",
+]

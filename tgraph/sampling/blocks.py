@@ -1,0 +1,80 @@
+"""Sampled neighbourhoods as a bipartite graph for each layer, for models on plain tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.csr import Csr
+from tgraph.errors import ArgumentError
+from tgraph.sampling.output import SamplerOutput
+
+
+@dataclass(frozen=True)
+class Block:
+    """The arcs of one layer, from the vertices that have data before it to those that have some after it. Of a
+    heterogeneous graph each field is a dictionary, by type of edges or of vertices.
+
+    csr : destinations as rows, sources as columns, numbered by their places in the lists.
+    source, destination : int64, the vertices; the destinations are the first sources.
+    edge : int64 [e], the number of each arc in the graph.
+    """
+
+    csr: Csr | Mapping[Any, Csr]
+    source: Any
+    destination: Any
+    edge: Any
+
+
+def blocks(sample: SamplerOutput) -> list[Block]:
+    """A block for each hop of what `NeighborSampler.sample` returned, for the layers of a model, the first one first:
+    its sources are all vertices, and the destinations of the last one the seeds.
+
+        for layer, block in zip(layers, tg.sampling.blocks(sampler.sample(seeds))):
+            x = layer(x, block.csr)
+
+    The arcs of a vertex are the same in all layers in which it receives: blocks are the beginnings of the same tensors,
+    and nothing is copied. Raises ArgumentError for samples that have all arcs between their vertices (`induced`) or
+    follow arcs outwards (`direction="out"`).
+    """
+    is_hetero = isinstance(sample.node, Mapping)
+    only = ("", "", "")
+    by_node = lambda values: values if is_hetero else {"": values}  # noqa: E731
+    by_edge = lambda values: values if is_hetero else {only: values}  # noqa: E731
+    node, sizes = by_node(sample.node), _sums(by_node(sample.num_sampled_nodes))
+    row, edge = by_edge(sample.row), by_edge(sample.edge)
+    counts = by_edge(sample.num_sampled_edges)
+    if any(count is None for count in counts.values()):
+        raise ArgumentError("sample: its arcs belong to no hop; sample with induced=False")
+    counts = _sums(counts)
+    offset = {kind: _offset(col, len(node[kind[2]])) for kind, col in by_edge(sample.col).items()}
+    hops = max((len(count) for count in counts.values()), default=0)
+    found = []
+    for hop in range(hops - 1, -1, -1):
+        source = {kind: node[kind][: size[hop + 1]] for kind, size in sizes.items()}
+        target = {kind: node[kind][: size[hop]] for kind, size in sizes.items()}
+        csr, arcs = {}, {}
+        for kind, count in counts.items():
+            begins, neighbors = offset[kind][: len(target[kind[2]]) + 1], row[kind][: count[hop]]
+            csr[kind] = Csr.unchecked(begins, neighbors, None, len(source[kind[0]]))
+            arcs[kind] = edge[kind][: count[hop]]
+        found.append(
+            Block(csr, source, target, arcs) if is_hetero else Block(csr[only], source[""], target[""], arcs[only])
+        )
+    return found
+
+
+def _sums(counts: Mapping[Any, list[int]]) -> dict[Any, list[int]]:
+    """How many the first hops have together."""
+    return {kind: torch.tensor(count, dtype=torch.int64).cumsum(0).tolist() for kind, count in counts.items()}
+
+
+def _offset(columns: Tensor, size: int) -> Tensor:
+    """Where the arcs of each column begin, int64 [size + 1]."""
+    if bool((columns.diff() < 0).any()):
+        raise ArgumentError("sample: its arcs are not in the order of their destinations; sample with direction='in'")
+    return torch.searchsorted(columns, torch.arange(size + 1, device=columns.device))

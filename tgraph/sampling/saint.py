@@ -1,0 +1,71 @@
+"""Vertices of a batch as GraphSAINT draws them (Zeng et al., "GraphSAINT: Graph sampling based inductive learning
+method", ICLR 2020); a batch has all edges between them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tgraph.core import random
+from tgraph.core.graph import Graph
+from tgraph.primitives.walks import random_walks
+from tgraph.sampling.relations import first_of_equals
+
+
+def saint_nodes(graph: Graph, count: int, key: int) -> Tensor:
+    """The different vertices, ascending, of `count` draws by out-degree: the sources of edges that are drawn alike."""
+    arcs = random.below(key, torch.arange(count if graph.num_arcs else 0), graph.num_arcs)
+    return _rows(graph, arcs).unique()
+
+
+def saint_edges(graph: Graph, count: int, key: int) -> Tensor:
+    """The different ends, ascending, of `count` different edges u -> v, drawn by 1 / out-degree(u) + 1 / in-degree(v).
+
+    Each draw takes a vertex that has arcs out of it, or into it, and one of these: no sums over all edges are needed.
+    Where at least a quarter of all edges is wanted, the largest of random keys are taken (Efraimidis and Spirakis,
+    "Weighted random sampling with a reservoir", IPL 2006), which has the same probabilities.
+    """
+    arcs = _many_edges(graph, count, key) if 4 * count >= graph.num_arcs else _few_edges(graph, count, key)
+    return torch.cat((_rows(graph, arcs), graph.decoded().neighbors[arcs].long())).unique()
+
+
+def saint_walks(graph: Graph, count: int, length: int, key: int) -> Tensor:
+    """The different vertices, ascending, of `count` random walks of `length` steps from any vertices."""
+    start = random.below(random.key(key, 0), torch.arange(count if graph.num_vertices else 0), graph.num_vertices)
+    return random_walks(graph, start, length, random.key(key, 1)).unique()
+
+
+def _rows(graph: Graph, arcs: Tensor) -> Tensor:
+    """The rows that arcs are in."""
+    return torch.searchsorted(graph.decoded().offset, arcs, right=True) - 1
+
+
+def _many_edges(graph: Graph, count: int, key: int) -> Tensor:
+    arc = torch.arange(graph.num_arcs)
+    weight = 1 / graph.out_degree[_rows(graph, arc)].double()
+    weight += 1 / graph.in_degree[graph.decoded().neighbors.long()].double()
+    keys = (random.uniform(key, arc) + 2.0**-54).log() / weight
+    return keys.topk(min(count, graph.num_arcs)).indices
+
+
+def _few_edges(graph: Graph, count: int, key: int) -> Tensor:
+    """The first different ones of draws that go on until there are enough. A draw takes any vertex, and an arc out of
+    it or into it; vertices without one are passed over."""
+    arcs = torch.empty(0, dtype=torch.int64)
+    chosen = 0
+    while len(arcs) < count:
+        number = torch.arange(chosen, chosen + 4 * count)
+        chosen += 4 * count
+        arcs = torch.cat((arcs, _arcs_at_vertices(graph, number, key)))
+        arcs = arcs[first_of_equals(arcs) == torch.arange(len(arcs))]
+    return arcs[:count]
+
+
+def _arcs_at_vertices(graph: Graph, number: Tensor, key: int) -> Tensor:
+    vertex = random.below(random.key(key, 0), number, graph.num_vertices)
+    is_out = random.uniform(random.key(key, 1), number) < 0.5
+    degree = graph.out_degree[vertex].where(is_out, graph.in_degree[vertex])
+    begin = graph.decoded().offset[vertex].where(is_out, graph.transpose().decoded().offset[vertex])
+    place = begin + random.below(random.key(key, 2), number, degree)
+    back = graph.decoded().transpose_permutation[place.where(~is_out & (degree > 0), 0)]
+    return place.where(is_out, back)[degree > 0]
