@@ -120,12 +120,15 @@ pages: $(VENV)/.dev
 	$(BIN)/python docs/pages.py
 
 # The tests of PyTorch Geometric, in the folder test/ of its repository, with our layers in the place of its own: those of
-# tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers, PYG_LOADERS those for loaders.
+# tg.nn, then its own after tg.nn.accelerate. PYG_PARTS are the parts that concern layers, PYG_LOADERS those for loaders
+# and stores, over each of PYG_STORES.
 PYG_TESTS ?=
+PYG_STORES ?= memory disk
 PYG_PARTS ?= nn/conv nn/models nn/pool nn/test_to_hetero*.py nn/test_sequential.py nn/test_model_summary.py explain \
     utils/test_embedding.py utils/test_subgraph.py utils/test_total_influence.py
 PYG_LOADERS ?= loader/test_neighbor_loader.py loader/test_link_neighbor_loader.py loader/test_random_node_loader.py \
-    loader/test_cluster.py loader/test_shadow.py loader/test_graph_saint.py sampler/test_sampler_neighbor_sampler.py
+    loader/test_cluster.py loader/test_shadow.py loader/test_graph_saint.py sampler/test_sampler_neighbor_sampler.py \
+    data/test_feature_store.py data/test_graph_store.py data/test_remote_backend_utils.py
 
 pyg: $(VENV)/.dev
 	test -d '$(PYG_TESTS)/nn/conv' || { echo 'PYG_TESTS: give the folder test/ of PyTorch Geometric'; exit 2; }
@@ -133,8 +136,10 @@ pyg: $(VENV)/.dev
 	    (cd '$(PYG_TESTS)' && TGRAPH_LAYERS=$$layers PYTHONPATH='$(CURDIR)/tests/nn' '$(CURDIR)/$(BIN)/pytest' -q \
 	        --rootdir . -p in_pyg -p no:cacheprovider $(PYG_PARTS)) || failed=1; \
 	done; \
-	(cd '$(PYG_TESTS)' && PYTHONPATH='$(CURDIR)/tests/pyg' '$(CURDIR)/$(BIN)/pytest' -q --rootdir . -p loaders_in_pyg \
-	    -p no:cacheprovider $(PYG_LOADERS)) || failed=1; exit $$failed
+	for store in $(PYG_STORES); do \
+	    (cd '$(PYG_TESTS)' && TGRAPH_STORE=$$store PYTHONPATH='$(CURDIR)/tests/pyg' '$(CURDIR)/$(BIN)/pytest' -q \
+	        --rootdir . -p loaders_in_pyg -p stores_in_pyg -p no:cacheprovider $(PYG_LOADERS)) || failed=1; \
+	done; exit $$failed
 
 # On a machine with a GPU, its driver and python3: tests and the comparison with other systems, in ten minutes (or
 # MINUTES=60) and an environment of its own. DRY=1 prepares all of it without a GPU, up to the launches.

@@ -71,8 +71,9 @@ def _note(sum_of_header: str) -> bytes:
     return b'"checksum": "' + sum_of_header.encode() + b'"'
 
 
-def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str]) -> None:
-    """Write tensors of any shape and device, and text metadata `notes`, atomically.
+def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str], piece: int = PIECE) -> None:
+    """Write tensors of any shape and device, and text metadata `notes`, atomically, with a checksum for each `piece`
+    bytes, a multiple of the element size.
 
     Raises ArgumentError for a dtype that such files cannot hold; OSError, with the bytes needed, where the disk is
     full.
@@ -80,8 +81,8 @@ def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str]) 
     # by descending element size, so that every tensor is aligned without gaps
     ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
     plain = {name: tensor.detach().cpu().contiguous().reshape(-1) for name, tensor in ordered}
-    sums = {name: "".join(_digests(as_bytes(tensor), PIECE)) for name, tensor in plain.items()}
-    header: dict[str, Any] = {"__metadata__": notes | {"piece": str(PIECE), "sums": json.dumps(sums)}}
+    sums = {name: "".join(_digests(as_bytes(tensor), piece)) for name, tensor in plain.items()}
+    header: dict[str, Any] = {"__metadata__": notes | {"piece": str(piece), "sums": json.dumps(sums)}}
     end = 0
     for name, tensor in ordered:
         if tensor.dtype not in DTYPE_NAMES:

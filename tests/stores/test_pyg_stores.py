@@ -1,0 +1,148 @@
+"""Feature and graph stores of PyTorch Geometric; its own tests run by `make pyg`."""
+
+import numpy as np
+import pytest
+import torch
+from test_block_stores import make
+from torch_geometric.data import TensorAttr
+
+from tgraph.errors import ArgumentError
+from tgraph.pyg import NeighborLoader
+from tgraph.stores import EDGES, FeatureStore, GraphStore
+
+CITES = ("paper", "cites", "paper")
+
+
+@pytest.fixture(params=["memory", "disk"])
+def store(request, tmp_path):
+    return make(request.param, tmp_path)
+
+
+@pytest.mark.parametrize("group", [None, "paper", "a/b. ~,%ü", CITES, EDGES])
+def test_all_kinds_of_indices(store, group):
+    features, x = FeatureStore(store), torch.rand(50, 3)
+    features[group, "x", None] = x
+    for index in (
+        *(None, slice(None), slice(3, 40, 4), slice(-5, None), slice(9, 3), 7, -1, torch.tensor(4), np.int64(3)),
+        *(torch.tensor([3, 3, -1, 0]), torch.tensor([], dtype=torch.int64), np.array([4, 2]), x[:, 0] > 0.5),
+        *(torch.tensor([1, 2], dtype=torch.int32), [5, 6]),
+    ):
+        expected = x if index is None else x[index]
+        assert torch.equal(features.get_tensor(group, "x", index), expected), index
+    for index in (50, -51, torch.tensor([0, 50]), torch.tensor([[1]]), torch.rand(3), "x"):
+        with pytest.raises(IndexError, match="index:"):
+            features.get_tensor(group, "x", index)
+    assert isinstance(features.get_tensor(group, "x", np.array([1]), convert_type=True), np.ndarray)
+    assert features.get_tensor_size(group, "x") == (50, 3)
+    assert features.get_tensor_size(group, "y") is None
+    with pytest.raises(KeyError, match="'y'"):
+        features.get_tensor(group, "y", None)
+    both = features.multi_get_tensor([TensorAttr(group, "x", 2), TensorAttr(group, "x", slice(2))])
+    assert torch.equal(both[0], x[2]) and torch.equal(both[1], x[:2])
+    assert features.remove_tensor(group, "x", None) and not features.remove_tensor(group, "x", None)
+
+
+def test_attributes_are_listed_anew(store):
+    features = FeatureStore(store)
+    for group in ("paper", CITES, EDGES):
+        features[group, "x", None] = torch.zeros(3)
+    for _ in range(2):
+        listed = features.get_all_tensor_attrs()
+        assert sorted((attr.group_name for attr in listed), key=str) == [CITES, "paper"]
+        assert not any(attr.is_set("index") for attr in listed)
+        for attr in listed:
+            attr.index = torch.arange(2)
+    assert [attr.attr_name for attr in features.edge_attributes(None)] == ["x"]
+    assert [attr.group_name for attr in features.edge_attributes(CITES)] == [CITES]
+
+
+def test_rows_are_changed(store):
+    features, x = FeatureStore(store), torch.zeros(10, 2)
+    order = torch.randperm(10)
+    features["paper", "y", order] = torch.arange(10)
+    assert torch.equal(features["paper", "y", order], torch.arange(10))
+    features["paper", "x", None] = x
+    features["paper", "x", torch.tensor([3, 1])] = torch.tensor([[1.0, 2], [3, 4]])
+    features["paper", "x", slice(8, None)] = torch.ones(2, 2)
+    features["paper", "x", 0] = torch.tensor([5.0, 6.0])
+    expected = torch.zeros(10, 2)
+    expected[3], expected[1], expected[8:], expected[0] = *torch.tensor([[1.0, 2], [3, 4]]), 1, torch.tensor([5.0, 6])
+    assert torch.equal(features["paper", "x", None], expected)
+    for rows in (torch.zeros(2, 3), torch.zeros(1, 2), torch.zeros(2, 2).double()):
+        with pytest.raises(ArgumentError, match="features/paper/x: expected torch"):
+            features["paper", "x", torch.tensor([0, 1])] = rows
+    with pytest.raises(ArgumentError, match="no such tensor is stored"):
+        features["paper", "z", torch.tensor([0, 2])] = torch.zeros(2)
+    assert torch.equal(features["paper", "x", None], expected)
+    features["paper", "x", None] = np.ones((4, 1))
+    assert features["paper", "x", None].dtype == torch.float64
+
+
+@pytest.mark.parametrize("group", [("a", "b"), 5, "", ("a", None, "b")])
+def test_refused_names(store, group):
+    with pytest.raises(ArgumentError, match="expected a name, None or a type of edges"):
+        FeatureStore(store).put_tensor(torch.zeros(2), group, "x", None)
+    with pytest.raises(ArgumentError, match="expected a name"):
+        GraphStore(store).put_edge_index((torch.zeros(2).long(), torch.zeros(2).long()), group, "coo")
+    assert store.keys() == []
+
+
+LONG = torch.tensor([0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("pair", "options", "message"),
+    [
+        ((LONG, LONG.int()), {"layout": "coo"}, "expected int64 or int32 twice"),
+        ((LONG.float(), LONG.float()), {"layout": "coo"}, "expected int64 or int32 twice"),
+        ((LONG, LONG[:2]), {"layout": "coo"}, r"expected \[m\] and \[m\]"),
+        ((LONG, -LONG), {"layout": "coo"}, "-2 is no vertex"),
+        ((LONG, LONG), {"layout": "coo", "size": (3, 2)}, r"size is \(3, 2\)"),
+        ((LONG, LONG.flip(0)), {"layout": "coo", "is_sorted": True}, "destinations do not ascend"),
+        ((LONG, LONG), {"layout": "csr"}, "offsets ascend from 0 to the number of edges, 3"),
+        ((torch.tensor([0, 2, 1, 3]), LONG), {"layout": "csr"}, "offsets ascend"),
+        ((torch.tensor([0, 1, 3]), LONG), {"layout": "csr", "size": (3, 3)}, r"size is \(3, 3\)"),
+        ((LONG, torch.tensor([0, 3])), {"layout": "csc", "size": (2, 1)}, r"size is \(2, 1\)"),
+        ((LONG,), {"layout": "coo"}, "expected two tensors"),
+    ],
+)
+def test_refused_edges(store, pair, options, message):
+    with pytest.raises(ArgumentError, match=message):
+        GraphStore(store).put_edge_index(pair, edge_type=CITES, **options)
+    assert store.keys() == []
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+@pytest.mark.parametrize("kind", [None, "cites", CITES])
+def test_layouts_are_kept_beside_each_other(store, dtype, kind):
+    edges = GraphStore(store)
+    pairs = {"coo": ([0, 1, 1], [1, 0, 2]), "csr": ([0, 1, 3], [1, 0, 2]), "csc": ([1, 0, 1], [0, 1, 2, 3])}
+    for layout, pair in pairs.items():
+        edges[kind, layout, False, (2, 3)] = tuple(torch.tensor(part, dtype=dtype) for part in pair)
+    for layout, pair in pairs.items():
+        found = edges[kind, layout]
+        assert [part.tolist() for part in found] == list(pair) and found[0].dtype == dtype
+    assert {(attr.edge_type, attr.layout.value, attr.size) for attr in edges.get_all_edge_attrs()} == {
+        (kind, layout, (2, 3)) for layout in pairs
+    }
+    with pytest.raises(KeyError):
+        edges[kind, "coo", False, (4, 4)]
+    del edges[kind, "coo"]
+    with pytest.raises(KeyError):
+        edges[kind, "coo"]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_from_stores(store, workers):
+    features, edges = FeatureStore(store), GraphStore(store)
+    x, edge_index = torch.rand(100, 4), torch.randint(100, (2, 1000))
+    features[None, "x", None] = x
+    edges.put_edge_index(tuple(edge_index), edge_type=None, layout="coo", size=(100, 100))
+    loader = NeighborLoader(
+        (features, edges), [4, 3], input_nodes=torch.arange(100), batch_size=30, num_workers=workers
+    )
+    batches = list(loader)
+    assert len(batches) == 4
+    for batch in batches:
+        assert torch.equal(batch.x, x[batch.n_id])
+        assert torch.equal(batch.n_id[batch.edge_index], edge_index[:, batch.e_id])

@@ -1,0 +1,47 @@
+"""Stores of features and edges, for graphs and features that no memory holds.
+
+    from tgraph.pyg import NeighborLoader
+    from tgraph.stores import DiskStore, FeatureStore, GraphStore
+
+    store = DiskStore("folder")
+    features, edges = FeatureStore(store), GraphStore(store)
+    features["paper", "x", None] = x
+    edges[("paper", "cites", "paper"), "coo", False, (n, n)] = row, col
+    loader = NeighborLoader((features, edges), [15, 10], input_nodes="paper", batch_size=1024)
+
+A BlockStore keeps tensors as blocks of rows; FeatureStore and GraphStore are those of PyTorch Geometric over any.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
+from tgraph.stores.disk import DiskStore
+from tgraph.stores.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from tgraph.stores.feature_store import EDGES, FeatureStore
+    from tgraph.stores.graph_store import GraphStore
+
+__all__ = ["EDGES", "BlockStore", "DiskStore", "FeatureStore", "GraphStore", "MemoryStore", "ReplacedError", "Stat"]
+
+# The modules of the names that are imported at first access, since they import PyTorch Geometric.
+_HOMES = {
+    "EDGES": "tgraph.stores.feature_store",
+    "FeatureStore": "tgraph.stores.feature_store",
+    "GraphStore": "tgraph.stores.graph_store",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,132 @@
+"""Tensors as blocks of rows under keys: what a store of features and edges is built on."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError, TGraphError
+from tgraph.files.checksummed import DTYPE_NAMES
+
+BLOCK = 1 << 16  # bytes of a block, about; a block is a whole number of rows
+ATTEMPTS = 100  # reads that a put interrupted are repeated
+_KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
+
+
+class ReplacedError(TGraphError, RuntimeError):
+    """The version of a tensor that was asked for has been replaced or deleted meanwhile."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """One version of a stored tensor.
+
+    key : its name. dtype, shape : of the tensor. rows : of each block but the last. version : differs between the
+    versions of a key. notes : text that was put with the tensor.
+    """
+
+    key: str
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    rows: int
+    version: str
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of a row."""
+        return row_bytes(self.dtype, self.shape)
+
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks the tensor has."""
+        return -(-self.shape[0] // self.rows)
+
+    def block_shape(self, number: int) -> tuple[int, ...]:
+        """The shape of a block."""
+        return (min(self.rows, self.shape[0] - number * self.rows), *self.shape[1:])
+
+
+def row_bytes(dtype: torch.dtype, shape: Sequence[int]) -> int:
+    """The bytes of a row of a tensor."""
+    return dtype.itemsize * torch.Size(shape[1:]).numel()
+
+
+def rows_per_block(tensor: Tensor) -> int:
+    """The rows of blocks of about BLOCK bytes, at least one."""
+    return max(1, BLOCK // max(1, row_bytes(tensor.dtype, tensor.shape)))
+
+
+class BlockStore(ABC):
+    """Tensors under keys, as blocks of rows. A put or delete happens wholly or not at all, and a reader finds the
+    tensor as it was before or as it is after, never a mixture."""
+
+    @abstractmethod
+    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+        """Store a tensor, in the place of what has the key. Raises ArgumentError, before anything is written, for what
+        `checked` refuses."""
+
+    @abstractmethod
+    def delete(self, key: str) -> bool:
+        """Remove a tensor; whether there was one."""
+
+    @abstractmethod
+    def keys(self, beginning: str = "") -> list[str]:
+        """The keys of all tensors that begin so, sorted."""
+
+    @abstractmethod
+    def stat(self, key: str) -> Stat | None:
+        """The present version of a tensor, None where there is none."""
+
+    @abstractmethod
+    def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        """Blocks of one version of a tensor, verified. Raises ReplacedError where that version is gone, FileFormatError
+        with the key where a block is damaged."""
+
+    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+        """The rows of one version of a tensor at `index`, int64 and in range; by default all. Raises as get_blocks."""
+        if index is None:
+            blocks = self.get_blocks(stat, range(stat.num_blocks))
+            return torch.cat(blocks) if blocks else torch.empty(stat.shape, dtype=stat.dtype)
+        numbers, place = torch.unique(index // stat.rows, return_inverse=True)
+        blocks = self.get_blocks(stat, numbers.tolist())
+        found = torch.cat(blocks) if blocks else torch.empty((0, *stat.shape[1:]), dtype=stat.dtype)
+        return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
+
+
+def read(
+    store: BlockStore, key: str, select: Callable[[int], Tensor | None] = lambda size: None
+) -> tuple[Stat, Tensor] | None:
+    """One version of a tensor, and the rows that `select` chooses by their number, as `get_rows` has them; None where
+    there is no tensor."""
+    for _ in range(ATTEMPTS):
+        stat = store.stat(key)
+        if stat is None:
+            return None
+        try:
+            return stat, store.get_rows(stat, select(stat.shape[0]))
+        except ReplacedError:
+            continue
+    raise ReplacedError(f"{key}: was replaced {ATTEMPTS} times while it was read; put it less often")
+
+
+def checked(key: str, tensor: Tensor) -> Tensor:
+    """The tensor as it is stored: without gradients, on the CPU, contiguous.
+
+    Raises ArgumentError for a key that is no path of names, single numbers, sparse tensors, and dtypes that files
+    cannot hold.
+    """
+    if not _KEY.fullmatch(key):
+        raise ArgumentError(f"key: expected names of letters, digits and _ , ~ % - between slashes, got {key!r}")
+    if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:
+        raise ArgumentError(f"{key}: expected a dense tensor, got {type(tensor).__name__}")
+    if tensor.dtype not in DTYPE_NAMES:
+        raise ArgumentError(f"{key}: {tensor.dtype} cannot be stored; convert it, to torch.float32 for instance")
+    if tensor.ndim == 0:
+        raise ArgumentError(f"{key}: expected rows, got a single number; store it as [1]")
+    return tensor.detach().cpu().contiguous()

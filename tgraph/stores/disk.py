@@ -1,0 +1,189 @@
+"""Tensors in files: safetensors with a checksum for each block of rows, memory-mapped."""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import FileFormatError
+from tgraph.files import PathLike, checksummed
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked, row_bytes, rows_per_block
+
+SUFFIX = ".safetensors"
+REMEDY = "put the tensor again, or fetch the file from a copy"
+_WRITING = threading.Lock()  # temporary files are named by process
+
+
+class DiskStore(BlockStore):
+    """Tensors in a folder, a file for each key, written anew and renamed by a put.
+
+    Rows are read from a memory map, so that what is used often stays in the system's cache and no memory of the process
+    is taken. A process verifies each block when it reads it for the first time. Processes may share the folder.
+
+    path : of the folder, which the first put makes.
+    """
+
+    def __init__(self, path: PathLike):
+        self.path = Path(path)
+        self._held: dict[str, _Mapped] = {}
+
+    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+        tensor = checked(key, tensor)
+        rows = rows_per_block(tensor)
+        piece = rows * row_bytes(tensor.dtype, tensor.shape) or checksummed.PIECE
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _WRITING:
+            texts = {"rows": str(rows), "notes": json.dumps(dict(notes or {}))}
+            checksummed.write(path, {key: tensor}, texts, piece)
+
+    def delete(self, key: str) -> bool:
+        self._held.pop(key, None)
+        try:
+            self._path(key).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def keys(self, beginning: str = "") -> list[str]:
+        files = self.path.rglob(f"*{SUFFIX}")
+        found = (file.relative_to(self.path).as_posix().removesuffix(SUFFIX) for file in files)
+        return sorted(key for key in found if key.startswith(beginning))
+
+    def stat(self, key: str) -> Stat | None:
+        held = self._held.get(key)
+        path = self._path(key)
+        try:
+            if held is None or not held.is_at(path):
+                held = self._held[key] = _Mapped.opened(key, path)
+        except FileNotFoundError:
+            self._held.pop(key, None)
+            return None
+        return held.stat
+
+    def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        held = self._version(stat)
+        held.verify(numbers)
+        return [held.tensor[number * stat.rows : (number + 1) * stat.rows] for number in numbers]
+
+    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+        held = self._version(stat)
+        if index is not None:
+            held.verify(held.unread(index))
+            return held.tensor.index_select(0, index)
+        held.verify(held.unread())
+        return held.copy()
+
+    def _path(self, key: str) -> Path:
+        return self.path / f"{key}{SUFFIX}"
+
+    def _version(self, stat: Stat) -> _Mapped:
+        """The version of a tensor that `stat` found, which remains readable after another has taken its place."""
+        held = self._held.get(stat.key)
+        if held is None or held.stat != stat:
+            self.stat(stat.key)
+            held = self._held.get(stat.key)
+        if held is None or held.stat != stat:
+            raise ReplacedError(f"{stat.key}: replaced meanwhile; ask for its stat again")
+        return held
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_held": {}}
+
+    def __repr__(self) -> str:
+        return f"DiskStore({os.fspath(self.path)!r})"
+
+
+class _Mapped:
+    """A file on a memory map, with the blocks that were verified."""
+
+    def __init__(self, key: str, file: BinaryIO, contents: checksummed.Contents):
+        self._key, self._file, self._contents = key, file, contents
+        self._identity = _identity(os.fstat(file.fileno()))
+        shape = tuple(contents.entries[key]["shape"])
+        rows, notes = int(contents.notes["rows"]), json.loads(contents.notes["notes"])
+        self.stat = Stat(key, contents.dtype(key), shape, rows, str(self._identity), notes)
+        self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        self.tensor = self._on(self._map)
+        self._bytes = checksummed.as_bytes(self.tensor.view(-1))
+        self._is_verified = torch.zeros(self.stat.num_blocks, dtype=torch.bool)
+        self._all_verified = False
+
+    @classmethod
+    def opened(cls, key: str, path: Path) -> _Mapped:
+        """The file that has the path at present. Raises FileFormatError where its header is damaged."""
+        while True:
+            file = open(path, "rb")  # noqa: SIM115 - as long as it is mapped
+            contents = checksummed.contents(path, REMEDY)
+            if _identity(os.fstat(file.fileno())) != _identity(os.stat(path)):
+                continue
+            if key not in contents.entries or "rows" not in contents.notes:
+                raise FileFormatError(path, "this is no file of a store", "remove it from the folder")
+            return cls(key, file, contents)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether the path still leads to this file, whose number no other has while it is open."""
+        return _identity(os.stat(path)) == self._identity
+
+    def copy(self) -> Tensor:
+        """The tensor on a map of its own, so that what is written to it changes no other."""
+        return self._on(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_COPY))
+
+    def unread(self, index: Tensor | None = None) -> list[int]:
+        """The blocks that are not yet verified: of the rows `index`, by default all."""
+        if self._all_verified:
+            return []
+        if index is None:
+            return (~self._is_verified).nonzero().view(-1).tolist()
+        blocks = index // self.stat.rows
+        return torch.unique(blocks[~self._is_verified[blocks]]).tolist()
+
+    def verify(self, numbers: Sequence[int]) -> None:
+        """Verify blocks, all of which are asked of the disk before the first is waited for."""
+        if not self.tensor.nbytes:
+            return
+        size = self._contents.piece
+        begin = self._contents.position(self._key)
+        for first, last in _runs(numbers):
+            at = begin + first * size
+            start = at - at % mmap.PAGESIZE
+            if hasattr(mmap, "MADV_WILLNEED"):
+                self._map.madvise(mmap.MADV_WILLNEED, start, min(begin + (last + 1) * size, len(self._map)) - start)
+        for first, last in _runs(numbers):
+            self._contents.check(self._key, self._bytes[first * size : (last + 1) * size], first * size)
+            self._is_verified[first : last + 1] = True
+        if numbers:
+            self._all_verified = bool(self._is_verified.all())
+
+    def _on(self, mapping: mmap.mmap) -> Tensor:
+        if not math.prod(self.stat.shape):
+            return torch.empty(self.stat.shape, dtype=self.stat.dtype)
+        count, begin = math.prod(self.stat.shape), self._contents.position(self._key)
+        return torch.frombuffer(mapping, dtype=self.stat.dtype, count=count, offset=begin).view(self.stat.shape)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """(first, last) of consecutive numbers."""
+    first = last = None
+    for number in numbers:
+        if last is not None and number == last + 1:
+            last = number
+            continue
+        if first is not None and last is not None:
+            yield first, last
+        first = last = number
+    if first is not None and last is not None:
+        yield first, last
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size

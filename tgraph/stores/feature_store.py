@@ -1,0 +1,155 @@
+"""The feature store of PyTorch Geometric over a BlockStore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric import data as pyg
+from torch_geometric.data.feature_store import _FieldStatus
+
+from tgraph.errors import ArgumentError
+from tgraph.stores.blocks import BlockStore, Stat, read
+from tgraph.stores.memory import MemoryStore
+from tgraph.stores.names import from_key, to_key
+
+_FOLDER = "features"
+EDGES = ("", "to", "")  # the group of features of the edges of a homogeneous graph, whose type of edges is None
+
+
+class TensorAttr(pyg.TensorAttr):
+    """`torch_geometric.data.TensorAttr`, equal to one of the same fields, whose index may be an array."""
+
+    def is_set(self, key: str) -> bool:
+        """Whether a field has been given."""
+        return getattr(self, key) is not _FieldStatus.UNSET
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, pyg.TensorAttr) and vars(self) == vars(other)
+
+
+class FeatureStore(pyg.FeatureStore):
+    """`torch_geometric.data.FeatureStore` over a BlockStore: features of vertices and of edges.
+
+    A group is a type of vertices, None in a homogeneous graph, or of edges, `EDGES` in a homogeneous graph; features of
+    edges are in the order in which the graph store has the edges. An index is a tensor, an array, a slice, a number or
+    None for all. A put with None replaces the tensor; one with an index changes rows of it, or gives the rows of a new
+    tensor, all of them, in another order.
+
+    store : by default in memory.
+    Raises KeyError for a tensor that is not stored, IndexError for rows that it does not have, ArgumentError, before
+    anything is written, for names, dtypes and shapes that do not fit.
+    """
+
+    def __init__(self, store: BlockStore | None = None):
+        super().__init__(TensorAttr)
+        self.__dict__["store"] = MemoryStore() if store is None else store
+
+    def _put_tensor(self, tensor: Any, attr: pyg.TensorAttr) -> bool:
+        key = _key(attr)
+        given = torch.from_numpy(tensor) if isinstance(tensor, np.ndarray) else tensor
+        if not _is_all(attr.index):
+            given = self._with_rows(key, given, attr.index)
+        self.store.put(key, given)
+        return True
+
+    def _get_tensor(self, attr: pyg.TensorAttr) -> Tensor:
+        key, index = _key(attr), attr.index
+        if isinstance(index, np.integer) or (isinstance(index, Tensor) and index.ndim == 0):
+            index = int(index)
+        found = read(self.store, key, lambda size: places(index, size))
+        if found is None:
+            raise KeyError(f"no tensor {attr.attr_name!r} of {attr.group_name!r} is stored, in {self.store!r}")
+        return found[1][0] if isinstance(index, int) else found[1]
+
+    def _remove_tensor(self, attr: pyg.TensorAttr) -> bool:
+        return self.store.delete(_key(attr))
+
+    def update_tensor(self, tensor: Any, *args: Any, **kwargs: Any) -> bool:
+        """Put a tensor in the place of another: readers find one of both."""
+        return self.put_tensor(tensor, *args, **kwargs)
+
+    def _get_tensor_size(self, attr: pyg.TensorAttr) -> tuple[int, ...] | None:
+        stat = self.store.stat(_key(attr))
+        if stat is None:
+            return None
+        return torch.Size(stat.shape) if _is_all(attr.index) else self._get_tensor(attr).shape
+
+    def get_all_tensor_attrs(self) -> list[TensorAttr]:
+        """All tensors but those of `EDGES`, which loaders would take for features of vertices."""
+        names = map(from_key, self.store.keys(f"{_FOLDER}/"))
+        return [TensorAttr(group, name) for _, group, name in names if group != EDGES]
+
+    def edge_attributes(self, edge_type: tuple[str, str, str] | None) -> list[TensorAttr]:
+        """The tensors of edges of a type, None for a homogeneous graph."""
+        group = EDGES if edge_type is None else edge_type
+        beginning = f"{to_key(_FOLDER, group)}/"
+        return [TensorAttr(group, from_key(key)[-1]) for key in self.store.keys(beginning)]
+
+    def _with_rows(self, key: str, rows: Any, index: Any) -> Tensor:
+        """The stored tensor with other rows at `index`; or, where there is none, all rows of one in that order."""
+        found = read(self.store, key)
+        if found is None:
+            return _in_order(key, rows, index)
+        place = places(index, found[0].shape[0])
+        assert place is not None
+        if isinstance(index, int):
+            rows = torch.as_tensor(rows).unsqueeze(0)
+        _check_rows(found[0], rows, len(place))
+        changed = found[1].clone()
+        changed[place] = rows
+        return changed
+
+
+def _key(attr: pyg.TensorAttr) -> str:
+    return to_key(_FOLDER, attr.group_name, attr.attr_name)
+
+
+def _is_all(index: Any) -> bool:
+    return index is None or (isinstance(index, slice) and index == slice(None))
+
+
+def _in_order(key: str, rows: Any, index: Any) -> Tensor:
+    """All rows of a new tensor, given in another order."""
+    place = torch.as_tensor(index) if isinstance(index, (Tensor, np.ndarray, list)) else None
+    if place is None or place.ndim != 1 or not torch.equal(place.sort().values, torch.arange(len(rows))):
+        raise ArgumentError(f"{key}: no such tensor is stored, whose rows could be changed; put all rows first")
+    return torch.empty_like(rows).index_copy_(0, place.long(), rows)
+
+
+def _check_rows(stat: Stat, rows: Any, count: int) -> None:
+    shape = (count, *stat.shape[1:])
+    if not isinstance(rows, Tensor) or rows.dtype != stat.dtype or tuple(rows.shape) != shape:
+        got = f"{rows.dtype} {list(rows.shape)}" if isinstance(rows, Tensor) else type(rows).__name__
+        raise ArgumentError(f"{stat.key}: expected {stat.dtype} {list(shape)} as it is stored, got {got}")
+
+
+def places(index: Any, size: int) -> Tensor | None:
+    """The rows that an index of a tensor of `size` rows names, from 0; None for all. Raises IndexError for rows that it
+    does not have, and for indices of other kinds."""
+    if _is_all(index):
+        return None
+    if isinstance(index, slice):
+        start, stop, step = index.indices(size)
+        return torch.arange(start, max(start, stop), step) if step > 0 else _refused(index)
+    if not isinstance(index, (int, list, Tensor, np.ndarray)):
+        return _refused(index)
+    found = torch.as_tensor([index] if isinstance(index, int) else index)
+    if found.dtype == torch.bool and tuple(found.shape) == (size,):
+        return found.nonzero().view(-1).cpu()
+    if found.ndim != 1 or found.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
+        return _refused(index)
+    found = found.to("cpu", torch.int64)
+    if len(found):
+        low, high = torch.aminmax(found)
+        if int(low) < -size or int(high) >= size:
+            raise IndexError(f"index: {int(low)} to {int(high)} of {size} rows")
+        if int(low) < 0:
+            found = torch.where(found < 0, found + size, found)
+    return found
+
+
+def _refused(index: Any) -> Tensor:
+    raise IndexError(f"index: expected [k] whole numbers, a mask, a slice upwards or None, got {index!r}")

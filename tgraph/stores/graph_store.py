@@ -1,0 +1,122 @@
+"""The graph store of PyTorch Geometric over a BlockStore."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric import data as pyg
+from torch_geometric.data import EdgeAttr
+from torch_geometric.data.graph_store import EdgeLayout
+
+from tgraph.errors import ArgumentError
+from tgraph.stores.blocks import BlockStore, Stat, read
+from tgraph.stores.memory import MemoryStore
+from tgraph.stores.names import from_key, to_key
+
+_FOLDER = "edges"
+
+
+class GraphStore(pyg.GraphStore):
+    """`torch_geometric.data.GraphStore` over a BlockStore: edges by type and layout.
+
+    A type of edges is (source, relation, destination), a name, or None in a homogeneous graph. COO is (row, col), CSR
+    (rowptr, col), CSC (row, colptr); CSC is what loaders sample from without sorting. Each type has one tensor for a
+    layout: a put replaces it.
+
+    store : by default in memory.
+    Raises KeyError for edges that are not stored, and ArgumentError, before anything is written, for names, dtypes,
+    shapes, and ends that are no vertices by the `size`.
+    """
+
+    def __init__(self, store: BlockStore | None = None):
+        super().__init__()
+        self.__dict__["store"] = MemoryStore() if store is None else store
+
+    def _put_edge_index(self, edge_index: Any, edge_attr: EdgeAttr) -> bool:
+        first, second = _pair(edge_index, edge_attr)
+        size = _checked_size(first, second, edge_attr)
+        notes = {"split": str(len(first)), "sorted": json.dumps(edge_attr.is_sorted), "size": json.dumps(size)}
+        self.store.put(_key(edge_attr), torch.cat((first, second)), notes)
+        return True
+
+    def _get_edge_index(self, edge_attr: EdgeAttr) -> tuple[Tensor, Tensor] | None:
+        found = read(self.store, _key(edge_attr))
+        if found is None:
+            return None
+        size = _size(found[0])
+        if size is not None and edge_attr.size is not None and tuple(edge_attr.size) != size:
+            return None
+        split = int(found[0].notes["split"])
+        return found[1][:split], found[1][split:]
+
+    def _remove_edge_index(self, edge_attr: EdgeAttr) -> bool:
+        return self.store.delete(_key(edge_attr))
+
+    def get_all_edge_attrs(self) -> list[EdgeAttr]:
+        """All types and layouts that are stored."""
+        stats = map(self.store.stat, self.store.keys(f"{_FOLDER}/"))
+        return [_attribute(stat) for stat in stats if stat is not None]
+
+
+def _key(attr: EdgeAttr) -> str:
+    return to_key(_FOLDER, attr.edge_type, attr.layout.value)
+
+
+def _size(stat: Stat) -> tuple[int, int] | None:
+    found = json.loads(stat.notes["size"])
+    return None if found is None else (found[0], found[1])
+
+
+def _attribute(stat: Stat) -> EdgeAttr:
+    _, kind, layout = from_key(stat.key)
+    is_sorted = json.loads(stat.notes["sorted"])
+    return EdgeAttr(kind, layout, is_sorted, _size(stat))
+
+
+def _pair(edge_index: Any, attr: EdgeAttr) -> tuple[Tensor, Tensor]:
+    """The two tensors, of the same dtype."""
+    name = f"edges {attr.edge_type!r}"
+    if len(edge_index) != 2 or not all(isinstance(part, Tensor) for part in edge_index):
+        raise ArgumentError(f"{name}: expected two tensors")
+    first, second = (part.detach().cpu() for part in edge_index)
+    if first.dtype != second.dtype or first.dtype not in (torch.int64, torch.int32):
+        raise ArgumentError(f"{name}: expected int64 or int32 twice, got {first.dtype} and {second.dtype}")
+    if first.ndim != 1 or second.ndim != 1 or (attr.layout == EdgeLayout.COO and len(first) != len(second)):
+        raise ArgumentError(f"{name}: expected [m] and [m], or offsets [n + 1], got {_shapes(first, second)}")
+    return first, second
+
+
+def _shapes(first: Tensor, second: Tensor) -> str:
+    return f"{list(first.shape)} and {list(second.shape)}"
+
+
+def _checked_size(first: Tensor, second: Tensor, attr: EdgeAttr) -> tuple[int, int] | None:
+    """The numbers of vertices at both ends, which a homogeneous graph has where none are given."""
+    ends, size, name = [first, second], attr.size, f"edges {attr.edge_type!r}"
+    found = [0, 0]
+    for side, layout in enumerate((EdgeLayout.CSR, EdgeLayout.CSC)):
+        if attr.layout == layout:
+            found[side] = _rows(ends[side], ends[1 - side], name)
+        elif len(ends[side]):
+            low, high = torch.aminmax(ends[side])
+            if int(low) < 0:
+                raise ArgumentError(f"{name}: {int(low)} is no vertex")
+            found[side] = int(high) + 1
+    for side, layout in enumerate((EdgeLayout.CSR, EdgeLayout.CSC)):
+        if size is not None and (found[side] > size[side] or (attr.layout == layout and found[side] != size[side])):
+            raise ArgumentError(f"{name}: size is {tuple(size)}, but they have {found[side]} on side {side}")
+    if attr.layout == EdgeLayout.COO and attr.is_sorted and bool((second[1:] < second[:-1]).any()):
+        raise ArgumentError(f"{name}: is_sorted, but the destinations do not ascend")
+    if size is not None:
+        return int(size[0]), int(size[1])
+    return (max(found), max(found)) if attr.edge_type is None and attr.layout == EdgeLayout.COO else None
+
+
+def _rows(offset: Tensor, ends: Tensor, name: str) -> int:
+    """The number of rows, of offsets that begin with 0, do not descend, and end with the number of edges."""
+    if not len(offset) or int(offset[0]) or int(offset[-1]) != len(ends) or bool((offset[1:] < offset[:-1]).any()):
+        raise ArgumentError(f"{name}: offsets ascend from 0 to the number of edges, {len(ends)}")
+    return len(offset) - 1

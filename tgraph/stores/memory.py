@@ -1,0 +1,46 @@
+"""Tensors in memory."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+
+from torch import Tensor
+
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked
+
+
+class MemoryStore(BlockStore):
+    """Tensors in memory, each of them one block. What is put on the CPU is not copied, nor what is read as a whole."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[Stat, Tensor]] = {}
+
+    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+        tensor = checked(key, tensor)
+        shape = tuple(tensor.shape)
+        stat = Stat(key, tensor.dtype, shape, max(1, shape[0]), uuid.uuid4().hex, dict(notes or {}))
+        self._held[key] = stat, tensor
+
+    def delete(self, key: str) -> bool:
+        return self._held.pop(key, None) is not None
+
+    def keys(self, beginning: str = "") -> list[str]:
+        return sorted(key for key in self._held if key.startswith(beginning))
+
+    def stat(self, key: str) -> Stat | None:
+        held = self._held.get(key)
+        return None if held is None else held[0]
+
+    def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        return [self._tensor(stat) for _ in numbers]
+
+    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+        tensor = self._tensor(stat)
+        return tensor if index is None else tensor.index_select(0, index)
+
+    def _tensor(self, stat: Stat) -> Tensor:
+        held = self._held.get(stat.key)
+        if held is None or held[0] != stat:
+            raise ReplacedError(f"{stat.key}: replaced meanwhile; ask for its stat again")
+        return held[1]
