@@ -261,8 +261,11 @@ def test_streams(tmp_path):
 
 LAYERS = {
     **dict.fromkeys(("GCNConv", "SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "SGConv"), (4, 3)),
+    "ResGatedGraphConv": (4, 3),
+    "EdgeConv": (tg.nn.Linear(8, 3),),
     "APPNP": (2, 0.1),
     "GINConv": (tg.nn.Linear(4, 3),),
+    "GINEConv": (tg.nn.Linear(4, 3),),
 }
 
 
@@ -270,7 +273,8 @@ LAYERS = {
 def test_layers(name):
     layer = getattr(tg.nn, name)(*LAYERS[name])
     x = torch.ones(GRAPH.num_vertices, 4, requires_grad=True)
-    layer(x, GRAPH.to_edge_index()).sum().backward()
+    edge_attr = (torch.ones(GRAPH.num_arcs, 4),) if name == "GINEConv" else ()
+    layer(x, GRAPH.to_edge_index(), *edge_attr).sum().backward()
     assert x.grad is not None
     tg.nn.forget(GRAPH.to_edge_index())
 

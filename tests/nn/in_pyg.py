@@ -19,7 +19,10 @@ import torch_geometric.nn
 import tgraph as tg
 from tgraph.nn.conv.layer import MESSAGES, MessagePassing
 
-NAMES = ("APPNP", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "GraphConv", "SAGEConv", "SGConv", "TransformerConv")
+NAMES = (
+    *("APPNP", "EdgeConv", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "GINEConv", "GraphConv"),
+    *("ResGatedGraphConv", "SAGEConv", "SGConv", "TransformerConv"),
+)
 OTHERS = (
     "torch_geometric.explain",
     "torch_geometric.utils",

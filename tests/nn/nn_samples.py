@@ -4,7 +4,10 @@ import torch
 
 import tgraph as tg
 
-CONVS = ("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "SGConv")
+CONVS = (
+    *("GCNConv", "SAGEConv", "GINConv", "GATConv", "GATv2Conv", "TransformerConv"),
+    *("GraphConv", "SGConv", "ResGatedGraphConv"),
+)
 
 
 def edges(kind, seed=0):
@@ -84,5 +87,6 @@ def layers(**options):
         "TransformerConv": built(tg.nn, "TransformerConv", (6, 2), {"heads": 2, **options}),
         "GraphConv": built(tg.nn, "GraphConv", (6, 4), options),
         "SGConv": built(tg.nn, "SGConv", (6, 4), {"K": 2, **options}),
+        "ResGatedGraphConv": built(tg.nn, "ResGatedGraphConv", (6, 4), options),
         "APPNP": built(tg.nn, "APPNP", (2, 0.1), options),
     }

@@ -21,6 +21,8 @@ MODELS = {
     "Transformer": lambda: theirs.TransformerConv(6, 4, heads=2),
     "Graph": lambda: theirs.GraphConv(6, 4),
     "SG": lambda: theirs.SGConv(6, 4, K=2),
+    "Edge": lambda: theirs.EdgeConv(torch.nn.Sequential(torch.nn.Linear(12, 8), torch.nn.ReLU())),
+    "ResGated": lambda: theirs.ResGatedGraphConv(6, 4),
     "APPNP": lambda: theirs.APPNP(3, 0.2),
 }
 

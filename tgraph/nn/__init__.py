@@ -14,12 +14,14 @@ from tgraph.nn.edge_index import forget
 if TYPE_CHECKING:
     from tgraph.nn.accelerated import Acceleration, accelerate, restore
     from tgraph.nn.conv.appnp import APPNP
+    from tgraph.nn.conv.edge_conv import EdgeConv
     from tgraph.nn.conv.gat_conv import GATConv
     from tgraph.nn.conv.gatv2_conv import GATv2Conv
     from tgraph.nn.conv.gcn_conv import GCNConv
-    from tgraph.nn.conv.gin_conv import GINConv
+    from tgraph.nn.conv.gin_conv import GINConv, GINEConv
     from tgraph.nn.conv.graph_conv import GraphConv
     from tgraph.nn.conv.layer import MessagePassing
+    from tgraph.nn.conv.res_gated_graph_conv import ResGatedGraphConv
     from tgraph.nn.conv.sage_conv import SAGEConv
     from tgraph.nn.conv.sg_conv import SGConv
     from tgraph.nn.conv.transformer_conv import TransformerConv
@@ -27,13 +29,16 @@ if TYPE_CHECKING:
 __all__ = [
     "APPNP",
     "Acceleration",
+    "EdgeConv",
     "GATConv",
     "GATv2Conv",
     "GCNConv",
     "GINConv",
+    "GINEConv",
     "GraphConv",
     "Linear",
     "MessagePassing",
+    "ResGatedGraphConv",
     "SAGEConv",
     "SGConv",
     "TransformerConv",
@@ -44,6 +49,9 @@ __all__ = [
 
 # The modules of the names that are imported at first access.
 _HOMES = {
+    "ResGatedGraphConv": "tgraph.nn.conv.res_gated_graph_conv",
+    "EdgeConv": "tgraph.nn.conv.edge_conv",
+    "GINEConv": "tgraph.nn.conv.gin_conv",
     "SGConv": "tgraph.nn.conv.sg_conv",
     "GraphConv": "tgraph.nn.conv.graph_conv",
     "APPNP": "tgraph.nn.conv.appnp",

@@ -14,11 +14,13 @@ import torch
 
 from tgraph.nn.conv import (
     appnp,
+    edge_conv,
     gat_conv,
     gatv2_conv,
     gcn_conv,
     gin_conv,
     graph_conv,
+    res_gated_graph_conv,
     sage_conv,
     sg_conv,
     transformer_conv,
@@ -30,7 +32,8 @@ from tgraph.nn.conv.namesakes import namesake
 _ALL = (
     *(gat_conv.GATConv, gatv2_conv.GATv2Conv, gcn_conv.GCNConv),
     *(gin_conv.GINConv, sage_conv.SAGEConv, transformer_conv.TransformerConv),
-    *(appnp.APPNP, graph_conv.GraphConv, sg_conv.SGConv),
+    *(appnp.APPNP, graph_conv.GraphConv, sg_conv.SGConv, gin_conv.GINEConv, edge_conv.EdgeConv),
+    res_gated_graph_conv.ResGatedGraphConv,
 )
 LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _ALL}
 

@@ -63,7 +63,7 @@ def bipartite(library, name):
     return lambda sizes: built(library, name, (sizes, 4), options)
 
 
-BIPARTITE = ("SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv")
+BIPARTITE = ("SAGEConv", "GATConv", "GATv2Conv", "TransformerConv", "GraphConv", "ResGatedGraphConv")
 
 
 @pytest.mark.parametrize("name", BIPARTITE)

@@ -1,4 +1,5 @@
-"""Graph isomorphism network: Xu, Hu, Leskovec and Jegelka, "How powerful are graph neural networks?", ICLR 2019."""
+"""Graph isomorphism networks: Xu, Hu, Leskovec and Jegelka, "How powerful are graph neural networks?", ICLR 2019; with
+edge features, Hu et al., "Strategies for pre-training graph neural networks", ICLR 2020."""
 
 from __future__ import annotations
 
@@ -10,16 +11,51 @@ from torch import Tensor
 from torch.nn.parameter import Parameter
 
 from tgraph.core.system.library import is_plain
+from tgraph.errors import ArgumentError
 from tgraph.nn.conv.aggregation import aggregate, aggregate_with_own
+from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
-from tgraph.nn.conv.linear import reset
+from tgraph.nn.conv.linear import Linear, reset
+from tgraph.nn.conv.messages import at_sources, of_edges, reduced
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
 
 Namesake: Any = namesake("GINConv")
+EdgeNamesake: Any = namesake("GINEConv")
 
 
-class GINConv(MessagePassing, Namesake):
+class IsomorphismLayer(MessagePassing):
+    """Base class of both layers: `nn` of the messages and (1 + eps) x_i."""
+
+    eps: Tensor
+    nn: Callable[[Tensor], Tensor]
+
+    def __init__(self, nn: Callable[[Tensor], Tensor], eps: float, train_eps: bool, **kwargs: Any):
+        kwargs.setdefault("aggr", "add")
+        super().__init__(**kwargs)
+        self.nn, self.initial_eps = nn, eps
+        if train_eps:
+            self.eps = Parameter(torch.empty(1))
+        else:
+            self.register_buffer("eps", torch.empty(1))
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        reset(self.nn)
+        with torch.no_grad():
+            self.eps.fill_(self.initial_eps)
+
+    def _with_own(self, out: Tensor, x: Tensor) -> Tensor:
+        """out + (1 + eps) x, in one operation if eps is not trained."""
+        if self.eps.requires_grad or out.dtype != x.dtype or not is_plain(out, x, self.eps):
+            return out + (1 + self.eps) * x
+        return torch.add(out, x, alpha=1 + self.eps.item())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(nn={self.nn})"
+
+
+class GINConv(IsomorphismLayer, Namesake):
     """x'_i = nn((1 + eps) x_i + the sum of x_j over the neighbours j of i), as PyTorch Geometric's GINConv.
 
     nn : a module that maps [n, in_channels] to [n, out_channels]; its parameters are reset with the layer's.
@@ -29,23 +65,9 @@ class GINConv(MessagePassing, Namesake):
     State: `eps` [1], and that of `nn`.
     """
 
-    eps: Tensor
-
     def __init__(self, nn: Callable[[Tensor], Tensor], eps: float = 0.0, train_eps: bool = False, **kwargs: Any):
-        kwargs.setdefault("aggr", "add")
-        super().__init__(**kwargs)
-        self.nn, self.initial_eps = nn, eps
-        if train_eps:
-            self.eps = Parameter(torch.empty(1))
-        else:
-            self.register_buffer("eps", torch.empty(1))
+        super().__init__(nn, eps, train_eps, **kwargs)
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        reset(self.nn)
-        with torch.no_grad():
-            self.eps.fill_(self.initial_eps)
 
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' of every target: `nn` applied to [..., n_targets, in_channels].
@@ -66,11 +88,67 @@ class GINConv(MessagePassing, Namesake):
         out = vertices_back(aggregate(adjacency, sent, reduce, weights), self.node_dim)
         return self.nn(out if second is None else self._with_own(out, second))
 
-    def _with_own(self, out: Tensor, x: Tensor) -> Tensor:
-        """out + (1 + eps) x, in one operation if eps is not trained."""
-        if self.eps.requires_grad or out.dtype != x.dtype or not is_plain(out, x, self.eps):
-            return out + (1 + self.eps) * x
-        return torch.add(out, x, alpha=1 + self.eps.item())
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(nn={self.nn})"
+class GINEConv(IsomorphismLayer, EdgeNamesake):
+    """x'_i = nn((1 + eps) x_i + the sum of relu(x_j + W e_ij + b) over the neighbours j of i), as PyTorch Geometric's
+    GINEConv. Messages are made: they take as much memory as the edge features in the columns of x.
+
+    nn : a module that maps [n, in_channels] to [n, out_channels]; its parameters are reset with the layer's.
+    eps : initial value. train_eps : whether eps is a parameter, or a buffer.
+    edge_dim : columns of edge_attr, mapped to those of x, which `nn` or the first module in it determines; None for
+    edge features in the columns of x, which are added as they are.
+    kwargs : those of `MessagePassing`; aggr is "add" by default. Raises ValueError if the columns cannot be determined.
+
+    State: `eps` [1], that of `nn`, and weight and bias of `lin` with edge_dim.
+    """
+
+    def __init__(
+        self,
+        nn: torch.nn.Module,
+        eps: float = 0.0,
+        train_eps: bool = False,
+        edge_dim: int | None = None,
+        **kwargs: Any,
+    ):
+        super().__init__(nn, eps, train_eps, **kwargs)
+        self.lin = None if edge_dim is None else Linear(edge_dim, _columns(nn))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        if self.lin is not None:
+            self.lin.reset_parameters()
+
+    def forward(
+        self, x: Tensor | Pair, edge_index: Any, edge_attr: Tensor | None = None, size: Sizes | None = None
+    ) -> Tensor:
+        """x' of every target: `nn` applied to [..., n_targets, in_channels].
+
+        edge_attr : [E, columns], or None for the values of a matrix. Other arguments are those of
+        `tgraph.nn.SAGEConv.forward`. Raises ArgumentError for arguments of inconsistent shapes or types.
+        """
+        if self._is_observed():
+            return EdgeNamesake.forward(self, x, edge_index, edge_attr, size)
+        first, second = (x, x) if isinstance(x, Tensor) else x
+        adjacency = self._adjacency(edge_index, (first, second), size)
+        _, edge_attr = edges_attended(adjacency, edge_attr, False, 0.0, self.flow)
+        if edge_attr is None:
+            raise ArgumentError("edge_attr: GINEConv needs features of the edges; GINConv does without")
+        if self.lin is None and edge_attr.shape[-1] != first.shape[-1]:
+            raise ArgumentError(
+                f"edge_attr: {edge_attr.shape[-1]} columns, x has {first.shape[-1]}; give edge_dim to map them"
+            )
+        sent = vertices_first(first, self.node_dim)
+        edge = of_edges(adjacency, edge_attr if self.lin is None else self.lin(edge_attr), sent)
+        messages = (at_sources(adjacency, sent) + edge).relu()
+        out = vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
+        return self.nn(out if second is None else self._with_own(out, second))
+
+
+def _columns(nn: Any) -> int:
+    """The columns that a module takes."""
+    first = nn[0] if isinstance(nn, torch.nn.Sequential) else nn
+    for name in ("in_features", "in_channels"):
+        if hasattr(first, name):
+            return getattr(first, name)
+    raise ValueError("nn: has neither in_features nor in_channels, which edge_dim needs")

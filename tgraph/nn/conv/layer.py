@@ -165,7 +165,7 @@ def changed_step(layer: Any) -> str | None:
     aggr = state["aggr"]
     expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
     kind: Any = type(reduction)
-    if kind.__name__ != expected or not _is_class_from_pyg(kind) or _is_hooked(reduction):
+    if kind.__name__ != expected or not _is_class_from_pyg(kind) or is_hooked(reduction):
         return "aggr_module"
     return None
 
@@ -178,7 +178,7 @@ def is_from_pyg(definition: Any) -> bool:
 _is_class_from_pyg = cache(is_from_pyg)
 
 
-def _is_hooked(module: Any) -> bool:
+def is_hooked(module: Any) -> bool:
     """Whether a module has forward or backward hooks, or global ones apply."""
     return bool(
         module._forward_hooks
@@ -196,7 +196,7 @@ def plain_weight(lin: Any) -> Tensor | None:
     """The weight of a linear map, if using it is equivalent to calling the map. None if the map has hooks, or a class
     other than those of LINEAR, or no weight yet."""
     kind: Any = type(lin)
-    if not _is_linear(kind) or "forward" in lin.__dict__ or _is_hooked(lin):
+    if not _is_linear(kind) or "forward" in lin.__dict__ or is_hooked(lin):
         return None
     weight = lin._parameters.get("weight")
     return None if weight is None or isinstance(weight, UninitializedParameter) else weight

@@ -1,0 +1,83 @@
+"""Edge convolution: Wang et al., "Dynamic graph CNN for learning on point clouds", ACM TOG 2019."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.nn.conv.layer import (
+    REDUCE,
+    MessagePassing,
+    Pair,
+    is_hooked,
+    linear_map,
+    plain_weight,
+    vertices_back,
+    vertices_first,
+)
+from tgraph.nn.conv.linear import reset
+from tgraph.nn.conv.messages import at_sources, at_targets, reduced
+from tgraph.nn.conv.namesakes import namesake
+
+Namesake: Any = namesake("EdgeConv")
+
+
+class EdgeConv(MessagePassing, Namesake):
+    """x'_i = max_j nn(x_i, x_j - x_i) over the neighbours j of i, as PyTorch Geometric's EdgeConv.
+
+    Messages are made. Where `nn` is or begins with a linear map, this is applied to the features of vertices instead of
+    edges, and added for each edge.
+
+    nn : a module that maps [E, 2 in_channels] to [E, out_channels]; its parameters are reset with the layer's.
+    aggr : "max", "min", "mean", "sum" or "add"; a vertex without neighbours gets 0.
+    kwargs : those of `MessagePassing`.
+    """
+
+    def __init__(self, nn: Callable[[Tensor], Tensor], aggr: str = "max", **kwargs: Any):
+        super().__init__(aggr, **kwargs)
+        self.nn = nn
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        reset(self.nn)
+
+    def forward(self, x: Tensor | Pair, edge_index: Any) -> Tensor:
+        """x' [..., n_targets, out_channels].
+
+        x : [..., n, in_channels], or a pair (of sources, of targets).
+        edge_index : integers [2, E], a sparse matrix adj_t, or a tgraph.Graph.
+
+        Raises ArgumentError for arguments of inconsistent shapes or types.
+        """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index)
+        first, second = (x, x) if isinstance(x, Tensor) else x
+        if second is None:
+            raise ArgumentError("x: expected features of sources and of targets")
+        adjacency = self._adjacency(edge_index, (first, second))
+        source, target = (vertices_first(each, self.node_dim) for each in (first, second))
+        begin, rest = _parted(self.nn)
+        weight = plain_weight(begin)
+        if weight is None:
+            own = at_targets(adjacency, target)
+            messages = self.nn(torch.cat((own, at_sources(adjacency, source) - own), -1))
+        else:
+            of_target, of_source = weight.chunk(2, 1)
+            own = linear_map(target, of_target - of_source, begin.bias)
+            messages = rest(at_targets(adjacency, own) + at_sources(adjacency, linear_map(source, of_source)))
+        return vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(nn={self.nn})"
+
+
+def _parted(nn: Any) -> tuple[Any, Any]:
+    """The first module of `nn` and the others, if it is a plain sequence of them; otherwise itself and the identity."""
+    if type(nn) is torch.nn.Sequential and len(nn) and not is_hooked(nn):
+        return nn[0], nn[1:]
+    return nn, torch.nn.Identity()

@@ -1,0 +1,101 @@
+"""Gated graph convolution: Bresson and Laurent, "Residual gated graph ConvNets", 2017."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.parameter import Parameter
+
+from tgraph.errors import ArgumentError
+from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.conv.attention_base import edges_attended
+from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, plus, vertices_back, vertices_first
+from tgraph.nn.conv.linear import Linear, zeros
+from tgraph.nn.conv.messages import at_sources, at_targets, of_edges, reduced
+from tgraph.nn.conv.namesakes import namesake
+
+Namesake: Any = namesake("ResGatedGraphConv")
+
+
+class ResGatedGraphConv(MessagePassing, Namesake):
+    """x'_i = W_1 x_i + b + the sum of act(W_2 x_i + W_3 x_j) * W_4 x_j over the neighbours j of i, as PyTorch
+    Geometric's ResGatedGraphConv. W_2, W_3 and W_4 have biases and, with edge features, apply to these too.
+
+    Messages are made; W_2, W_3 and W_4 are applied to vertices, or to edges if there are edge features.
+
+    in_channels : columns of x, or a pair (sources, targets); -1 to infer them from the first input.
+    out_channels : columns of x'. act : the function of the gates, the logistic one by default.
+    edge_dim : columns of edge_attr, or None. root_weight : whether to add W_1 x_i. bias : whether to add b.
+    kwargs : those of `MessagePassing`; aggr is "add" by default.
+
+    Parameters: weight and bias of `lin_key`, `lin_query`, `lin_value`; `lin_skip.weight`, `bias`.
+    """
+
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        act: Callable[[Tensor], Tensor] | None = None,
+        edge_dim: int | None = None,
+        root_weight: bool = True,
+        bias: bool = True,
+        **kwargs: Any,
+    ):
+        kwargs.setdefault("aggr", "add")
+        super().__init__(**kwargs)
+        self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
+        self.act, self.root_weight = torch.nn.Sigmoid() if act is None else act, root_weight
+        sources, targets = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
+        more = edge_dim or 0
+        self.lin_key = Linear(targets + more, out_channels)
+        self.lin_query = Linear(sources + more, out_channels)
+        self.lin_value = Linear(sources + more, out_channels)
+        self.lin_skip = Linear(targets, out_channels, bias=False) if root_weight else None
+        self.register_parameter("bias", Parameter(torch.empty(out_channels)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        for lin in (self.lin_key, self.lin_query, self.lin_value, self.lin_skip):
+            if lin is not None:
+                lin.reset_parameters()
+        zeros(self.bias)
+
+    def forward(self, x: Tensor | Pair, edge_index: Any, edge_attr: Tensor | None = None) -> Tensor:
+        """x' [..., n_targets, out_channels].
+
+        x : [..., n, in_channels], or a pair (of sources, of targets). edge_index : integers [2, E], a sparse matrix
+        adj_t, or a tgraph.Graph. edge_attr : [E, edge_dim], given with edge_dim.
+
+        Raises ArgumentError for arguments of inconsistent shapes or types.
+        """
+        if self._is_observed():
+            return Namesake.forward(self, x, edge_index, edge_attr)
+        first, second = (x, x) if isinstance(x, Tensor) else x
+        if second is None:
+            raise ArgumentError("x: expected features of sources and of targets")
+        adjacency = self._adjacency(edge_index, (first, second))
+        _, edge_attr = edges_attended(adjacency, edge_attr, False, 0.0, self.flow)
+        if (edge_attr is None) != (self.edge_dim is None):
+            raise ArgumentError("edge_attr and edge_dim: a layer with edge_dim needs edge_attr, one without takes none")
+        source, target = (vertices_first(each, self.node_dim) for each in (first, second))
+        messages = self._messages(adjacency, source, target, edge_attr)
+        out = vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
+        if self.lin_skip is not None:
+            out = plus(out, self.lin_skip(second))
+        return out if self.bias is None else plus(out, self.bias)
+
+    def _messages(self, adjacency: Adjacency, source: Tensor, target: Tensor, edge_attr: Tensor | None) -> Tensor:
+        """Gated values, [E, ..., out_channels]."""
+        if edge_attr is None:
+            gate = at_targets(adjacency, self.lin_key(target)) + at_sources(adjacency, self.lin_query(source))
+            return self.act(gate) * at_sources(adjacency, self.lin_value(source))
+        received, sent = at_targets(adjacency, target), at_sources(adjacency, source)
+        edge = of_edges(adjacency, edge_attr, sent).expand(*sent.shape[:-1], -1)
+        sent = torch.cat((sent, edge), -1)
+        return self.act(self.lin_key(torch.cat((received, edge), -1)) + self.lin_query(sent)) * self.lin_value(sent)
