@@ -305,6 +305,8 @@ def test_sampling():
         tg.sampling.saint_walks(GRAPH, 3, 2, 1),
     ):
         assert 0 < len(vertices) < 10
+    budgets = tg.sampling.BudgetSampler({("vertex", "to", "vertex"): GRAPH}, [3], seed=1)
+    assert len(budgets.sample({"vertex": [0, 5]}).node["vertex"]) == 5
     assert tg.sampling.NegativeSampler(GRAPH, seed=1).sample(5).shape == tg.sampling.negative_edges(GRAPH, 5).shape
 
 

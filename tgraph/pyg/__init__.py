@@ -7,6 +7,7 @@ sampled by `tgraph.sampling`.
 """
 
 from tgraph.pyg.cluster import ClusterData, ClusterLoader
+from tgraph.pyg.hgt import HGTLoader, HGTSampler
 from tgraph.pyg.loaders import LinkNeighborLoader, NeighborLoader
 from tgraph.pyg.random_nodes import RandomNodeLoader
 from tgraph.pyg.saint import (
@@ -25,6 +26,8 @@ __all__ = [
     "GraphSAINTNodeSampler",
     "GraphSAINTRandomWalkSampler",
     "GraphSAINTSampler",
+    "HGTLoader",
+    "HGTSampler",
     "LinkNeighborLoader",
     "NeighborLoader",
     "NeighborSampler",

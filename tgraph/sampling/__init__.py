@@ -9,6 +9,7 @@ threads or processes.
 """
 
 from tgraph.sampling.blocks import Block, blocks
+from tgraph.sampling.budget_sampler import BudgetSampler
 from tgraph.sampling.negative_sampler import NegativeSampler, negative_edges
 from tgraph.sampling.neighbor_sampler import NeighborSampler
 from tgraph.sampling.output import SamplerOutput
@@ -16,6 +17,7 @@ from tgraph.sampling.saint import saint_edges, saint_nodes, saint_walks
 
 __all__ = [
     "Block",
+    "BudgetSampler",
     "NegativeSampler",
     "NeighborSampler",
     "SamplerOutput",

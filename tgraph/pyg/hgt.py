@@ -1,0 +1,82 @@
+"""The loader of PyTorch Geometric that samples by budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch_geometric import loader as pyg
+from torch_geometric.data import HeteroData
+from torch_geometric.sampler import BaseSampler, HeteroSamplerOutput, NodeSamplerInput
+from torch_geometric.sampler.utils import to_hetero_csc
+
+from tgraph import sampling
+from tgraph.core.csr import Csr
+from tgraph.pyg import epochs
+
+
+class HGTSampler(BaseSampler):
+    """As `torch_geometric.sampler.HGTSampler`, for its own NodeLoader and our HGTLoader, without torch-sparse."""
+
+    epoch: int | None = None  # set by a loader when an epoch begins
+
+    def __init__(self, data: Any, num_samples: Any, is_sorted: bool = False, share_memory: bool = False):
+        if not isinstance(data, HeteroData):
+            raise NotImplementedError(f"HGTSampler does not support a data object of type {type(data)}.")
+        self.node_types, self.edge_types = data.metadata()
+        self.num_samples = num_samples
+        offsets, neighbors, self.perm = to_hetero_csc(
+            data, device="cpu", share_memory=share_memory, is_sorted=is_sorted
+        )
+        sizes = {kind: int(data[kind].num_nodes) for kind in self.node_types}
+        graph = {kind: Csr(offset.long(), neighbors[kind], None, sizes[kind[0]]) for kind, offset in offsets.items()}
+        self._sampler = sampling.BudgetSampler(graph, num_samples, num_vertices=sizes)
+
+    def sample_from_nodes(self, inputs: NodeSamplerInput) -> HeteroSamplerOutput:
+        """The batch of these seeds."""
+        found = self._sampler.sample({inputs.input_type: inputs.node}, draw=epochs.draw(self.epoch, inputs.node))
+        fields = {name: getattr(found, name) for name in ("node", "row", "col", "edge", "batch")}
+        return HeteroSamplerOutput(**fields, metadata=(inputs.input_id, inputs.time))
+
+    def sample_from_edges(self, *arguments: Any, **options: Any) -> Any:
+        """Budgets are of seeds that are vertices."""
+        raise NotImplementedError("HGTSampler samples from vertices only; use tgraph.pyg.LinkNeighborLoader for edges")
+
+    @property
+    def edge_permutation(self) -> Any:
+        """The place of each sorted edge in the data, by type."""
+        return self.perm
+
+
+class HGTLoader(pyg.HGTLoader):
+    """`torch_geometric.loader.HGTLoader`, with its arguments and batches, without torch-sparse; a batch has all edges
+    between its vertices.
+
+    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        num_samples: Any,
+        input_nodes: Any,
+        is_sorted: bool = False,
+        transform: Any = None,
+        transform_sampler_output: Any = None,
+        filter_per_worker: bool | None = None,
+        **kwargs: Any,
+    ):
+        pyg.NodeLoader.__init__(
+            self,
+            data=data,
+            node_sampler=HGTSampler(data, num_samples, is_sorted, kwargs.get("num_workers", 0) > 0),
+            input_nodes=input_nodes,
+            transform=transform,
+            transform_sampler_output=transform_sampler_output,
+            filter_per_worker=filter_per_worker,
+            **kwargs,
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        self.node_sampler.epoch = epochs.begin(self)
+        return super().__iter__()
