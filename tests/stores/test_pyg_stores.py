@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from test_block_stores import make
-from torch_geometric.data import TensorAttr
+from torch_geometric.data import HeteroData, TensorAttr
 
 from tgraph.errors import ArgumentError
 from tgraph.pyg import NeighborLoader
@@ -146,3 +146,35 @@ def test_batches_from_stores(store, workers):
     for batch in batches:
         assert torch.equal(batch.x, x[batch.n_id])
         assert torch.equal(batch.n_id[batch.edge_index], edge_index[:, batch.e_id])
+
+
+def with_flag(batch):
+    """A transform of the user's, which finds features of edges."""
+    batch.has_edge_features = "edge_attr" in (batch[CITES] if isinstance(batch, HeteroData) else batch)
+    return batch
+
+
+@pytest.mark.parametrize("layout", ["coo", "csc"])
+@pytest.mark.parametrize("kind", [None, CITES])
+def test_features_weights_and_times_of_edges(store, kind, layout):
+    features, edges = FeatureStore(store), GraphStore(store)
+    group = "paper" if kind else None
+    row, col = torch.randint(100, (1000,)), torch.randint(100, (1000,))
+    if layout == "csc":
+        col = col.sort().values
+    colptr = torch.searchsorted(col.sort().values, torch.arange(101))
+    edges[kind, layout, False, (100, 100)] = (row, col if layout == "coo" else colptr)
+    weight, time = (torch.rand(1000) > 0.5).float(), torch.randint(50, (1000,))
+    features[group, "x", None] = torch.rand(100, 4)
+    for name, values in (("edge_attr", torch.arange(1000)), ("weight", weight), ("when", time)):
+        features[kind or EDGES, name, None] = values
+    seeds = torch.arange(100)
+    options = {"num_neighbors": [3, 3], "input_nodes": ("paper", seeds) if kind else seeds, "batch_size": 50}
+    late = torch.full((100,), 20)
+    for more in ({"weight_attr": "weight"}, {"time_attr": "when", "input_time": late}):
+        for batch in NeighborLoader((features, edges), **options, **more, transform=with_flag):
+            assert batch.has_edge_features
+            found, nodes = (batch[CITES], batch["paper"].n_id) if kind else (batch, batch.n_id)
+            assert torch.equal(found.edge_attr, found.e_id) and torch.equal(found.weight, weight[found.e_id])
+            assert torch.equal(nodes[found.edge_index], torch.stack((row, col))[:, found.e_id])
+            assert bool(found.weight.all()) if "weight_attr" in more else bool((found.when <= 20).all())

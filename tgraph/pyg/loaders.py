@@ -9,7 +9,9 @@ from typing import Any
 from torch_geometric import loader as pyg
 
 from tgraph.pyg import epochs
+from tgraph.pyg.edge_features import WithEdgeFeatures
 from tgraph.pyg.sampler import NeighborSampler
+from tgraph.stores.feature_store import FeatureStore
 
 OF_SAMPLER = (
     *("data", "num_neighbors", "subgraph_type", "replace", "disjoint", "temporal_strategy"),
@@ -53,6 +55,9 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
     if given.get("neighbor_sampler") is None:
         own = {name: given[name] for name in OF_SAMPLER if name in given}
         given["neighbor_sampler"] = NeighborSampler(share_memory=given.get("num_workers", 0) > 0, **own)
+    stores = given["data"]
+    if isinstance(stores, tuple) and isinstance(stores[0], FeatureStore):
+        given["transform"] = WithEdgeFeatures(stores[0], given.get("transform"))
     return given
 
 

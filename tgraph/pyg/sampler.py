@@ -15,6 +15,8 @@ from torch_geometric.sampler.base import DataType, SubgraphType
 from tgraph import sampling
 from tgraph.core.csr import Csr
 from tgraph.pyg import epochs
+from tgraph.pyg.edge_features import weights_of
+from tgraph.stores.feature_store import EDGES, FeatureStore
 
 
 class NeighborSampler(pyg.NeighborSampler):
@@ -140,7 +142,10 @@ def _times(data: Any, kind: DataType, name: str | None, is_hetero: bool) -> tupl
 def _stored_times(features: Any, name: str, is_hetero: bool) -> tuple[Any, Any]:
     """Times in a feature store, which may be of vertices or of edges."""
     found = {}
-    for attribute in features.get_all_tensor_attrs():
+    attributes = features.get_all_tensor_attrs()
+    if isinstance(features, FeatureStore) and not is_hetero:
+        attributes += features.edge_attributes(None)
+    for attribute in attributes:
         if attribute.attr_name == name:
             attribute = copy.copy(attribute)
             attribute.index = None
@@ -148,8 +153,8 @@ def _stored_times(features: Any, name: str, is_hetero: bool) -> tuple[Any, Any]:
     if not found or (not is_hetero and len(found) > 1):
         raise ValueError(f"Temporal sampling by '{name}': expected one tensor of that name, found {len(found)}")
     if not is_hetero:  # PyTorch Geometric tells times of vertices from those of edges by their name
-        time = next(iter(found.values()))
-        return (time, None) if name == "time" else (None, time)
+        group, time = next(iter(found.items()))
+        return (time, None) if name == "time" and group != EDGES else (None, time)
     kinds = {isinstance(group, tuple) for group in found}
     if len(kinds) > 1:
         raise ValueError(f"Found time attribute '{name}' for both node-level and edge-level types")
@@ -164,6 +169,8 @@ def _weights(data: Any, kind: DataType, name: str | None) -> Any:
         return data[name]
     if kind == DataType.heterogeneous:
         return data.collect(name)
+    if isinstance(data[0], FeatureStore):
+        return weights_of(data[0], data[1], name)
     raise NotImplementedError(
         "'weight_attr' argument not yet supported within 'NeighborSampler' for '(FeatureStore, GraphStore)' inputs"
     )

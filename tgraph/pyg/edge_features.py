@@ -1,0 +1,41 @@
+"""Features and weights of edges in a FeatureStore, which loaders of PyTorch Geometric leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import HeteroData
+
+from tgraph.stores.feature_store import EDGES, FeatureStore
+
+
+class WithEdgeFeatures:
+    """A transform of batches that adds the features of their edges before the transform of the user."""
+
+    def __init__(self, features: FeatureStore, transform: Callable[[Any], Any] | None):
+        self.features, self.transform = features, transform
+
+    def __call__(self, batch: Any) -> Any:
+        for kind, edges in _edges(batch):
+            attributes = self.features.edge_attributes(kind)
+            for attribute in attributes:
+                attribute.index = edges.e_id
+            found = self.features.multi_get_tensor(attributes)
+            for attribute, values in zip(attributes, found, strict=True):
+                edges[attribute.attr_name] = values
+        return batch if self.transform is None else self.transform(batch)
+
+
+def weights_of(features: FeatureStore, edges: Any, name: str) -> Any:
+    """The weights of all edges in a graph store, by type where there are some."""
+    kinds = {attribute.edge_type for attribute in edges.get_all_edge_attrs()}
+    found: dict[Any, Tensor] = {kind: features.get_tensor(kind or EDGES, name, None) for kind in kinds}
+    return found[None] if kinds == {None} else found
+
+
+def _edges(batch: Any) -> Iterator[tuple[Any, Any]]:
+    """(type, edges) of those whose numbers the batch has."""
+    parts = [(kind, batch[kind]) for kind in batch.edge_types] if isinstance(batch, HeteroData) else [(None, batch)]
+    return ((kind, edges) for kind, edges in parts if "e_id" in edges and edges.e_id is not None)
