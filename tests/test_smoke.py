@@ -266,6 +266,7 @@ LAYERS = {
     "APPNP": (2, 0.1),
     "GINConv": (tg.nn.Linear(4, 3),),
     "GINEConv": (tg.nn.Linear(4, 3),),
+    "RGCNConv": (4, 3, 2),
 }
 
 
@@ -273,8 +274,8 @@ LAYERS = {
 def test_layers(name):
     layer = getattr(tg.nn, name)(*LAYERS[name])
     x = torch.ones(GRAPH.num_vertices, 4, requires_grad=True)
-    edge_attr = (torch.ones(GRAPH.num_arcs, 4),) if name == "GINEConv" else ()
-    layer(x, GRAPH.to_edge_index(), *edge_attr).sum().backward()
+    of_edges = {"GINEConv": (torch.ones(GRAPH.num_arcs, 4),), "RGCNConv": (torch.arange(GRAPH.num_arcs) % 2,)}
+    layer(x, GRAPH.to_edge_index(), *of_edges.get(name, ())).sum().backward()
     assert x.grad is not None
     tg.nn.forget(GRAPH.to_edge_index())
 

@@ -21,7 +21,7 @@ from tgraph.nn.conv.layer import MESSAGES, MessagePassing
 
 NAMES = (
     *("APPNP", "EdgeConv", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "GINEConv", "GraphConv"),
-    *("ResGatedGraphConv", "SAGEConv", "SGConv", "TransformerConv"),
+    *("ResGatedGraphConv", "RGCNConv", "SAGEConv", "SGConv", "TransformerConv"),
 )
 OTHERS = (
     "torch_geometric.explain",

@@ -46,17 +46,21 @@ def built(library, name, arguments, options):
         torch.set_default_dtype(before)
 
 
+def is_data(given):
+    return isinstance(given, torch.Tensor) and given.is_floating_point()
+
+
 def differentiated(layer, x, edge_index, *others, **options):
     """(result, what came with it, [the gradients of x, others and parameters])."""
     inputs = [None if t is None else t.clone().requires_grad_() for t in (x if isinstance(x, tuple) else (x,))]
-    others = [t.clone().requires_grad_() if isinstance(t, torch.Tensor) else t for t in others]
+    others = [t.clone().requires_grad_() if is_data(t) else t for t in others]
     layer.zero_grad()
     result = layer(tuple(inputs) if isinstance(x, tuple) else inputs[0], edge_index, *others, **options)
     extra = None
     if isinstance(result, tuple):
         result, extra = result
     result.backward(features(*result.shape, seed=7))
-    leaves = [t for t in (*inputs, *others) if isinstance(t, torch.Tensor)] + list(layer.parameters())
+    leaves = [t for t in (*inputs, *others) if is_data(t)] + list(layer.parameters())
     return result.detach(), extra, [torch.zeros_like(t) if t.grad is None else t.grad for t in leaves]
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tgraph.nn.conv.graph_conv import GraphConv
     from tgraph.nn.conv.layer import MessagePassing
     from tgraph.nn.conv.res_gated_graph_conv import ResGatedGraphConv
+    from tgraph.nn.conv.rgcn_conv import RGCNConv
     from tgraph.nn.conv.sage_conv import SAGEConv
     from tgraph.nn.conv.sg_conv import SGConv
     from tgraph.nn.conv.transformer_conv import TransformerConv
@@ -38,6 +39,7 @@ __all__ = [
     "GraphConv",
     "Linear",
     "MessagePassing",
+    "RGCNConv",
     "ResGatedGraphConv",
     "SAGEConv",
     "SGConv",
@@ -49,6 +51,7 @@ __all__ = [
 
 # The modules of the names that are imported at first access.
 _HOMES = {
+    "RGCNConv": "tgraph.nn.conv.rgcn_conv",
     "ResGatedGraphConv": "tgraph.nn.conv.res_gated_graph_conv",
     "EdgeConv": "tgraph.nn.conv.edge_conv",
     "GINEConv": "tgraph.nn.conv.gin_conv",

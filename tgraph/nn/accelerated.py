@@ -21,6 +21,7 @@ from tgraph.nn.conv import (
     gin_conv,
     graph_conv,
     res_gated_graph_conv,
+    rgcn_conv,
     sage_conv,
     sg_conv,
     transformer_conv,
@@ -33,7 +34,7 @@ _ALL = (
     *(gat_conv.GATConv, gatv2_conv.GATv2Conv, gcn_conv.GCNConv),
     *(gin_conv.GINConv, sage_conv.SAGEConv, transformer_conv.TransformerConv),
     *(appnp.APPNP, graph_conv.GraphConv, sg_conv.SGConv, gin_conv.GINEConv, edge_conv.EdgeConv),
-    res_gated_graph_conv.ResGatedGraphConv,
+    *(res_gated_graph_conv.ResGatedGraphConv, rgcn_conv.RGCNConv),
 )
 LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _ALL}
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,6 +17,8 @@ from tgraph.kernels.autograd.segments import segment_reduce, take
 from tgraph.nn.adjacency import Adjacency, ArcWeights, EndWeights, GraphAdjacency, Scale
 from tgraph.nn.compiled import at_trace_time, derive, mark_static
 from tgraph.nn.self_loops import find_loops, with_loops, with_more_loops
+
+T = TypeVar("T")
 
 
 def gcn_norm(
@@ -70,7 +73,7 @@ def gcn_norm(
 
     if compiling or in_functorch() or not _may_be_compared(edge_weight):
         return over, compute()
-    return over, _kept_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
+    return over, kept_while_equal(adjacency, ("gcn", improved, loops, dtype), edge_weight, compute)
 
 
 def _is_of_rank_one(adjacency: Adjacency) -> bool:
@@ -116,28 +119,26 @@ def _may_be_compared(edge_weight: Tensor) -> bool:
     return type(edge_weight) is Tensor and edge_weight.device.type == "cpu" and not edge_weight.requires_grad
 
 
-def _kept_while_equal(
-    adjacency: Adjacency, key: Hashable, edge_weight: Tensor, compute: Callable[[], ArcWeights]
-) -> ArcWeights:
-    """The cached result if it was computed from equal weights, else a new one. Version counters would not do: fused
+def kept_while_equal(adjacency: Adjacency, key: Hashable, edge_data: Tensor, compute: Callable[[], T]) -> T:
+    """The cached result if it was computed from equal edge data, else a new one. Version counters would not do: fused
     optimizers do not increment them."""
-    last = adjacency.kept(key, _Last)
+    last: _Last[T] = adjacency.kept(key, _Last)
     found = last.found
-    if found is None or not torch.equal(found[0], edge_weight):
+    if found is None or not torch.equal(found[0], edge_data):
         with torch.inference_mode(False), torch.no_grad():
-            last.found = found = edge_weight.clone(), compute()
+            last.found = found = edge_data.clone(), compute()
     return found[1]
 
 
-class _Last:
-    """A cache of one entry. found : (edge weights, normalised weights), or None."""
+class _Last(Generic[T]):
+    """A cache of one entry. found : (edge data, result), or None."""
 
-    found: tuple[Tensor, ArcWeights] | None = None
+    found: tuple[Tensor, T] | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of both."""
-        return 0 if self.found is None else self.found[0].nbytes + self.found[1].nbytes
+        return 0 if self.found is None else self.found[0].nbytes + getattr(self.found[1], "nbytes", 0)
 
 
 def _normalised(over: Adjacency, edge_weight: Tensor) -> ArcWeights:
