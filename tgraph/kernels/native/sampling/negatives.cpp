@@ -23,9 +23,11 @@ struct FreePairs {
     // How many the rows before have.
     int64_t before(int64_t row) const { return row * columns - offset[row] - (loops ? row - loops[row] : 0); }
 
+    // Few rows are in question: those before v have at most v * columns, and all arcs are missing from that, and loops.
     int64_t row_of_number(int64_t number) const {
-        int64_t low = 0;
-        for (int64_t high = rows; high - low > 1;) {
+        int64_t low = number / columns, high = rows;
+        if (columns > 1) high = std::min(high, (number + arcs()) / (columns - 1) + 1);
+        while (high - low > 1) {
             const int64_t middle = low + (high - low) / 2;
             (before(middle) <= number ? low : high) = middle;
         }
