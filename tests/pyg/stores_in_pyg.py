@@ -1,5 +1,5 @@
 """A plugin of pytest for the tests of PyTorch Geometric, beside loaders_in_pyg: its stores are replaced by ours, over
-the BlockStore that TGRAPH_STORE names: memory or disk.
+the BlockStore that TGRAPH_STORE names: memory, disk or lmdb.
 
     PYTHONPATH=tests/pyg TGRAPH_STORE=disk pytest -p loaders_in_pyg -p stores_in_pyg FOLDER
 """
@@ -16,7 +16,8 @@ def store():
     """An empty store."""
     if os.environ.get("TGRAPH_STORE", "memory") == "memory":
         return stores.MemoryStore()
-    return stores.DiskStore(tempfile.mkdtemp())
+    kind = stores.DiskStore if os.environ["TGRAPH_STORE"] == "disk" else stores.LmdbStore
+    return kind(tempfile.mkdtemp())
 
 
 class MyFeatureStore(stores.FeatureStore):

@@ -10,16 +10,19 @@ import torch
 from faults import killed
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.stores import DiskStore, MemoryStore, ReplacedError
+from tgraph.stores import DiskStore, LmdbStore, MemoryStore, ReplacedError
 from tgraph.stores.blocks import BlockStore, read
 
 
 def make(name, folder):
     """A store of each kind."""
+    if name == "lmdb":
+        pytest.importorskip("lmdb")
+        return LmdbStore(folder / "store", 1 << 30)
     return MemoryStore() if name == "memory" else DiskStore(folder / "store")
 
 
-@pytest.fixture(params=["memory", "disk"])
+@pytest.fixture(params=["memory", "disk", "lmdb"])
 def store(request, tmp_path):
     return make(request.param, tmp_path)
 
@@ -170,3 +173,18 @@ def test_processes_that_read_while_another_writes_find_old_or_new(tmp_path):
     for reader in readers:
         said, _ = reader.communicate(timeout=60)
         assert reader.returncode == 0 and int(said) > 1
+
+
+@pytest.mark.fault
+def test_a_flipped_bit_in_a_database_is_found_with_the_key(tmp_path):
+    store = make("lmdb", tmp_path)
+    store.put("features/x", torch.arange(50_000))
+    with store._environment().begin(write=True) as transaction:
+        cursor = transaction.cursor()
+        assert cursor.set_range(b"b")
+        damaged = bytearray(cursor.value())
+        damaged[100] ^= 1
+        cursor.put(cursor.key(), bytes(damaged))
+    with pytest.raises(FileFormatError, match="block 0 of 'features/x'"):
+        read(store, "features/x", lambda size: torch.tensor([5]))
+    assert read(store, "features/x", lambda size: torch.tensor([49_999]))[1].tolist() == [49_999]

@@ -13,7 +13,7 @@ from tgraph.stores import EDGES, FeatureStore, GraphStore
 CITES = ("paper", "cites", "paper")
 
 
-@pytest.fixture(params=["memory", "disk"])
+@pytest.fixture(params=["memory", "disk", "lmdb"])
 def store(request, tmp_path):
     return make(request.param, tmp_path)
 

@@ -19,13 +19,24 @@ from typing import TYPE_CHECKING, Any
 
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
 from tgraph.stores.disk import DiskStore
+from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
     from tgraph.stores.feature_store import EDGES, FeatureStore
     from tgraph.stores.graph_store import GraphStore
 
-__all__ = ["EDGES", "BlockStore", "DiskStore", "FeatureStore", "GraphStore", "MemoryStore", "ReplacedError", "Stat"]
+__all__ = [
+    "EDGES",
+    "BlockStore",
+    "DiskStore",
+    "FeatureStore",
+    "GraphStore",
+    "LmdbStore",
+    "MemoryStore",
+    "ReplacedError",
+    "Stat",
+]
 
 # The modules of the names that are imported at first access, since they import PyTorch Geometric.
 _HOMES = {
