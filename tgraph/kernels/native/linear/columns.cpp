@@ -3,8 +3,8 @@
 //     x[v] = alpha * (sum over arcs u -> v of weight * scale[u] * x[u]) + b[v]
 //
 // in place and in the order of the rows, so that each uses the new values of those before it. Columns do not depend on
-// each other: they lie in groups, one after the other, and a thread passes over all rows of a group alone, whence results
-// do not depend on the number of threads. Eight columns of doubles are a cache line.
+// each other: they lie in groups, one after the other, and a thread passes over all rows of a group alone, whence
+// results do not depend on the number of threads. Eight columns of doubles are a cache line.
 #include <cstring>
 
 #include "base/bindings.hpp"

@@ -65,7 +65,8 @@ constexpr int64_t trials = 64;
 
 template <class Neighbor>
 void sample_negatives(In<int64_t> offset, In<Neighbor> neighbors, int64_t columns, In<int64_t> loops,
-                      In<int64_t> sources, bool by_degree, int64_t key, Out<int64_t> rows_out, Out<int64_t> columns_out) {
+                      In<int64_t> sources, bool by_degree, int64_t key, Out<int64_t> rows_out,
+                      Out<int64_t> columns_out) {
     const FreePairs<Neighbor> free{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1, columns,
                                    loops.data()};
     const int64_t arcs = free.arcs(), all = free.before(free.rows);
