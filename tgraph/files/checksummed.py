@@ -71,13 +71,14 @@ def _note(sum_of_header: str) -> bytes:
     return b'"checksum": "' + sum_of_header.encode() + b'"'
 
 
-def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str], piece: int = PIECE) -> None:
+def write(path: PathLike, tensors: Mapping[str, Tensor], notes: dict[str, str], piece: int | None = None) -> None:
     """Write tensors of any shape and device, and text metadata `notes`, atomically, with a checksum for each `piece`
-    bytes, a multiple of the element size.
+    bytes, a multiple of the element size; by default PIECE.
 
     Raises ArgumentError for a dtype that such files cannot hold; OSError, with the bytes needed, where the disk is
     full.
     """
+    piece = PIECE if piece is None else piece
     # by descending element size, so that every tensor is aligned without gaps
     ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
     plain = {name: tensor.detach().cpu().contiguous().reshape(-1) for name, tensor in ordered}

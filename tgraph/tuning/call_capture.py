@@ -29,6 +29,9 @@ class Arguments(NamedTuple):
         ]
 
 
+ANY_COLUMNS = 64  # of a layer that has no parameters and takes any number
+
+
 def layers_of(model: torch.nn.Module) -> dict[str, MessagePassing]:
     """The layers of tgraph.nn in a model, {place in the model: layer}."""
     return {place: module for place, module in model.named_modules() if isinstance(module, MessagePassing)}
@@ -67,6 +70,8 @@ def synthetic(place: str, layer: Any, edge_index: Any, adjacency: Adjacency, fir
     """
     like = next((parameter for parameter in layer.parameters() if parameter.is_floating_point()), torch.empty(0))
     columns, ends = _columns_of(layer), (adjacency.num_sources, adjacency.num_targets)
+    if columns is None and next(layer.parameters(), None) is None:
+        columns = ANY_COLUMNS
     if columns is None:
         raise ArgumentError(f"x: {place or 'the model'} takes its columns from its first input; give x")
     if isinstance(columns, int) and ends[0] != ends[1]:
