@@ -3,9 +3,10 @@
     python -m bench.sampling [--scale 20] [--fanouts 15,10] [--batch 1024] [--threads 2,1]
 
 R-MAT, batches of vertices that have neighbours; a batch ends with the tensors of the output, vertices numbered anew.
-Peers are pyg-lib, torch-sparse and DGL where they are installed. All sample the same seeds in turn; the number of arcs
-of each batch has to be that of ours, which the fan-outs and the degrees determine for the first hop, and every arc one
-of the graph. The limit is what random reads of the neighbours alone take, one for each sampled arc.
+Peers are pyg-lib, torch-sparse and DGL where they are installed. All sample the same seeds in turn. The first batch of
+each is verified: the seeds come first, the first hop has as many arcs as fan-out and degrees ask for, and arcs, some
+of which are looked up, are those of the graph. The limit is what random reads of the neighbours alone take, one for
+each sampled arc.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ class FeatureStore(pyg.FeatureStore):
     A group is a type of vertices, None in a homogeneous graph, or of edges, `EDGES` in a homogeneous graph; features of
     edges are in the order in which the graph store has the edges. An index is a tensor, an array, a slice, a number or
     None for all. A put with None replaces the tensor; one with an index changes rows of it, or gives the rows of a new
-    tensor, all of them, in another order.
+    tensor, all of them, in another order. Rows are changed by reading the tensor and putting it anew: of two writers
+    that change rows of one tensor at the same time, one may undo what the other did, so let them take turns.
 
     store : by default in memory.
     Raises KeyError for a tensor that is not stored, IndexError for rows that it does not have, ArgumentError, before

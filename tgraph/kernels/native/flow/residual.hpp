@@ -117,7 +117,8 @@ private:
         const auto [begin, end] = arcs(step.head, step.tail);
         if (end - begin == 1) return begin;
         const auto [first, last] = arcs(step.tail, step.head);
-        if (end - begin != last - first) throw std::invalid_argument("directed=False: an arc lacks its reverse");
+        if (end - begin != last - first)
+            throw std::invalid_argument("directed=False: an arc lacks its reverse, which graph.validate() names");
         const auto is_less = [&](int64_t a, int64_t b) {
             const auto left = rows_.weight(a), right = rows_.weight(b);
             return left < right || (left == right && a < b);
