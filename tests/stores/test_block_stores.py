@@ -67,6 +67,21 @@ def test_a_version_that_is_gone_is_not_mixed_with_the_next(store):
     assert read(store, "x")[1].all()
 
 
+def test_a_put_in_the_place_of_a_version_that_is_gone_is_refused(store):
+    store.put("x", torch.zeros(9))
+    first = store.stat("x")
+    store.put("x", torch.ones(9), {"note": "second"}, replacing=first)
+    for present in (9, 5):
+        with pytest.raises(ReplacedError, match="x: replaced meanwhile, so that nothing was put"):
+            store.put("x", torch.zeros(3), replacing=first)
+        assert len(read(store, "x")[1]) == present
+        store.put("x", torch.ones(5))
+    store.delete("x")
+    with pytest.raises(ReplacedError, match="x: replaced meanwhile"):
+        store.put("x", torch.zeros(3), replacing=first)
+    assert store.keys() == []
+
+
 @pytest.mark.parametrize("key", ["", "/x", "../x", "a//b", "a.b", "a b"])
 def test_refused_keys(store, key):
     with pytest.raises(ArgumentError, match="key: expected names"):

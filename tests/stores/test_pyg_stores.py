@@ -1,5 +1,7 @@
 """Feature and graph stores of PyTorch Geometric; its own tests run by `make pyg`."""
 
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -76,6 +78,22 @@ def test_rows_are_changed(store):
     assert torch.equal(features["paper", "x", None], expected)
     features["paper", "x", None] = np.ones((4, 1))
     assert features["paper", "x", None].dtype == torch.float64
+
+
+def test_rows_that_writers_change_at_the_same_time_are_all_kept(store):
+    features = FeatureStore(store)
+    features["paper", "x", None] = torch.zeros(40)
+
+    def work(first):
+        for row in range(first, 40, 4):
+            features["paper", "x", row] = torch.tensor(1.0)
+
+    writers = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert bool(features["paper", "x", None].all())
 
 
 @pytest.mark.parametrize("group", [("a", "b"), 5, "", ("a", None, "b")])

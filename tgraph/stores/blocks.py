@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -14,7 +15,8 @@ from tgraph.errors import ArgumentError, TGraphError
 from tgraph.files.checksummed import DTYPE_NAMES
 
 BLOCK = 1 << 16  # bytes of a block, about; a block is a whole number of rows
-ATTEMPTS = 100  # reads that a put interrupted are repeated
+ATTEMPTS = 100  # of what another's put interrupts
+T = TypeVar("T")
 _KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
 
 
@@ -67,9 +69,14 @@ class BlockStore(ABC):
     tensor as it was before or as it is after, never a mixture."""
 
     @abstractmethod
-    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
-        """Store a tensor, in the place of what has the key. Raises ArgumentError, before anything is written, for what
-        `checked` refuses."""
+    def put(
+        self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
+    ) -> None:
+        """Store a tensor, in the place of what has the key; with `replacing`, only in the place of that version.
+
+        Raises ArgumentError, before anything is written, for what `checked` refuses; ReplacedError, with nothing
+        changed, where the version to replace is no longer there.
+        """
 
     @abstractmethod
     def delete(self, key: str) -> bool:
@@ -104,15 +111,28 @@ def read(
 ) -> tuple[Stat, Tensor] | None:
     """One version of a tensor, and the rows that `select` chooses by their number, as `get_rows` has them; None where
     there is no tensor."""
-    for _ in range(ATTEMPTS):
+
+    def attempt() -> tuple[Stat, Tensor] | None:
         stat = store.stat(key)
-        if stat is None:
-            return None
+        return None if stat is None else (stat, store.get_rows(stat, select(stat.shape[0])))
+
+    return repeated(key, attempt)
+
+
+def repeated(key: str, attempt: Callable[[], T]) -> T:
+    """What `attempt` returns, called again while it raises ReplacedError."""
+    for _ in range(ATTEMPTS):
         try:
-            return stat, store.get_rows(stat, select(stat.shape[0]))
+            return attempt()
         except ReplacedError:
             continue
     raise ReplacedError(f"{key}: was replaced {ATTEMPTS} times while it was read; put it less often")
+
+
+def check_version(key: str, present: str | None, replacing: Stat | None) -> None:
+    """Raise ReplacedError for a put in the place of another version than the present one, None where there is none."""
+    if replacing is not None and present != replacing.version:
+        raise ReplacedError(f"{key}: replaced meanwhile, so that nothing was put; read it again")
 
 
 def checked(key: str, tensor: Tensor) -> Tensor:

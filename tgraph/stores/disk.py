@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import mmap
@@ -16,7 +17,12 @@ from torch import Tensor
 
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed
-from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked, row_bytes, rows_per_block
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
+
+try:
+    import fcntl
+except ImportError:  # Windows, where the writers of one file have to be in one process
+    fcntl = None  # type: ignore[assignment]
 
 SUFFIX = ".safetensors"
 REMEDY = "put the tensor again, or fetch the file from a copy"
@@ -36,23 +42,24 @@ class DiskStore(BlockStore):
         self.path = Path(path)
         self._held: dict[str, _Mapped] = {}
 
-    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+    def put(
+        self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
+    ) -> None:
         tensor = checked(key, tensor)
         rows = rows_per_block(tensor)
         piece = rows * row_bytes(tensor.dtype, tensor.shape) or checksummed.PIECE
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _WRITING:
+        with _WRITING, _turn(path) as present:
+            check_version(key, present, replacing)
             texts = {"rows": str(rows), "notes": json.dumps(dict(notes or {}))}
             checksummed.write(path, {key: tensor}, texts, piece)
 
     def delete(self, key: str) -> bool:
         self._held.pop(key, None)
-        try:
-            self._path(key).unlink()
-        except FileNotFoundError:
-            return False
-        return True
+        with _WRITING, _turn(self._path(key)) as present:
+            self._path(key).unlink(missing_ok=True)
+        return present is not None
 
     def keys(self, beginning: str = "") -> list[str]:
         files = self.path.rglob(f"*{SUFFIX}")
@@ -187,3 +194,36 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@contextlib.contextmanager
+def _turn(path: Path) -> Iterator[str | None]:
+    """Lock the file that the path leads to, so that of the processes that would replace it each waits for the one
+    before. Yields its version, None where there is no file."""
+    with contextlib.ExitStack() as held:
+        yield _lock_present(path, held)
+
+
+def _lock_present(path: Path, held: contextlib.ExitStack) -> str | None:
+    while True:
+        try:
+            file = held.enter_context(open(path, "rb"))  # noqa: SIM115 - held by the caller
+            held.enter_context(_lock(file))
+            found = _identity(os.fstat(file.fileno()))
+            if found == _identity(os.stat(path)):
+                return str(found)
+        except FileNotFoundError:
+            return None
+        held.close()  # it was replaced while we waited
+
+
+@contextlib.contextmanager
+def _lock(file: BinaryIO) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)  # also for processes that were forked meanwhile and have the file open

@@ -11,7 +11,7 @@ from torch_geometric import data as pyg
 from torch_geometric.data.feature_store import _FieldStatus
 
 from tgraph.errors import ArgumentError
-from tgraph.stores.blocks import BlockStore, Stat, read
+from tgraph.stores.blocks import BlockStore, Stat, read, repeated
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
 
@@ -36,8 +36,8 @@ class FeatureStore(pyg.FeatureStore):
     A group is a type of vertices, None in a homogeneous graph, or of edges, `EDGES` in a homogeneous graph; features of
     edges are in the order in which the graph store has the edges. An index is a tensor, an array, a slice, a number or
     None for all. A put with None replaces the tensor; one with an index changes rows of it, or gives the rows of a new
-    tensor, all of them, in another order. Rows are changed by reading the tensor and putting it anew: of two writers
-    that change rows of one tensor at the same time, one may undo what the other did, so let them take turns.
+    tensor, all of them, in another order. Rows are changed by reading the tensor and putting it anew, again where
+    another writer has put it meanwhile: all changes of writers at the same time are kept.
 
     store : by default in memory.
     Raises KeyError for a tensor that is not stored, IndexError for rows that it does not have, ArgumentError, before
@@ -51,9 +51,10 @@ class FeatureStore(pyg.FeatureStore):
     def _put_tensor(self, tensor: Any, attr: pyg.TensorAttr) -> bool:
         key = _key(attr)
         given = torch.from_numpy(tensor) if isinstance(tensor, np.ndarray) else tensor
-        if not _is_all(attr.index):
-            given = self._with_rows(key, given, attr.index)
-        self.store.put(key, given)
+        if _is_all(attr.index):
+            self.store.put(key, given)
+        else:
+            repeated(key, lambda: self._put_rows(key, given, attr.index))
         return True
 
     def _get_tensor(self, attr: pyg.TensorAttr) -> Tensor:
@@ -89,19 +90,21 @@ class FeatureStore(pyg.FeatureStore):
         beginning = f"{to_key(_FOLDER, group)}/"
         return [TensorAttr(group, from_key(key)[-1]) for key in self.store.keys(beginning)]
 
-    def _with_rows(self, key: str, rows: Any, index: Any) -> Tensor:
-        """The stored tensor with other rows at `index`; or, where there is none, all rows of one in that order."""
+    def _put_rows(self, key: str, rows: Any, index: Any) -> None:
+        """Put the stored tensor with other rows at `index`; or, where there is none, all rows of one in that order.
+        Raises ReplacedError where another put came between."""
         found = read(self.store, key)
         if found is None:
-            return _in_order(key, rows, index)
-        place = places(index, found[0].shape[0])
+            self.store.put(key, _in_order(key, rows, index))
+            return
+        stat, changed = found[0], found[1].clone()
+        place = places(index, stat.shape[0])
         assert place is not None
         if isinstance(index, int):
             rows = torch.as_tensor(rows).unsqueeze(0)
-        _check_rows(found[0], rows, len(place))
-        changed = found[1].clone()
+        _check_rows(stat, rows, len(place))
         changed[place] = rows
-        return changed
+        self.store.put(key, changed, stat.notes, replacing=stat)
 
 
 def _key(attr: pyg.TensorAttr) -> str:

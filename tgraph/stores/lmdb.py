@@ -15,7 +15,7 @@ from torch import Tensor
 from tgraph.errors import FileFormatError, MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.files.checksummed import DTYPE_NAMES, DTYPES, as_bytes
-from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked, rows_per_block
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, rows_per_block
 
 REMEDY = "put the tensor again, or fetch the database from a copy"
 _OPENED: dict[str, tuple[int, Any]] = {}  # the process that opened a database, and the database
@@ -32,12 +32,16 @@ class LmdbStore(BlockStore):
         self.path, self.max_bytes = os.fspath(path), max_bytes
         self._environment()
 
-    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+    def put(
+        self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
+    ) -> None:
         tensor = checked(key, tensor)
         rows, version = rows_per_block(tensor), uuid.uuid4().hex
         head = {"dtype": DTYPE_NAMES[tensor.dtype], "shape": list(tensor.shape), "rows": rows, "version": version}
         with self._environment().begin(write=True) as transaction:
-            _delete_blocks(transaction, transaction.get(_head(key)))
+            present = transaction.get(_head(key))
+            check_version(key, present and _parsed(present)["version"], replacing)
+            _delete_blocks(transaction, present)
             transaction.put(_head(key), _sealed(json.dumps(head | {"notes": dict(notes or {})}).encode()))
             for number, block in enumerate(tensor.split(rows) if len(tensor) else ()):
                 transaction.put(_block(version, number), _sealed(bytes(as_bytes(block.reshape(-1)))))
@@ -116,10 +120,14 @@ def _sealed(data: bytes) -> bytes:
     return xxhash.xxh3_64_digest(data) + data
 
 
+def _parsed(sealed: bytes) -> dict[str, Any]:
+    return json.loads(sealed[8:])
+
+
 def _delete_blocks(transaction: Any, sealed: bytes | None) -> None:
     """Delete the blocks of the version whose head is given."""
     if sealed is None:
         return
-    head = json.loads(sealed[8:])
+    head = _parsed(sealed)
     for number in range(-(-head["shape"][0] // head["rows"])):
         transaction.delete(_block(head["version"], number))

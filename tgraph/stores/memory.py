@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked
+from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked
+
+_WRITING = threading.Lock()
 
 
 class MemoryStore(BlockStore):
@@ -16,11 +19,16 @@ class MemoryStore(BlockStore):
     def __init__(self) -> None:
         self._held: dict[str, tuple[Stat, Tensor]] = {}
 
-    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+    def put(
+        self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
+    ) -> None:
         tensor = checked(key, tensor)
         shape = tuple(tensor.shape)
         stat = Stat(key, tensor.dtype, shape, max(1, shape[0]), uuid.uuid4().hex, dict(notes or {}))
-        self._held[key] = stat, tensor
+        with _WRITING:
+            present = self.stat(key)
+            check_version(key, present.version if present else None, replacing)
+            self._held[key] = stat, tensor
 
     def delete(self, key: str) -> bool:
         return self._held.pop(key, None) is not None
