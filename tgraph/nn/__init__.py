@@ -5,9 +5,9 @@ Where it is installed the layers derive from its layers (`conv/namesakes.py`), s
 other code that requires its classes accept them. It is imported when a layer is first accessed.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tgraph.core.system.deferred_imports import at_first_access
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.edge_index import forget
 
@@ -70,14 +70,4 @@ _HOMES = {
     "restore": "tgraph.nn.accelerated",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = at_first_access(globals(), _HOMES)

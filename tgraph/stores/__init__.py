@@ -14,9 +14,9 @@ A BlockStore keeps tensors as blocks of rows; FeatureStore and GraphStore are th
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tgraph.core.system.deferred_imports import at_first_access
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
 from tgraph.stores.disk import DiskStore
 from tgraph.stores.lmdb import LmdbStore
@@ -45,14 +45,4 @@ _HOMES = {
     "GraphStore": "tgraph.stores.graph_store",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = at_first_access(globals(), _HOMES)
