@@ -7,6 +7,7 @@ from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import SAGEConv
 
 from tgraph.core import dispatch
+from tgraph.nn.edge_index import adjacency_of
 from tgraph.pyg import LinkNeighborLoader, NeighborLoader, NeighborSampler
 
 
@@ -59,6 +60,23 @@ def test_batches_are_parts_of_the_data(options):
         assert bool((data.time[batch.n_id] <= seed_time[batch.batch]).all())
 
 
+def is_sorted(edge_index, sources, targets):
+    """Whether layers have to sort nothing: edges are where they are in the rows."""
+    return adjacency_of(edge_index, (sources, targets)).position is None
+
+
+@pytest.mark.parametrize("options", [{}, {"replace": True}, {"time_attr": "time"}, {"subgraph_type": "induced"}])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_layers_sort_nothing_of_a_batch(options, workers):
+    data = graph()
+    for batch in NeighborLoader(data, [4, 3], batch_size=80, num_workers=workers, **options):
+        assert is_sorted(batch.edge_index, batch.num_nodes, batch.num_nodes)
+    links = {"edge_label_index": data.edge_index[:, :90], "neg_sampling": "binary", "num_workers": workers}
+    for batch in LinkNeighborLoader(data, [4, 3], batch_size=30, **links):
+        assert is_sorted(batch.edge_index, batch.num_nodes, batch.num_nodes)
+    assert not is_sorted(data.edge_index, 200, 200)
+
+
 def test_a_model_computes_as_on_the_whole_graph():
     data = graph()
     layer = SAGEConv(8, 4)
@@ -109,6 +127,7 @@ def test_several_types():
             ends = batch[kind].edge_index
             found = torch.stack((batch[kind[0]].n_id[ends[0]], batch[kind[2]].n_id[ends[1]]))
             assert torch.equal(found, data[kind].edge_index[:, batch[kind].e_id])
+            assert is_sorted(ends, *(batch[end].num_nodes for end in kind[::2]))
         assert torch.equal(batch["paper"].x, data["paper"].x[batch["paper"].n_id])
         assert len(batch["venue"].n_id) == 0 and batch["paper"].batch_size == 10
 

@@ -29,7 +29,7 @@ class LoopedAdjacency(Adjacency):
         self.num_sources, self.num_targets, self.values = base.num_sources, base.num_targets, None
         self._kept = {}
 
-    def _sort(self) -> tuple[Tensor, Tensor, Tensor]:
+    def _sort(self) -> tuple[Tensor, Tensor, Tensor | None]:
         return sort_by_target(*self._ends, self.num_sources, self.num_targets, self._num_loops, self._replaced)
 
     @property

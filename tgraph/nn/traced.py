@@ -113,8 +113,10 @@ def _sort(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, square: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     sorted_once = Adjacency(source, target, num_sources, num_targets)
-    assert sorted_once.position is not None
-    return sorted_once.rows.offset, sorted_once.rows.neighbors, sorted_once.position
+    position = sorted_once.position
+    if position is None:
+        position = torch.arange(len(source), device=source.device)
+    return sorted_once.rows.offset, sorted_once.rows.neighbors, position
 
 
 def _sort_fake(

@@ -36,20 +36,46 @@ def arcs_of(num_sources, num_targets, size=40):
 @pytest.mark.parametrize("size", [0, 30, 100_000])
 @pytest.mark.parametrize("replace", [True, False])
 @pytest.mark.parametrize("loops", [0, 3, "all"])
-def test_edges_are_sorted_as_torch_sorts_them(sizes, dtype, size, replace, loops):
+@pytest.mark.parametrize("ascending", [False, True])
+def test_edges_are_sorted_as_torch_sorts_them(sizes, dtype, size, replace, loops, ascending):
     torch.manual_seed(size)
     both = min(sizes)
     loops = both if loops == "all" else min(loops, both)
     source, target = edges(*sizes, size, dtype)
+    target = target.sort().values if ascending else target
     found = sort_by_target(source, target, *sizes, loops, replace)
     expected = PORTABLE.operators["sort_by_target"].run(source, target, *sizes, loops, replace)
-    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+    for one, other in zip(found, expected, strict=True):
+        assert one is other is None or torch.equal(one, other)
+    if size and all(sizes):  # every arc is where its position says, row by row
+        offset, neighbors, position = found
+        stay = source != target if replace and loops else slice(None)
+        ends = [torch.cat((end[stay], torch.arange(loops))) for end in (source, target)]
+        position = torch.arange(size) if position is None else position
+        assert torch.equal(neighbors.long(), ends[0][position])
+        assert torch.equal(torch.arange(sizes[1]).repeat_interleave(offset.diff()), ends[1][position])
 
 
-def test_sorted_edges_stay_where_they_are():
-    source, target = torch.tensor([0, 2, 1, 1]), torch.tensor([0, 0, 1, 2])
+def test_edges_by_target_stay_where_they_are():
+    source, target = torch.tensor([2, 0, 1, 1]), torch.tensor([0, 0, 1, 2])
     offset, neighbors, position = sort_by_target(source, target, 3, 3)
-    assert offset.tolist() == [0, 2, 3, 4] and neighbors.tolist() == [0, 2, 1, 1] and position.tolist() == [0, 1, 2, 3]
+    assert offset.tolist() == [0, 2, 3, 4] and neighbors.tolist() == [2, 0, 1, 1] and position is None
+    offset, neighbors, position = sort_by_target(source, target, 3, 3, 3, replace=True)
+    assert offset.tolist() == [0, 2, 3, 5] and neighbors.tolist() == [0, 2, 1, 1, 2]
+    assert position.tolist() == [2, 0, 3, 1, 4]
+
+
+def test_rows_in_order_are_as_if_sorted():
+    source, target = edges(50, 50, 400)
+    order = (target * 50 + source).argsort(stable=True)
+    for replace in (True, False):
+        kept = order[source[order] != target[order]] if replace else order
+        offset, neighbors, position = sort_by_target(source[order], target[order], 50, 50, 50, replace)
+        shuffled = kept[torch.randperm(len(kept))]
+        ends = source[shuffled], target[shuffled]
+        expected, by_source, _ = sort_by_target(*ends, 50, 50, 50, replace)
+        assert torch.equal(offset, expected) and torch.equal(neighbors, by_source)
+        assert position.sort().values.tolist() == list(range(len(kept) + 50))
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 2**40])

@@ -13,9 +13,11 @@ from tgraph.errors import ArgumentError
 @setup_operator
 def sort_by_target(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """The arcs source[i] -> target[i] by their target: (offset int64 [num_targets + 1], sources [E'], position int64
-    [E']), by (target, source, i). `position` is the i of each.
+    [E']), by (target, source, i). `position` is the i of each. Where the targets ascend already, as in a sampled batch,
+    nothing is sorted: arcs stay in their order, self-loops before the first larger source, and without loops the
+    position is None.
 
     source, target : int32 or int64 [E]. loops : so many vertices get a self-loop, numbered behind the edges, and lose
     those that they have where these are to `replace` them: the edges that stay are numbered without them.
@@ -23,15 +25,35 @@ def sort_by_target(
     Raises ArgumentError for an end that is no vertex.
     """
     check_ends(source, target, num_sources, num_targets)
+    ascend = not bool((target.diff() < 0).any())
+    stay = source != target if loops and replace else None
+    source, target = (end if stay is None else end[stay] for end in (source, target))
+    if ascend:
+        return _rows_of_ascending(source, target, max(num_sources, num_targets), num_targets, loops)
     if loops:
-        stay = source != target if replace else None
         every = torch.arange(loops, dtype=source.dtype, device=source.device)
-        source, target = (
-            torch.cat((end if stay is None else end[stay], every.to(end.dtype))) for end in (source, target)
-        )
+        source, target = (torch.cat((end, every.to(end.dtype))) for end in (source, target))
     offset, neighbors, position = sorting.sort_edges(target, source, max(num_sources, num_targets), permutation=True)
-    assert position is not None
     return offset[: num_targets + 1], neighbors, position
+
+
+def _rows_of_ascending(
+    source: Tensor, target: Tensor, size: int, num_targets: int, loops: int
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    degree = target.bincount(minlength=num_targets)
+    end = degree.cumsum(0)
+    neighbors = source.to(sorting.index_dtype(size)).contiguous()
+    if not loops:
+        return torch.nn.functional.pad(end, (1, 0)), neighbors, None
+    is_larger = source > target
+    place = torch.arange(len(source), device=source.device)  # of each edge
+    before = end[:loops].scatter_reduce(  # the edge before which each self-loop stands
+        0, *(each[is_larger & (target < loops)] for each in (target.long(), place)), "amin"
+    )
+    order = torch.cat((2 * place + 1, 2 * before)).argsort(stable=True)
+    degree[:loops] += 1
+    every = torch.arange(loops, dtype=neighbors.dtype, device=source.device)
+    return torch.nn.functional.pad(degree.cumsum(0), (1, 0)), torch.cat((neighbors, every))[order], order
 
 
 def check_ends(source: Tensor, target: Tensor, num_sources: int, num_targets: int) -> None:

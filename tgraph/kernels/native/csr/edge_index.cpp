@@ -1,7 +1,10 @@
 // An edge_index to destination-major CSR with self-loops, in one call, and the edge weights of GCN and mean
 // aggregation. By radix sort (radix.hpp); fused, since the cost of a mini-batch is the number of passes over it.
+#include <nanobind/stl/pair.h>
+
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "base/bindings.hpp"
 #include "csr/radix.hpp"
@@ -30,10 +33,8 @@ struct EdgesAndLoops {
         return valid;
     }
 
-    bool is_sorted() const {
-        return size == num_edges && holds_for_all(size - 1, [this](int64_t i) {
-            return target[i] < target[i + 1] || (target[i] == target[i + 1] && source[i] <= source[i + 1]);
-        });
+    bool targets_ascend() const {
+        return holds_for_all(num_edges - 1, [this](int64_t i) { return target[i] <= target[i + 1]; });
     }
 };
 
@@ -79,14 +80,98 @@ int64_t write_sorted(const EdgesAndLoops<Id>& edges, const Rows& rows) {
     const CsrSink<Numbered, int32_t> sink{rows.offset, rows.neighbors, rows.position, edges.num_targets, edges.bits};
     std::fill_n(rows.offset, edges.num_targets + 1, int64_t{0});
     if (!edges.size) return 0;
-    const int bits = edges.is_sorted() ? 0 : edges.bits + bits_below(edges.num_targets);
-    return radix_sort<Numbered>(edges, edges.size, sink, split_into_digits(0, bits)) ? edges.size : -1;
+    const auto digits = split_into_digits(0, edges.bits + bits_below(edges.num_targets));
+    return radix_sort<Numbered>(edges, edges.size, sink, digits) ? edges.size : -1;
 }
 
-// Sorts arcs by (target, source, position). Self-loops of the first `loops` vertices are appended to the edges; with
-// `replace`, existing self-loops are removed first, and positions refer to the remaining edges.
+// Rows of edges whose targets ascend, as those of a sampled batch: nothing is sorted. Edges keep their order, and each
+// of the first `loops` rows has its self-loop before the first source that is larger; with `replace`, existing
+// self-loops are left out. Positions are not written where they are those of the edges.
 template <class Id>
-int64_t sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_t loops, bool replace,
+class Ascending {
+public:
+    Ascending(const EdgesAndLoops<Id>& edges, bool replace, const Rows& rows)
+        : edges_(edges), replace_(replace), loops_(edges.size - edges.num_edges), rows_(rows) {}
+
+    // Returns the number of arcs, or -1 if an end of an edge is no vertex.
+    int64_t write() {
+        const int parts = part_count(edges_.num_edges);
+        std::vector<int64_t> kept(parts + 1, 0);  // edges before each part
+        std::vector<char> valid(parts);
+        for_each_part(parts, [&](int part) { valid[part] = count(range_of(part, parts), kept[part + 1]); });
+        if (std::find(valid.begin(), valid.end(), 0) != valid.end()) return -1;
+        for (int part = 0; part < parts; ++part) kept[part + 1] += kept[part];
+        kept_ = kept[parts];
+        for_each_part(parts, [&](int part) { write_rows(range_of(part, parts), kept[part]); });
+        return kept_ + loops_;
+    }
+
+private:
+    const EdgesAndLoops<Id>& edges_;
+    const bool replace_;
+    const int64_t loops_;
+    const Rows rows_;
+    int64_t kept_ = 0;
+
+    // Whole rows.
+    Range range_of(int part, int parts) const {
+        const Range range = part_of(edges_.num_edges, part, parts);
+        return {row_end(range.begin), row_end(range.end)};
+    }
+    int64_t row_end(int64_t i) const {
+        const Id* const last = edges_.target + edges_.num_edges;
+        return i ? std::upper_bound(edges_.target + i, last, edges_.target[i - 1]) - edges_.target : 0;
+    }
+    bool is_left_out(int64_t i) const { return replace_ && edges_.source[i] == edges_.target[i]; }
+
+    bool count(Range range, int64_t& kept) const {
+        bool valid = true;
+        const auto sources = static_cast<uint64_t>(edges_.num_sources);
+        const auto targets = static_cast<uint64_t>(edges_.num_targets);
+        for (int64_t i = range.begin; i < range.end; ++i) {
+            const int64_t u = edges_.source[i], v = edges_.target[i];
+            valid &= (static_cast<uint64_t>(u) < sources) & (static_cast<uint64_t>(v) < targets);
+            kept += !is_left_out(i);
+        }
+        return valid;
+    }
+
+    // Where the last part ends, so do all rows without edges.
+    void write_rows(Range range, int64_t kept) const {
+        const bool is_last = range.end == edges_.num_edges && (range.begin < range.end || !edges_.num_edges);
+        int64_t row = range.begin ? edges_.target[range.begin - 1] + 1 : 0, i = range.begin;
+        int64_t end = range.begin < range.end ? edges_.target[range.end - 1] + 1 : row;
+        if (is_last) end = edges_.num_targets;
+        int64_t place = kept + std::min(row, loops_);
+        if (!row) rows_.offset[0] = 0;
+        for (; row < end; ++row) {
+            bool has_loop = row >= loops_;
+            for (; i < range.end && edges_.target[i] == row; ++i) {
+                if (is_left_out(i)) continue;
+                const int64_t source = edges_.source[i];
+                if (!has_loop && source > row) {
+                    write_arc(place++, row, kept_ + row);
+                    has_loop = true;
+                }
+                write_arc(place++, source, kept++);
+            }
+            if (!has_loop) write_arc(place++, row, kept_ + row);
+            rows_.offset[row + 1] = place;
+        }
+    }
+
+    void write_arc(int64_t place, int64_t source, int64_t position) const {
+        rows_.neighbors[place] = static_cast<int32_t>(source);
+        if (loops_) rows_.position[place] = position;
+    }
+};
+
+// Sorts arcs by (target, source, position), or leaves them as they are where their targets ascend (`Ascending`). Self-loops
+// of the first `loops` vertices are appended to the edges; with `replace`, existing self-loops are removed first, and
+// positions refer to the remaining edges. Returns the number of arcs and whether positions are those of the edges, and
+// not written.
+template <class Id>
+std::pair<int64_t, bool> sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_t loops, bool replace,
                        Out<int64_t> offset, Out<int32_t> neighbors, Out<int64_t> position) {
     const auto num_edges = static_cast<int64_t>(source.shape(0)), size = num_edges + loops;
     const auto num_targets = static_cast<int64_t>(offset.shape(0)) - 1;
@@ -101,9 +186,10 @@ int64_t sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_
     const EdgesAndLoops<Id> edges{source.data(), target.data(), num_edges, size, num_sources, num_targets,
                                   bits_below(num_sources)};
     const auto is_no_loop = [&](int64_t i) { return edges.source[i] != edges.target[i]; };
-    if (!replace || !loops || holds_for_all(num_edges, is_no_loop)) return write_sorted(edges, rows);
+    if (edges.targets_ascend()) return {Ascending<Id>(edges, replace, rows).write(), !loops};
+    if (!replace || !loops || holds_for_all(num_edges, is_no_loop)) return {write_sorted(edges, rows), false};
     const NoLoops<Id> kept(edges);
-    return kept.valid() ? write_sorted(kept.in_place_of(edges), rows) : -1;
+    return {kept.valid() ? write_sorted(kept.in_place_of(edges), rows) : -1, false};
 }
 
 // out[row] = 1 / sqrt(degree of the row), 0 for an empty row.

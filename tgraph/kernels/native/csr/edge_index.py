@@ -24,7 +24,7 @@ def refuses_ends(
 
 def sort_by_target(
     source: Tensor, target: Tensor, num_sources: int, num_targets: int, loops: int = 0, replace: bool = False
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """As the portable one."""
     if source.dtype != target.dtype:
         source, target = source.to(torch.int64), target.to(torch.int64)
@@ -34,9 +34,13 @@ def sort_by_target(
     position = torch.empty(size, dtype=torch.int64, device="cpu")
     ends = (source.contiguous(), target.contiguous())
     replace = replace and loops > 0
-    arcs = cast(Any, native.load()).sort_by_target(*ends, num_sources, loops, replace, offset, neighbors, position)
+    arcs, in_order = cast(Any, native.load()).sort_by_target(
+        *ends, num_sources, loops, replace, offset, neighbors, position
+    )
     if arcs < 0:
         check_ends(source, target, num_sources, num_targets)
+    if in_order:
+        return offset, neighbors, None
     return (offset, neighbors, position) if arcs == size else (offset, neighbors[:arcs], position[:arcs])
 
 
