@@ -45,11 +45,11 @@ def _rows_of_ascending(
     neighbors = source.to(sorting.index_dtype(size)).contiguous()
     if not loops:
         return torch.nn.functional.pad(end, (1, 0)), neighbors, None
-    is_larger = source > target
     place = torch.arange(len(source), device=source.device)  # of each edge
-    before = end[:loops].scatter_reduce(  # the edge before which each self-loop stands
-        0, *(each[is_larger & (target < loops)] for each in (target.long(), place)), "amin"
-    )
+    chosen = ((source > target) & (target < loops)).nonzero().squeeze(1)
+    before = end[:loops].scatter_reduce(
+        0, target[chosen].long(), chosen, "amin"
+    )  # the edge that follows each self-loop
     order = torch.cat((2 * place + 1, 2 * before)).argsort(stable=True)
     degree[:loops] += 1
     every = torch.arange(loops, dtype=neighbors.dtype, device=source.device)

@@ -166,10 +166,10 @@ private:
     }
 };
 
-// Sorts arcs by (target, source, position), or leaves them as they are where their targets ascend (`Ascending`). Self-loops
-// of the first `loops` vertices are appended to the edges; with `replace`, existing self-loops are removed first, and
-// positions refer to the remaining edges. Returns the number of arcs and whether positions are those of the edges, and
-// not written.
+// Sorts arcs by (target, source, position), or leaves them as they are where their targets ascend (`Ascending`).
+// Self-loops of the first `loops` vertices are appended to the edges; with `replace`, existing self-loops are removed
+// first, and positions refer to the remaining edges. Returns the number of arcs and whether positions are those of the
+// edges, and not written.
 template <class Id>
 std::pair<int64_t, bool> sort_by_target(In<Id> source, In<Id> target, int64_t num_sources, int64_t loops, bool replace,
                        Out<int64_t> offset, Out<int32_t> neighbors, Out<int64_t> position) {
