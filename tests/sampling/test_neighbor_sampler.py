@@ -7,27 +7,13 @@ import scipy.stats
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import citation_graph, same
 from strategies import graphs, on_threads, random_graph
 
 import tgraph as tg
 from tgraph.core import dispatch
-from tgraph.core.csr import Csr
 from tgraph.errors import ArgumentError
 from tgraph.sampling import NeighborSampler
-
-
-def same(found, expected):
-    """The same sample."""
-    for name in ("node", "row", "col", "edge", "batch"):
-        one, other = getattr(found, name), getattr(expected, name)
-        assert type(one) is type(other)
-        if isinstance(one, dict):
-            assert one.keys() == other.keys()
-            assert all(torch.equal(one[key], other[key]) for key in one), name
-        elif one is not None:
-            assert torch.equal(one, other), name
-    assert found.num_sampled_nodes == expected.num_sampled_nodes
-    assert found.num_sampled_edges == expected.num_sampled_edges
 
 
 def check(graph, sample, seeds, fanouts, replace=False):
@@ -94,25 +80,6 @@ def test_backends_draw_the_same(monkeypatch, options, directed):
     for fanouts in ([5, 3], [-1, 2], [60, 1], [0, 4], [3]):
         sampler = NeighborSampler(graph, fanouts, seed=1, **options)
         same(*both(monkeypatch, sampler, torch.tensor([3, 7, 7, 199, 0])))
-
-
-def citation_graph():
-    """Papers that cite papers, authors that write them: rows are destinations."""
-    generator = torch.Generator().manual_seed(4)
-    found = {}
-    for source, target, kind in (
-        (40, 40, ("paper", "cites", "paper")),
-        (15, 40, ("author", "writes", "paper")),
-        (40, 15, ("paper", "by", "author")),
-    ):
-        count = torch.randint(0, 9, (target,), generator=generator)
-        offset = torch.nn.functional.pad(count.cumsum(0), (1, 0))
-        m = int(offset[-1])
-        neighbors = torch.randint(source, (m,), generator=generator)
-        found[kind] = Csr(
-            offset, neighbors, torch.randperm(m, generator=generator), source, torch.rand(m, generator=generator)
-        )
-    return found
 
 
 @pytest.mark.parametrize("options", OPTIONS)

@@ -96,7 +96,7 @@ class NeighborSampler(pyg.NeighborSampler):
         if self._fanouts() != self._sampler.num_neighbors:
             self._sampler.num_neighbors = self._fanouts()
         found = self._sampler.sample(seed, seed_time, draw=self._draw(seed))
-        fields = dict(found.__dict__)
+        fields = {name: value for name, value in found.__dict__.items() if name != "weight"}
         if self.sample_direction == "backward":
             fields["row"], fields["col"] = fields["col"], fields["row"]
         if not self.is_hetero:

@@ -13,6 +13,7 @@ from tgraph.sampling.budget_sampler import BudgetSampler
 from tgraph.sampling.negative_sampler import NegativeSampler, negative_edges
 from tgraph.sampling.neighbor_sampler import NeighborSampler
 from tgraph.sampling.output import SamplerOutput
+from tgraph.sampling.pinsage_sampler import PinSAGESampler
 from tgraph.sampling.saint import saint_edges, saint_nodes, saint_walks
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "BudgetSampler",
     "NegativeSampler",
     "NeighborSampler",
+    "PinSAGESampler",
     "SamplerOutput",
     "blocks",
     "negative_edges",

@@ -19,9 +19,10 @@ class Block:
     """The arcs of one layer, from the vertices that have data before it to those that have some after it. Of a
     heterogeneous graph each field is a dictionary, by type of edges or of vertices.
 
-    csr : destinations as rows, sources as columns, numbered by their places in the lists.
+    csr : destinations as rows, sources as columns, numbered by their places in the lists; with the weights of the
+    arcs, where the sampler gives these some.
     source, destination : int64, the vertices; the destinations are the first sources.
-    edge : int64 [e], the number of each arc in the graph.
+    edge : int64 [e], the number of each arc in the graph; None where they are none of it.
     """
 
     csr: Csr | Mapping[Any, Csr]
@@ -46,7 +47,8 @@ def blocks(sample: SamplerOutput) -> list[Block]:
     by_node = lambda values: values if is_hetero else {"": values}  # noqa: E731
     by_edge = lambda values: values if is_hetero else {only: values}  # noqa: E731
     node, sizes = by_node(sample.node), _sums(by_node(sample.num_sampled_nodes))
-    row, edge = by_edge(sample.row), by_edge(sample.edge)
+    row = by_edge(sample.row)
+    edge, weight = (dict.fromkeys(row) if part is None else by_edge(part) for part in (sample.edge, sample.weight))
     counts = by_edge(sample.num_sampled_edges)
     if any(count is None for count in counts.values()):
         raise ArgumentError("sample: its arcs belong to no hop; sample with induced=False")
@@ -60,8 +62,9 @@ def blocks(sample: SamplerOutput) -> list[Block]:
         csr, arcs = {}, {}
         for kind, count in counts.items():
             begins, neighbors = offset[kind][: len(target[kind[2]]) + 1], row[kind][: count[hop]]
-            csr[kind] = Csr.unchecked(begins, neighbors, None, len(source[kind[0]]))
-            arcs[kind] = edge[kind][: count[hop]]
+            edges, weights = (None if part is None else part[: count[hop]] for part in (edge[kind], weight[kind]))
+            csr[kind] = Csr.unchecked(begins, neighbors, None, len(source[kind[0]]), weights)
+            arcs[kind] = edges
         found.append(
             Block(csr, source, target, arcs) if is_hetero else Block(csr[only], source[""], target[""], arcs[only])
         )

@@ -21,16 +21,17 @@ class SamplerOutput:
 
     node : int64, the sampled vertices in the order of their first occurrence; the seeds are first, as often as given.
     row, col : int64 [e], source and destination of each sampled arc, as places in `node`.
-    edge : int64 [e], the numbers of the arcs in the graph.
+    edge : int64 [e], the numbers of the arcs in the graph; None where they are none of it.
     batch : int64, the number of the seed in whose tree each vertex is, where trees are disjoint, else None.
     num_sampled_nodes : how many vertices the seeds and each hop added. num_sampled_edges : arcs that each hop added;
-        None where arcs were added behind those of the hops.
+        None where arcs were added behind those of the hops. weight : [e], of each arc, or None.
     """
 
     node: PerNode
     row: PerEdge
     col: PerEdge
-    edge: PerEdge
+    edge: PerEdge | None
     batch: PerNode | None = None
     num_sampled_nodes: Any = None
     num_sampled_edges: Any = None
+    weight: PerEdge | None = None

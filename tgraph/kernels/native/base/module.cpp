@@ -88,6 +88,10 @@ NB_MODULE(_native, module) {
     tgraph::bind_walks(module);
     tgraph::bind_sample_negatives(module);
     tgraph::bind_sample_neighbors(module);
+    tgraph::bind_least_arcs(module);
+    tgraph::bind_push_residuals(module);
+    tgraph::bind_most_visited(module);
+    tgraph::bind_number_vertices(module);
     tgraph::bind_global_cut(module);
     tgraph::bind_floyd_warshall(module);
     tgraph::bind_depth_first(module);

@@ -1,0 +1,38 @@
+// Vertices numbered in the order of their first occurrence, one list after the other.
+#include <algorithm>
+#include <cstdint>
+
+#include "base/bindings.hpp"
+#include "sampling/numbering.hpp"
+
+namespace tgraph {
+namespace {
+
+// known : the list so far, in which a vertex may occur again. Writes the place of each of `vertices`, and returns the
+// list with the new ones behind.
+nb::object number_vertices(In<int64_t> known, In<int64_t> vertices, Out<int64_t> places) {
+    constexpr int64_t ahead = 16;
+    Numbering numbering(false);
+    {
+        const nb::gil_scoped_release released;
+        const auto seeds = static_cast<int64_t>(known.shape(0)), count = static_cast<int64_t>(vertices.shape(0));
+        numbering.reserve_more(seeds + count);
+        for (int64_t i = 0; i < seeds; ++i) numbering.append_seed(known.data()[i], 0);
+        const int64_t* const vertex = vertices.data();
+        for (int64_t i = 0; i < count; ++i) {
+            if (i + ahead < count) numbering.fetch_slot(vertex[i + ahead], 0);
+            places.data()[i] = numbering.place_of(vertex[i], 0);
+        }
+    }
+    return numbering.vertices().to_numpy();
+}
+
+}  // namespace
+
+void bind_number_vertices(nb::module_& module) {
+    using nb::arg;
+    module.def("number_vertices", &number_vertices, arg("known").noconvert(), arg("vertices").noconvert(),
+               arg("places").noconvert());
+}
+
+}  // namespace tgraph

@@ -1,0 +1,46 @@
+"""The vertices that walks visit most often, by the kernel in `visits.cpp`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
+from tgraph.kernels.native.base.pages import fresh
+from tgraph.kernels.native.base.support import refuses_data
+
+
+def most_visited(
+    steps: list[tuple[Tensor, Tensor]],
+    start: Tensor,
+    first: int,
+    walks: int,
+    traversals: int,
+    termination: float,
+    count: int,
+    key: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As the portable one, `tgraph.kernels.portable.sampling.visits.most_visited`."""
+    count = min(count, walks * traversals)
+    found, vertices = fresh((len(start),), torch.int64), fresh((len(start), count), torch.int64)
+    visits = fresh((len(start), count), torch.float32)
+    held = [(offset.contiguous(), neighbors.contiguous()) for offset, neighbors in steps]
+    rule = first, walks, traversals, termination, count, key
+    cast(Any, native.load()).most_visited(held, start.contiguous(), *rule, vertices, visits, found)
+    return found, filled(vertices, found), filled(visits, found)
+
+
+def filled(table: Tensor, found: Tensor) -> Tensor:
+    """The first `found` entries of each row, one row after the other."""
+    return table[torch.arange(table.shape[1]) < found[:, None]]
+
+
+def _refuses(steps: list[tuple[Tensor, Tensor]], start: Tensor, *others: Any) -> str | None:
+    reasons = (refuses_data(offset) for offset, _ in steps)
+    return refuses_data(start) or next((reason for reason in reasons if reason), None)
+
+
+OPERATORS = {"most_visited": Implementation(most_visited, _refuses)}

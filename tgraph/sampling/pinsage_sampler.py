@@ -1,0 +1,120 @@
+"""Neighbours by random walks (Ying et al., "Graph convolutional neural networks for web-scale recommender systems", KDD
+2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from tgraph.core import random
+from tgraph.core.csr import Csr
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.sampling.places import number_vertices
+from tgraph.kernels.portable.sampling.visits import most_visited
+from tgraph.sampling.output import EdgeType, SamplerOutput
+from tgraph.sampling.relations import Arcs
+from tgraph.sampling.seeds import checked_vertices
+
+
+class PinSAGESampler:
+    """Samples as neighbours of a vertex those that random walks from it visit most often; and so on for as many hops as
+    there are numbers of neighbours.
+
+    A walk goes along the arcs to where messages come from; in a graph of several types it goes round `metapath`, such
+    as from an item to a user and to another item, and what it visits is where each round ends. A walk may come back, so
+    that a vertex may be a neighbour of its own, as in DGL's sampler of this name.
+
+    Parameters
+    ----------
+    graph : a Graph; a Csr whose rows are destinations; or a dictionary of these by type of edges, (source, relation,
+        destination).
+    num_neighbors : how many neighbours at most, in each hop.
+    num_random_walks : from each vertex. num_traversals : of a walk, at most: arcs, or rounds of the metapath.
+    termination_prob : the probability that a walk ends before each traversal but the first.
+    metapath : types of edges, the first of which ends where the last one begins, as arcs lead to where a walk is; for
+        an ordinary graph none.
+    seed : with the number of the call, determines what is drawn, on any number of threads.
+
+    Raises ArgumentError for negative numbers, probabilities out of 0 to 1, and a metapath that the graph does not have.
+    """
+
+    def __init__(
+        self,
+        graph: Graph | Csr | Mapping[EdgeType, Graph | Csr],
+        num_neighbors: Sequence[int],
+        *,
+        num_random_walks: int = 10,
+        num_traversals: int = 2,
+        termination_prob: float = 0.5,
+        metapath: Sequence[EdgeType] | None = None,
+        seed: int = 0,
+    ):
+        for name, value in (("num_random_walks", num_random_walks), ("num_traversals", num_traversals)):
+            if value < 1:
+                raise ArgumentError(f"{name}: must be 1 or more, got {value}")
+        if not 0 <= termination_prob <= 1:
+            raise ArgumentError(f"termination_prob: must be between 0 and 1, got {termination_prob}")
+        if any(count < 0 for count in num_neighbors):
+            raise ArgumentError(f"num_neighbors: must not be negative, got {list(num_neighbors)}")
+        arcs = _along(graph, metapath)
+        self.num_neighbors, self.seed = list(num_neighbors), seed
+        self._rule = num_random_walks, num_traversals, float(termination_prob)
+        self._steps = [(step.offset, step.neighbors) for step in arcs]
+        self._calls = 0
+
+    def sample(self, seeds: Tensor | Sequence[int], *, draw: int | None = None) -> SamplerOutput:
+        """The neighbours of `seeds`, indices of vertices: `weight` has how often each was visited.
+
+        draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
+        previous call and one more. Raises ArgumentError for seeds that are no vertices.
+        """
+        if draw is None:
+            draw = self._calls
+            self._calls += 1
+        key = random.key(self.seed, draw)
+        node = checked_vertices(seeds, len(self._steps[0][0]) - 1, "seeds")
+        sizes, counts, begin = [len(node)], [], 0
+        rows, columns, weights = [node[:0]], [node[:0]], [torch.empty(0)]
+        for count in self.num_neighbors:
+            end = len(node)
+            found, vertices, visits = most_visited(self._steps, node[begin:], begin, *self._rule, count, key)
+            place, node = number_vertices(node, vertices)
+            rows.append(place)
+            columns.append(torch.arange(begin, end).repeat_interleave(found))
+            weights.append(visits)
+            sizes.append(len(node) - end)
+            counts.append(len(place))
+            begin = end
+        row, col, weight = torch.cat(rows), torch.cat(columns), torch.cat(weights)
+        return SamplerOutput(node, row, col, None, None, sizes, counts, weight)
+
+
+def _along(graph: Graph | Csr | Mapping[EdgeType, Graph | Csr], metapath: Sequence[EdgeType] | None) -> list[Arcs]:
+    """The arcs of each step of a walk, against their direction."""
+    if not isinstance(graph, Mapping):
+        if metapath is not None:
+            raise ArgumentError("metapath: an ordinary graph has none; give a dictionary by type of edges")
+        arcs = Arcs.of(graph, "in", False, None, None, "graph")
+        if arcs.num_sources != len(arcs.offset) - 1:
+            raise ArgumentError("graph: walks do not come back; give a dictionary by type of edges and a metapath")
+        return [arcs]
+    if not metapath:
+        raise ArgumentError("metapath: a graph of several types needs one, types of edges against which walks go")
+    for kind in metapath:
+        if kind not in graph:
+            raise ArgumentError(f"metapath: the graph has no edges {kind!r}, only {list(graph)}")
+    steps = [Arcs.of(graph[kind], "in", False, None, None, f"graph[{kind!r}]") for kind in metapath]
+    for i, kind in enumerate(metapath):
+        after = (i + 1) % len(metapath)
+        if kind[0] != metapath[after][2]:
+            raise ArgumentError(
+                f"metapath: after {kind!r} a walk is at {kind[0]!r}, where no edges {metapath[after]!r} end"
+            )
+        if steps[i].num_sources != (rows := len(steps[after].offset) - 1):
+            raise ArgumentError(
+                f"graph: {kind!r} has {steps[i].num_sources} vertices {kind[0]!r}, {metapath[after]!r} has {rows}"
+            )
+    return steps
