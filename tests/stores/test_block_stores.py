@@ -10,7 +10,7 @@ import torch
 from faults import killed
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.stores import DiskStore, LmdbStore, MemoryStore, ReplacedError
+from tgraph.stores import CachedStore, DiskStore, LmdbStore, MemoryStore, ReplacedError
 from tgraph.stores.blocks import BlockStore, read
 
 
@@ -19,10 +19,12 @@ def make(name, folder):
     if name == "lmdb":
         pytest.importorskip("lmdb")
         return LmdbStore(folder / "store", 1 << 30)
+    if name == "cached":
+        return CachedStore(DiskStore(folder / "store"), 100_000)
     return MemoryStore() if name == "memory" else DiskStore(folder / "store")
 
 
-@pytest.fixture(params=["memory", "disk", "lmdb"])
+@pytest.fixture(params=["memory", "disk", "lmdb", "cached"])
 def store(request, tmp_path):
     return make(request.param, tmp_path)
 

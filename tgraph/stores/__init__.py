@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from tgraph.core.system.deferred_imports import at_first_access
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
+from tgraph.stores.cache import CachedStore, CacheStats
 from tgraph.stores.disk import DiskStore
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = [
     "EDGES",
     "BlockStore",
+    "CacheStats",
+    "CachedStore",
     "DiskStore",
     "FeatureStore",
     "GraphStore",

@@ -1,0 +1,193 @@
+"""A cache in front of a store: the rows that are used most are kept in memory."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError
+from tgraph.stores.blocks import BlockStore, Stat
+from tgraph.stores.row_cache import PER_ROW, PER_SLOT, RowCache
+from tgraph.stream.memory import parse_memory
+
+_LOCK = threading.Lock()  # held while memory is read or written, not while the store is read
+if hasattr(os, "register_at_fork"):  # a child has a whole cache, and a lock that nobody holds
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+@dataclass
+class CacheStats:
+    """What a cache did. As text it is short enough for a progress bar: `bar.set_postfix(cache=store.stats())`.
+
+    hits, misses : rows that were in memory, rows that were not. bytes_read : of rows, from the store. bytes_served :
+    of rows, to callers.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    bytes_read: int = 0
+    bytes_served: int = 0
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of the rows that were in memory, 0 before the first."""
+        return self.hits / max(1, self.hits + self.misses)
+
+    def __str__(self) -> str:
+        return f"{self.hit_rate:.1%} hits, {self.bytes_read / 1e6:,.0f} MB read, {self.bytes_served / 1e6:,.0f} served"
+
+
+class CachedStore(BlockStore):
+    """Any store, with the rows that are used most in memory.
+
+        store = CachedStore(LmdbStore("folder"), "2GB")
+        store.pin("features/~/x", graph.out_degree)     # optional
+        loader = NeighborLoader((FeatureStore(store), GraphStore(store)), [15, 10], batch_size=1024)
+        for batch in (bar := tqdm(loader)):
+            bar.set_postfix(cache=store.stats())
+
+    What is kept are rows, not blocks: vertices of high degree, which samples have most often, are spread over all
+    blocks. How often a row is found, on R-MAT-20 with fan-outs [15, 10] in batches of 1024, and room for that part of
+    the rows:
+
+        room    S3-FIFO   CLOCK   LRU    by degree   S3-FIFO with 0.9 pinned   LRU of blocks of 64 KiB
+        0.01    0.17      0.08    0.10   0.23        0.22                      0.01
+        0.1     0.73      0.69    0.66   0.76        0.76                      0.10
+        0.4     0.95      0.95    0.95   0.97        0.97                      0.40
+
+    Tensors that are read by rows share the memory, the same part of each. Reads of whole tensors pass by.
+
+    A read asks the store once which version the tensor has, and never gets rows of another: what a put replaced before
+    the read began is not served, whoever put it; what it replaces during the read may be. Threads may share a cache. A
+    pickled one starts empty, so that worker processes have one each, of the same size.
+
+    store : which is read. memory : bytes, or text such as "2GB", for values and the tables that find them; what is
+    being read comes on top. Raises ArgumentError for another amount.
+    """
+
+    def __init__(self, store: BlockStore, memory: str | int):
+        self.store, self.memory = store, parse_memory(memory)
+        self._pinned: dict[str, tuple[Tensor, float]] = {}
+        self._start_empty()
+
+    def _start_empty(self) -> None:
+        self._known: dict[str, Stat] = {}  # the tensors that share the memory
+        self._held: dict[str, RowCache] = {}
+        self._stats = CacheStats()
+
+    def pin(self, key: str, score: Tensor, share: float = 0.9) -> None:
+        """Keep the rows of highest score in memory, in a `share` of the room that the tensor has; the rest is for what
+        the score does not foresee.
+
+        score : [n], of each row; the number of arcs by which sampling can reach a vertex, for instance.
+        Raises ArgumentError where the tensor `key` is not stored, the score has another shape or the share is not from
+        0 to 1.
+        """
+        stat = self.store.stat(key)
+        if stat is None or tuple(score.shape) != stat.shape[:1]:
+            stored = "is not stored" if stat is None else f"has {stat.shape[0]} rows"
+            raise ArgumentError(f"score: expected a number for each row of {key!r}, which {stored}")
+        if not 0 <= share <= 1:
+            raise ArgumentError(f"share: expected 0 to 1, got {share}")
+        most = int(share * min(stat.shape[0], self.memory // (stat.row_bytes + PER_SLOT)))
+        with _LOCK:
+            self._pinned[key] = score.detach().cpu().topk(most).indices, share
+            self._held.pop(key, None)
+
+    def stats(self) -> CacheStats:
+        """Hits, misses and bytes since the cache was made."""
+        with _LOCK:
+            return replace(self._stats)
+
+    def put(
+        self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
+    ) -> None:
+        self.store.put(key, tensor, notes, replacing)
+
+    def delete(self, key: str) -> bool:
+        with _LOCK:
+            self._known.pop(key, None)
+            self._held.pop(key, None)
+        return self.store.delete(key)
+
+    def keys(self, beginning: str = "") -> list[str]:
+        return self.store.keys(beginning)
+
+    def stat(self, key: str) -> Stat | None:
+        return self.store.stat(key)
+
+    def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
+        return self.store.get_blocks(stat, numbers)
+
+    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+        if index is None:
+            found = self.store.get_rows(stat)
+            self._count(stat, 0, 0, len(found), len(found))
+            return found
+        held = self._of(stat)
+        if held is None:
+            self._count(stat, 0, len(index), len(index), len(index))
+            return self.store.get_rows(stat, index)
+        with _LOCK:
+            found, missing = held.get(index)
+        if len(missing):
+            rows, place = torch.unique(index[missing], return_inverse=True)  # stores read ascending rows faster
+            values = self.store.get_rows(stat, rows)
+            found[missing] = values[place]
+            with _LOCK:
+                held.add(rows, values)
+            self._count(stat, 0, len(missing), len(rows), 0)
+        self._count(stat, len(index) - len(missing), 0, 0, len(index))
+        return found
+
+    def _of(self, stat: Stat) -> RowCache | None:
+        """The rows of this version that are held, None where there is room for none; those of others are forgotten."""
+        with _LOCK:
+            if self._known.get(stat.key) != stat:
+                before = self._part()
+                self._known[stat.key] = stat
+                self._held.pop(stat.key, None)
+                if self._part() != before:
+                    self._held.clear()
+            held, part = self._held.get(stat.key), self._part()
+        slots = int(part * stat.shape[0])
+        return self._new(stat, slots) if held is None and slots else held
+
+    def _new(self, stat: Stat, slots: int) -> RowCache:
+        rows, share = self._pinned.get(stat.key, (torch.empty(0, dtype=torch.int64), 0.0))
+        rows = rows[rows < stat.shape[0]]  # of a tensor that may have had more of them
+        held = RowCache(stat, slots, rows[: int(share * slots)].sort().values)
+        if len(held.pinned):
+            held.pin(self.store.get_rows(stat, held.pinned))
+            self._count(stat, 0, 0, len(held.pinned), 0)
+        with _LOCK:
+            return self._held.setdefault(stat.key, held) if self._known.get(stat.key) == stat else held
+
+    def _part(self) -> float:
+        """The part of each tensor for which there is room."""
+        known = self._known.values()
+        room = self.memory - sum(PER_ROW * stat.shape[0] for stat in known)
+        return min(1, max(0, room / max(1, sum(stat.shape[0] * (stat.row_bytes + PER_SLOT) for stat in known))))
+
+    def _count(self, stat: Stat, hits: int, misses: int, read: int, served: int) -> None:
+        with _LOCK:
+            self._stats.hits += hits
+            self._stats.misses += misses
+            self._stats.bytes_read += read * stat.row_bytes
+            self._stats.bytes_served += served * stat.row_bytes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: vars(self)[name] for name in ("store", "memory", "_pinned")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start_empty()
+
+    def __repr__(self) -> str:
+        return f"CachedStore({self.store!r}, {self.memory})"
