@@ -6,7 +6,9 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import RandomNodeLoader as Reference
 from torch_geometric.utils import k_hop_subgraph
 
-from tgraph.pyg import ClusterData, ClusterLoader, RandomNodeLoader, ShaDowKHopSampler
+import tgraph
+from tgraph.pyg import ClusterData, ClusterLoader, RandomNodeLoader, ShaDowKHopSampler, ShaDowPPRSampler
+from tgraph.sampling import PPRSampler
 
 
 def graph(n=60, m=500):
@@ -99,3 +101,20 @@ def test_shadow_is_the_same_on_any_number_of_workers():
     alone = epochs(0)
     assert alone[0] != alone[1]
     assert epochs(2) == alone
+
+
+def test_shadow_by_pagerank():
+    data = graph()
+    options = {"node_idx": torch.tensor([7, 30, 7]), "batch_size": 3}
+    (batch,) = ShaDowPPRSampler(data, 6, **options)
+    scores = PPRSampler(tgraph.Graph.from_edge_index(data.edge_index, num_nodes=60), 6).scores([7, 30, 7])
+    for tree, seed in enumerate([7, 30, 7]):
+        best = scores.neighbors[scores.offset[tree] : scores.offset[tree + 1]]
+        vertices = torch.cat((best, torch.tensor([seed]))).sort().values
+        begin, end = batch.ptr[tree : tree + 2].tolist()
+        assert torch.equal(batch.x[begin:end], data.x[vertices])
+        assert torch.equal(batch.x[batch.root_n_id[tree]], data.x[seed])
+        inside = torch.isin(data.edge_index, vertices).all(0).nonzero().squeeze(1)
+        assert batch.edge_attr[batch.batch[batch.edge_index[0]] == tree].sort().values.tolist() == inside.tolist()
+    (whole,) = ShaDowPPRSampler(data, 1000, epsilon=1e-6, **options)
+    assert len(whole.x) == 3 * len(k_hop_subgraph(7, 60, data.edge_index)[0])

@@ -17,7 +17,7 @@ from tgraph.pyg.saint import (
     GraphSAINTSampler,
 )
 from tgraph.pyg.sampler import NeighborSampler
-from tgraph.pyg.shadow import ShaDowKHopSampler
+from tgraph.pyg.shadow import ShaDowKHopSampler, ShaDowPPRSampler
 
 __all__ = [
     "ClusterData",
@@ -33,4 +33,5 @@ __all__ = [
     "NeighborSampler",
     "RandomNodeLoader",
     "ShaDowKHopSampler",
+    "ShaDowPPRSampler",
 ]

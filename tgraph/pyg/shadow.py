@@ -16,7 +16,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.rows import offset_of
 from tgraph.pyg import epochs
 from tgraph.pyg.subgraphs import rows_of
-from tgraph.sampling import NeighborSampler
+from tgraph.sampling import NeighborSampler, PPRSampler
 
 
 class ShaDowKHopSampler(epochs.Epochs, pyg.ShaDowKHopSampler):
@@ -35,18 +35,27 @@ class ShaDowKHopSampler(epochs.Epochs, pyg.ShaDowKHopSampler):
         replace: bool = False,
         **kwargs: Any,
     ):
-        self.data = copy.copy(data)
         self.depth, self.num_neighbors, self.replace = depth, num_neighbors, replace
+        arcs = self._arcs_of(data)
+        self._sampler: NeighborSampler | PPRSampler = NeighborSampler(
+            arcs, [num_neighbors] * depth, replace=replace, disjoint=True, induced=True
+        )
+        self._load(node_idx, **kwargs)
+
+    def _arcs_of(self, data: Any) -> Csr:
+        """The edges by their destinations."""
+        self.data = copy.copy(data)
         self.is_sparse_tensor = data.edge_index is None
         size = int(data.num_nodes)
         if self.is_sparse_tensor:
             arcs, self._values = _rows_of_matrix(data.adj_t)
-        else:
-            incoming = rows_of(data.edge_index.flip(0), size, size)
-            arcs = Csr(incoming.offset, incoming.neighbors, incoming.number, size)
-        self._sampler = NeighborSampler(arcs, [num_neighbors] * depth, replace=replace, disjoint=True, induced=True)
+            return arcs
+        incoming = rows_of(data.edge_index.flip(0), size, size)
+        return Csr(incoming.offset, incoming.neighbors, incoming.number, size)
+
+    def _load(self, node_idx: Tensor | None, **kwargs: Any) -> None:
         if node_idx is None:
-            node_idx = torch.arange(size)
+            node_idx = torch.arange(int(self.data.num_nodes))
         elif node_idx.dtype == torch.bool:
             node_idx = node_idx.nonzero().view(-1)
         self.node_idx = node_idx
@@ -86,6 +95,24 @@ class ShaDowKHopSampler(epochs.Epochs, pyg.ShaDowKHopSampler):
                 batch[key] = value[edges]
             else:
                 batch[key] = value
+
+
+class ShaDowPPRSampler(ShaDowKHopSampler):
+    """As ShaDowKHopSampler, but that a seed's subgraph is of the `num_neighbors` vertices that have the highest
+    personalised PageRank, of which `alpha` and `epsilon` are told in `tgraph.sampling.PPRSampler`."""
+
+    def __init__(
+        self,
+        data: Any,
+        num_neighbors: int,
+        alpha: float = 0.15,
+        epsilon: float = 1e-4,
+        node_idx: Tensor | None = None,
+        **kwargs: Any,
+    ):
+        self.num_neighbors, self.alpha, self.epsilon = num_neighbors, alpha, epsilon
+        self._sampler = PPRSampler(self._arcs_of(data), num_neighbors, alpha=alpha, epsilon=epsilon)
+        self._load(node_idx, **kwargs)
 
 
 def _rows_of_matrix(adj_t: Any) -> tuple[Csr, Tensor | None]:

@@ -10,17 +10,21 @@ threads or processes.
 
 from tgraph.sampling.blocks import Block, blocks
 from tgraph.sampling.budget_sampler import BudgetSampler
+from tgraph.sampling.labor_sampler import LaborSampler
 from tgraph.sampling.negative_sampler import NegativeSampler, negative_edges
 from tgraph.sampling.neighbor_sampler import NeighborSampler
 from tgraph.sampling.output import SamplerOutput
 from tgraph.sampling.pinsage_sampler import PinSAGESampler
+from tgraph.sampling.ppr_sampler import PPRSampler
 from tgraph.sampling.saint import saint_edges, saint_nodes, saint_walks
 
 __all__ = [
     "Block",
     "BudgetSampler",
+    "LaborSampler",
     "NegativeSampler",
     "NeighborSampler",
+    "PPRSampler",
     "PinSAGESampler",
     "SamplerOutput",
     "blocks",

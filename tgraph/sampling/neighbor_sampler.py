@@ -127,9 +127,14 @@ class NeighborSampler:
             )
         ]
         hops = len(self._fanouts[0]) if self._fanouts else 0
-        choice = self.replace, self.disjoint, self.latest
-        sampled = operators.sample_neighbors(relations, given, len(self.node_types), hops, *choice, latest_time)
+        sampled = self._drawn(relations, given, hops, key, latest_time)
         return self._output(self._with_all_arcs(sampled) if self.induced else sampled)
+
+    def _drawn(
+        self, relations: list[Relation], seeds: dict[int, Tensor], hops: int, key: int, latest_time: Tensor | None
+    ) -> operators.Sampled:
+        choice = self.replace, self.disjoint, self.latest
+        return operators.sample_neighbors(relations, seeds, len(self.node_types), hops, *choice, latest_time)
 
     @property
     def num_neighbors(self) -> Fanouts:

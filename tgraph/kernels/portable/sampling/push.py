@@ -29,7 +29,7 @@ def push_residuals(
     residual = torch.ones(len(key), dtype=torch.float64, device=seeds.device)
     gained = torch.zeros_like(residual)
     while True:
-        most = degree[key % max(n, 1)].clamp(min=1) * epsilon
+        most = degree[key % max(n, 1)].clamp(min=1).double() * epsilon
         active = (residual >= most).nonzero().squeeze(1)
         if not len(active):
             break

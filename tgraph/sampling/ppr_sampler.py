@@ -1,0 +1,71 @@
+"""Neighbours by personalised PageRank, and the subgraphs between them (Zeng et al., "Decoupling the depth and scope of
+graph neural networks", NeurIPS 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from tgraph.core.csr import Csr
+from tgraph.core.graph import Graph
+from tgraph.core.rows import offset_of
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.sampling.push import push_residuals
+from tgraph.sampling.output import SamplerOutput
+from tgraph.sampling.relations import Arcs
+from tgraph.sampling.seeds import checked_vertices
+
+
+class PPRSampler:
+    """Takes as neighbours of a vertex those with the highest personalised PageRank, approximated by pushing residuals;
+    a batch has for each seed a tree of its own, with all arcs between its vertices. Nothing is drawn at random.
+
+    The score of a vertex is the probability that a walk from the seed, along the arcs to where messages come from, ends
+    there, where each step ends it with probability `alpha`.
+
+    Parameters
+    ----------
+    graph : a Graph, or a square Csr whose rows are destinations.
+    num_neighbors : how many vertices beside each seed at most; there are fewer where no more have a score.
+    alpha : the probability to end, above 0, below 1. epsilon : scores are too small by less than that for each arc of a
+        vertex; a seed takes at most 1 / (alpha * epsilon) steps along arcs.
+
+    Raises ArgumentError for numbers out of range.
+    """
+
+    def __init__(self, graph: Graph | Csr, num_neighbors: int, *, alpha: float = 0.15, epsilon: float = 1e-4):
+        if num_neighbors < 0:
+            raise ArgumentError(f"num_neighbors: must not be negative, got {num_neighbors}")
+        if not 0 < alpha < 1:
+            raise ArgumentError(f"alpha: must be above 0 and below 1, got {alpha}")
+        if not 0 < epsilon < 1:
+            raise ArgumentError(f"epsilon: must be above 0 and below 1, got {epsilon}")
+        self._arcs = Arcs.of(graph, "in", False, None, None, "graph")
+        if self._arcs.num_sources != len(self._arcs.offset) - 1:
+            raise ArgumentError("graph: walks need the same vertices as rows and as columns")
+        self.num_neighbors, self.alpha, self.epsilon = num_neighbors, float(alpha), float(epsilon)
+
+    def scores(self, seeds: Tensor | Sequence[int]) -> Csr:
+        """The neighbours of each of the `seeds` as a row, the highest scores first, which are the weights, float64.
+        Raises ArgumentError for seeds that are no vertices."""
+        size = len(self._arcs.offset) - 1
+        index = checked_vertices(seeds, size, "seeds")
+        arcs = self._arcs.offset, self._arcs.neighbors
+        found, vertices, scores = push_residuals(*arcs, index, self.alpha, self.epsilon, self.num_neighbors)
+        return Csr.unchecked(offset_of(found), vertices, None, size, scores)
+
+    def sample(self, seeds: Tensor | Sequence[int], *, draw: int | None = None) -> SamplerOutput:
+        """The subgraphs around `seeds`, each in a tree of its own, in `batch`; raises ArgumentError as `scores` does.
+
+        draw : as of other samplers; nothing depends on it.
+        """
+        index = checked_vertices(seeds, len(self._arcs.offset) - 1, "seeds")
+        rows = self.scores(index)
+        tree = torch.cat((torch.arange(len(index)), rows.row_of_arc()))
+        node = torch.cat((index, rows.neighbors))
+        row, col, arc = self._arcs.between(node, node, (tree, tree))
+        number = self._arcs.number
+        sizes = [len(index), len(rows.neighbors)]
+        return SamplerOutput(node, row, col, arc if number is None else number[arc], tree, sizes)
