@@ -95,14 +95,16 @@ class BlockStore(ABC):
         """Blocks of one version of a tensor, verified. Raises ReplacedError where that version is gone, FileFormatError
         with the key where a block is damaged."""
 
+    def get_joined(self, stat: Stat, numbers: Sequence[int]) -> Tensor:
+        """The rows of blocks, those of one after those of the other. Raises as get_blocks."""
+        return torch.cat([torch.empty((0, *stat.shape[1:]), dtype=stat.dtype), *self.get_blocks(stat, numbers)])
+
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
         """The rows of one version of a tensor at `index`, int64 and in range; by default all. Raises as get_blocks."""
         if index is None:
-            blocks = self.get_blocks(stat, range(stat.num_blocks))
-            return torch.cat(blocks) if blocks else torch.empty(stat.shape, dtype=stat.dtype)
+            return self.get_joined(stat, range(stat.num_blocks))
         numbers, place = torch.unique(index // stat.rows, return_inverse=True)
-        blocks = self.get_blocks(stat, numbers.tolist())
-        found = torch.cat(blocks) if blocks else torch.empty((0, *stat.shape[1:]), dtype=stat.dtype)
+        found = self.get_joined(stat, numbers.tolist())
         return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
 
 
