@@ -36,6 +36,20 @@ class FileFormatError(TGraphError, ValueError):
         super().__init__(f"{place}: {problem}; {remedy}")
 
 
+class ServerError(TGraphError, OSError):
+    """A server of a store that does not answer, or refuses a request.
+
+    `server` is its address, without a password, `key` the tensor that was asked for, None where the store was opened;
+    `lost` tells whether the connection was lost, so that the same request may succeed later.
+    """
+
+    def __init__(self, server: str, key: str | None, problem: str, lost: bool, tries: int = 1):
+        self.server, self.key, self.lost = server, key, lost
+        what = server if key is None else f"{server}, {key!r}"
+        remedy = f"asked {tries} times; see whether the server runs" if lost else "see what its log says"
+        super().__init__(f"{what}: {problem}; {remedy}")
+
+
 class MissingDependencyError(TGraphError, ImportError):
     """An optional package that the call needs is not installed."""
 

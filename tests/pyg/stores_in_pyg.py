@@ -1,5 +1,5 @@
 """A plugin of pytest for the tests of PyTorch Geometric, beside loaders_in_pyg: its stores are replaced by ours, over
-the BlockStore that TGRAPH_STORE names: memory, disk or lmdb.
+the BlockStore that TGRAPH_STORE names: memory, disk, lmdb or the URL of a server.
 
     PYTHONPATH=tests/pyg TGRAPH_STORE=disk pytest -p loaders_in_pyg -p stores_in_pyg FOLDER
 """
@@ -14,10 +14,13 @@ from tgraph import stores
 
 def store():
     """An empty store."""
-    if os.environ.get("TGRAPH_STORE", "memory") == "memory":
-        return stores.MemoryStore()
-    kind = stores.DiskStore if os.environ["TGRAPH_STORE"] == "disk" else stores.LmdbStore
-    return kind(tempfile.mkdtemp())
+    kind = os.environ.get("TGRAPH_STORE", "memory")
+    if "://" in kind:
+        made = stores.open(kind)
+        for key in made.keys():  # noqa: SIM118 - a method of ours
+            made.delete(key)
+        return made
+    return stores.open("memory:" if kind == "memory" else f"{kind}:{tempfile.mkdtemp()}")
 
 
 class MyFeatureStore(stores.FeatureStore):

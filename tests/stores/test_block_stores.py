@@ -10,24 +10,8 @@ import torch
 from faults import killed
 
 from tgraph.errors import ArgumentError, FileFormatError
-from tgraph.stores import CachedStore, DiskStore, LmdbStore, MemoryStore, ReplacedError
+from tgraph.stores import DiskStore, ReplacedError
 from tgraph.stores.blocks import BlockStore, read
-
-
-def make(name, folder):
-    """A store of each kind."""
-    if name == "lmdb":
-        pytest.importorskip("lmdb")
-        return LmdbStore(folder / "store", 1 << 30)
-    if name == "cached":
-        return CachedStore(DiskStore(folder / "store"), 100_000)
-    return MemoryStore() if name == "memory" else DiskStore(folder / "store")
-
-
-@pytest.fixture(params=["memory", "disk", "lmdb", "cached"])
-def store(request, tmp_path):
-    return make(request.param, tmp_path)
-
 
 DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool]
 
@@ -193,8 +177,8 @@ def test_processes_that_read_while_another_writes_find_old_or_new(tmp_path):
 
 
 @pytest.mark.fault
-def test_a_flipped_bit_in_a_database_is_found_with_the_key(tmp_path):
-    store = make("lmdb", tmp_path)
+def test_a_flipped_bit_in_a_database_is_found_with_the_key(make):
+    store = make("lmdb")
     store.put("features/x", torch.arange(50_000))
     with store._environment().begin(write=True) as transaction:
         cursor = transaction.cursor()

@@ -5,7 +5,6 @@ import threading
 import numpy as np
 import pytest
 import torch
-from test_block_stores import make
 from torch_geometric.data import HeteroData, TensorAttr
 
 from tgraph.errors import ArgumentError
@@ -13,11 +12,6 @@ from tgraph.pyg import NeighborLoader
 from tgraph.stores import EDGES, FeatureStore, GraphStore
 
 CITES = ("paper", "cites", "paper")
-
-
-@pytest.fixture(params=["memory", "disk", "lmdb"])
-def store(request, tmp_path):
-    return make(request.param, tmp_path)
 
 
 @pytest.mark.parametrize("group", [None, "paper", "a/b. ~,%ü", CITES, EDGES])

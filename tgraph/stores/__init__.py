@@ -22,6 +22,8 @@ from tgraph.stores.cache import CachedStore, CacheStats
 from tgraph.stores.disk import DiskStore
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
+from tgraph.stores.opening import open
+from tgraph.stores.redis import RedisStore
 
 if TYPE_CHECKING:
     from tgraph.stores.feature_store import EDGES, FeatureStore
@@ -37,8 +39,10 @@ __all__ = [
     "GraphStore",
     "LmdbStore",
     "MemoryStore",
+    "RedisStore",
     "ReplacedError",
     "Stat",
+    "open",
 ]
 
 # The modules of the names that are imported at first access, since they import PyTorch Geometric.

@@ -1,0 +1,39 @@
+"""Stores from text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tgraph.errors import ArgumentError
+from tgraph.stores.blocks import BlockStore
+from tgraph.stores.disk import DiskStore
+from tgraph.stores.lmdb import LmdbStore
+from tgraph.stores.memory import MemoryStore
+from tgraph.stores.redis import RedisStore
+
+# How the text begins, and what makes the store from what follows or, for a URL, from all of it.
+_FOLDERS: dict[str, Callable[[str], BlockStore]] = {"disk": DiskStore, "lmdb": LmdbStore}
+_SERVERS: dict[str, Callable[[str], BlockStore]] = {"redis": RedisStore, "rediss": RedisStore}
+
+
+def open(url: str) -> BlockStore:
+    """The store that a text names: memory:, a folder of files, lmdb:folder, or redis://user:password@host:port/database.
+
+    Passwords come from the URL or the environment: REDISCLI_AUTH.
+
+    Raises ArgumentError for another beginning, MissingDependencyError where a package is not installed, ServerError
+    where a server does not answer.
+    """
+    found = re.match(r"(\w\w+):(//)?", url)  # a single letter is a drive of Windows
+    if found is None:
+        return DiskStore(url)
+    kind = found[1]
+    if url == "memory:":
+        return MemoryStore()
+    if found[2] and kind in _SERVERS:
+        return _SERVERS[kind](url)
+    if not found[2] and kind in _FOLDERS and len(url) > found.end():
+        return _FOLDERS[kind](url[found.end() :])
+    known = ", ".join(["memory:", "a folder", *(f"{name}:folder" for name in _FOLDERS), *(f"{n}://" for n in _SERVERS)])
+    raise ArgumentError(f"url: expected one of {known}, got one that begins with {found[0]}")

@@ -1,0 +1,108 @@
+"""Tensors in a Redis or Valkey server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from tgraph.errors import MissingDependencyError
+from tgraph.stores.blocks import Stat, check_version
+from tgraph.stores.keyvalue import NewVersion
+from tgraph.stores.server import ServerStore
+
+LEASE = 300  # seconds without progress after which the server removes what a put has written
+KEEP = 10  # seconds for which those who read a version may go on when another has taken its place
+TIMEOUT = 30.0  # seconds for an answer
+
+
+class RedisStore(ServerStore):
+    """Tensors in a Redis or Valkey server, redis://user:password@host:port/database, or rediss:// with TLS; where the
+    URL has no password, that of the environment, REDISCLI_AUTH. See ServerStore for the arguments and errors.
+
+    All heads are in one hash, the blocks of a version in another, which expires unless a put is completed: the server
+    removes what a killed process has left. The end of a put is one transaction.
+    """
+
+    def _start(self) -> None:
+        redis = _redis()
+        once = redis.retry.Retry(redis.backoff.NoBackoff(), 0)
+        options = {"password": os.environ.get("REDISCLI_AUTH"), "socket_timeout": TIMEOUT, "protocol": 2, "retry": once}
+        self._errors, self._client = redis.RedisError, redis.Redis.from_url(self.address.url, **options)
+
+    def _prepare(self) -> None:
+        self._client.ping()
+
+    def _is_lost(self, fault: Exception) -> bool:
+        redis = _redis()
+        refused = isinstance(fault, (redis.AuthenticationError, redis.exceptions.AuthorizationError))
+        return isinstance(fault, (redis.ConnectionError, redis.TimeoutError)) and not refused
+
+    def delete(self, key: str) -> bool:
+        def remove(pipe: Any) -> bool:
+            head = pipe.hget(self._heads, key)
+            present = self._present(key, head)
+            pipe.multi()
+            pipe.hdel(self._heads, key)
+            if present is not None:
+                pipe.unlink(self._blocks(present))
+            return head is not None
+
+        return self._ask(key, lambda: self._client.transaction(remove, self._heads, value_from_callable=True))
+
+    def keys(self, beginning: str = "") -> list[str]:
+        found = self._ask(beginning, lambda: self._client.hkeys(self._heads))
+        return sorted(key for key in map(bytes.decode, found) if key.startswith(beginning))
+
+    def _head(self, key: str) -> bytes | None:
+        return self._ask(key, lambda: self._client.hget(self._heads, key))
+
+    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
+        return self._ask(stat.key, lambda: self._client.hmget(self._blocks(stat.version), list(numbers)))
+
+    def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
+        self._ask(new.stat.key, lambda: self._attempt(new, replacing))
+
+    def _attempt(self, new: NewVersion, replacing: Stat | None) -> None:
+        """Write a version, unless an attempt before has, whose answer was lost."""
+        stat, blocks = new.stat, self._blocks(new.stat.version)
+
+        def complete(pipe: Any) -> None:
+            present = self._present(stat.key, pipe.hget(self._heads, stat.key))
+            check_version(stat.key, present, replacing)
+            if pipe.hlen(blocks) != stat.num_blocks:
+                raise _redis().ConnectionError("the server has lost what this put has written so far")
+            pipe.multi()
+            pipe.persist(blocks)
+            pipe.hset(self._heads, stat.key, new.head)
+            if present is not None:
+                pipe.expire(self._blocks(present), KEEP)
+
+        if self._present(stat.key, self._client.hget(self._heads, stat.key)) == stat.version:
+            return
+        try:
+            self._client.unlink(blocks)
+            for some in new.chunks():
+                pipe = self._client.pipeline(transaction=False)
+                pipe.hset(blocks, mapping=dict(some)).expire(blocks, LEASE).execute()
+            self._client.transaction(complete, self._heads, blocks)
+        except Exception as fault:
+            if not self._is_lost(fault):
+                self._client.unlink(blocks)
+            raise
+
+    @property
+    def _heads(self) -> str:
+        return f"{self.prefix}:heads"
+
+    def _blocks(self, version: str) -> str:
+        return f"{self.prefix}:{version}"
+
+
+def _redis() -> Any:
+    try:
+        import redis
+        from redis import backoff, retry  # noqa: F401 - its parts
+    except ImportError as fault:
+        raise MissingDependencyError("redis", "RedisStore", "redis") from fault
+    return redis
