@@ -18,6 +18,7 @@ from torch import Tensor
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
+from tgraph.stores.pages import Pages
 
 try:
     import fcntl
@@ -25,6 +26,7 @@ except ImportError:  # Windows, where the writers of one file have to be in one 
     fcntl = None  # type: ignore[assignment]
 
 SUFFIX = ".safetensors"
+AHEAD = 256  # blocks that are asked of the disk before they are verified
 REMEDY = "put the tensor again, or fetch the file from a copy"
 _WRITING = threading.Lock()  # temporary files are named by process
 
@@ -33,7 +35,8 @@ class DiskStore(BlockStore):
     """Tensors in a folder, a file for each key, written anew and renamed by a put.
 
     Rows are read from a memory map, so that what is used often stays in the system's cache and no memory of the process
-    is taken. A process verifies each block when it reads it for the first time. Processes may share the folder.
+    is taken. The disk is asked for all rows of a batch at once. A process verifies each block when it reads it for the
+    first time. Processes may share the folder.
 
     path : of the folder, which the first put makes.
     """
@@ -86,6 +89,7 @@ class DiskStore(BlockStore):
         held = self._version(stat)
         if index is not None:
             held.verify(held.unread(index))
+            held.ask(index)
             return held.tensor.index_select(0, index)
         held.verify(held.unread())
         return held.copy()
@@ -120,6 +124,7 @@ class _Mapped:
         rows, notes = int(contents.notes["rows"]), json.loads(contents.notes["notes"])
         self.stat = Stat(key, contents.dtype(key), shape, rows, str(self._identity), notes)
         self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        self._pages = Pages(file.fileno(), self._map)
         self.tensor = self._on(self._map)
         self._bytes = checksummed.as_bytes(self.tensor.view(-1))
         self._is_verified = torch.zeros(self.stat.num_blocks, dtype=torch.bool)
@@ -155,21 +160,24 @@ class _Mapped:
         return torch.unique(blocks[~self._is_verified[blocks]]).tolist()
 
     def verify(self, numbers: Sequence[int]) -> None:
-        """Verify blocks, all of which are asked of the disk before the first is waited for."""
+        """Verify blocks, the next ones of which the disk reads meanwhile."""
         if not self.tensor.nbytes:
             return
-        size = self._contents.piece
-        begin = self._contents.position(self._key)
-        for first, last in _runs(numbers):
-            at = begin + first * size
-            start = at - at % mmap.PAGESIZE
-            if hasattr(mmap, "MADV_WILLNEED"):
-                self._map.madvise(mmap.MADV_WILLNEED, start, min(begin + (last + 1) * size, len(self._map)) - start)
-        for first, last in _runs(numbers):
-            self._contents.check(self._key, self._bytes[first * size : (last + 1) * size], first * size)
-            self._is_verified[first : last + 1] = True
+        size, begin = self._contents.piece, self._contents.position(self._key)
+        asked = [numbers[first : first + AHEAD] for first in range(0, len(numbers), AHEAD)]
+        for before, now in zip([[], *asked], [*asked, []], strict=True):
+            self._pages.ask(begin + torch.tensor(now, dtype=torch.int64) * size, size)
+            for first, last in _runs(before):
+                self._contents.check(self._key, self._bytes[first * size : (last + 1) * size], first * size)
+                self._is_verified[first : last + 1] = True
         if numbers:
             self._all_verified = bool(self._is_verified.all())
+
+    def ask(self, index: Tensor) -> None:
+        """Have rows read into memory, all of them at the same time."""
+        begin = self._contents.position(self._key) + index * self.stat.row_bytes
+        if not self._pages.seem_in_memory(begin):
+            self._pages.ask(begin, self.stat.row_bytes)
 
     def _on(self, mapping: mmap.mmap) -> Tensor:
         if not math.prod(self.stat.shape):
