@@ -3,16 +3,23 @@
 import uuid
 
 import pytest
-from servers import RedisServer, running
+from servers import PostgresServer, RedisServer, running
 
 from tgraph import stores
 
-KINDS = ["memory", "disk", "lmdb", "cached", "redis"]
+KINDS = ["memory", "disk", "lmdb", "cached", "redis", "postgres"]
+
+SERVED = {"redis": stores.RedisStore, "postgres": stores.PostgresStore}
 
 
 @pytest.fixture(scope="session")
 def redis_server():
     yield from server(RedisServer, "redis")
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    yield from server(PostgresServer, "psycopg")
 
 
 def server(kind, package):
@@ -39,7 +46,7 @@ def make(request, tmp_path):
             pytest.importorskip("lmdb")
             return stores.LmdbStore(tmp_path / "store", 1 << 30)
         url = request.getfixturevalue(f"{kind}_server").url()
-        return stores.RedisStore(url, prefix, **options)
+        return SERVED[kind](url, prefix, **options)
 
     return store
 

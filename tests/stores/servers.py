@@ -1,11 +1,14 @@
 """Servers for tests: started on a free port of the loopback, with their data in a folder that is removed."""
 
 import contextlib
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 PASSWORD = "s3cret/p@ss#word"
 
@@ -59,6 +62,54 @@ class RedisServer(Server):
 
     def url(self, password=PASSWORD):
         return f"redis://:{quoted(password)}@127.0.0.1:{self.port}/0"
+
+
+class PostgresServer(Server):
+    """With PASSWORD for the user test. initdb refuses root, who starts it as nobody."""
+
+    variable = "PGPASSWORD"
+
+    @staticmethod
+    def missing():
+        return None if binary("initdb") else "PostgreSQL's server is not installed"
+
+    def start(self):
+        if not Path(self.folder, "data").exists():
+            secret = Path(self.folder, "password")
+            secret.write_text(PASSWORD)
+            if self.owner():
+                shutil.chown(self.folder, "nobody")
+            options = ["--username=test", "--auth=scram-sha-256", f"--pwfile={secret}", "--no-sync", "--encoding=UTF8"]
+            command = [binary("initdb"), "-D", "data", "--locale=C", *options]
+            subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, **self.owner())
+        super().start()
+        while subprocess.run([binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode:
+            time.sleep(0.02)
+        return self
+
+    def command(self):
+        options = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off"}
+        return [binary("postgres"), "-D", "data", *(f"--{name}={value}" for name, value in options.items())]
+
+    def url(self, password=PASSWORD):
+        return f"postgresql://test:{quoted(password)}@127.0.0.1:{self.port}/postgres"
+
+    def owner(self):
+        return {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
+
+    def stop(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)  # the fast way, which ends connections
+            self.process.wait(60)
+            self.process = None
+
+
+def binary(name):
+    """The path of a program of PostgreSQL's server, which are not all on the PATH."""
+    folders = [os.environ.get("PATH", ""), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)]
+    if shutil.which("pg_config"):
+        folders.insert(0, subprocess.check_output(["pg_config", "--bindir"], text=True).strip())
+    return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def quoted(text):

@@ -14,11 +14,10 @@ from tgraph.errors import ArgumentError, ServerError
 from tgraph.stores.blocks import read
 from tgraph.stores.server import Address
 
-SERVED = ["redis"]
 SECRETS = (PASSWORD, quoted(PASSWORD), "s3cret", "p@ss")
 
 
-@pytest.fixture(params=SERVED)
+@pytest.fixture(params=["redis", "postgres"])
 def kind(request):
     return request.param
 
@@ -39,7 +38,7 @@ def said(fault):
 
 @pytest.mark.fault
 def test_readers_go_on_when_the_server_is_started_again(kind, own):
-    store, tensor = stores.RedisStore(own.url()), torch.rand(30_000, 20)
+    store, tensor = stores.open(own.url()), torch.rand(30_000, 20)
     store.put("x", tensor)
     ended, rounds, faults = threading.Event(), [], []
 
@@ -75,7 +74,7 @@ def test_readers_go_on_when_the_server_is_started_again(kind, own):
 
 @pytest.mark.fault
 def test_a_server_that_stays_away_is_named_with_the_key(own, kind):
-    store = stores.RedisStore(own.url(), patience=0.2)
+    store = type(stores.open(own.url()))(own.url(), patience=0.2)
     store.put("features/x", torch.zeros(3))
     stat = store.stat("features/x")
     own.stop()
@@ -104,7 +103,7 @@ def test_passwords_stand_in_no_message(kind, request, caplog, monkeypatch):
         assert not any(secret in f"{thing!r} {thing}" for secret in SECRETS)
     assert f"127.0.0.1:{server.port}" in repr(store)
     with pytest.raises(ServerError, match=rf"127.0.0.1:{server.port}") as caught:
-        stores.open(server.url(f"{PASSWORD} wrong"))
+        stores.open(server.url(f"{PASSWORD}-wrong"))
     said(caught.value)
     assert not caught.value.lost
     nobody = server.url().replace(str(server.port), str(free_port()))
@@ -126,7 +125,7 @@ def test_passwords_from_the_environment(kind, request, monkeypatch):
         stores.open(url)
     monkeypatch.setenv(server.variable, PASSWORD)
     assert stores.open(url).keys() == stores.open(server.url()).keys()
-    monkeypatch.setenv(server.variable, f"{PASSWORD} wrong")
+    monkeypatch.setenv(server.variable, f"{PASSWORD}-wrong")
     with pytest.raises(ServerError) as caught:
         stores.open(url)
     said(caught.value)

@@ -23,6 +23,7 @@ from tgraph.stores.disk import DiskStore
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.opening import open
+from tgraph.stores.postgres import PostgresStore
 from tgraph.stores.redis import RedisStore
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "GraphStore",
     "LmdbStore",
     "MemoryStore",
+    "PostgresStore",
     "RedisStore",
     "ReplacedError",
     "Stat",

@@ -10,17 +10,24 @@ from tgraph.stores.blocks import BlockStore
 from tgraph.stores.disk import DiskStore
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
+from tgraph.stores.postgres import PostgresStore
 from tgraph.stores.redis import RedisStore
 
 # How the text begins, and what makes the store from what follows or, for a URL, from all of it.
 _FOLDERS: dict[str, Callable[[str], BlockStore]] = {"disk": DiskStore, "lmdb": LmdbStore}
-_SERVERS: dict[str, Callable[[str], BlockStore]] = {"redis": RedisStore, "rediss": RedisStore}
+_SERVERS: dict[str, Callable[[str], BlockStore]] = {
+    "redis": RedisStore,
+    "rediss": RedisStore,
+    "postgresql": PostgresStore,
+    "postgres": PostgresStore,
+}
 
 
 def open(url: str) -> BlockStore:
-    """The store that a text names: memory:, a folder of files, lmdb:folder, or redis://user:password@host:port/database.
+    """The store that a text names: memory:, a folder of files, lmdb:folder, redis://user:password@host:port/database,
+    or postgresql://user:password@host:port/database.
 
-    Passwords come from the URL or the environment: REDISCLI_AUTH.
+    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD.
 
     Raises ArgumentError for another beginning, MissingDependencyError where a package is not installed, ServerError
     where a server does not answer.

@@ -1,0 +1,160 @@
+"""Tensors in tables of a PostgreSQL database."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from tgraph.errors import MissingDependencyError
+from tgraph.stores.blocks import Stat, check_version
+from tgraph.stores.keyvalue import NewVersion
+from tgraph.stores.server import ServerStore
+
+T = TypeVar("T")
+# A server that is gone without a word is noticed after half a minute, in seconds.
+OPTIONS = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4}
+TABLES = """
+CREATE TABLE IF NOT EXISTS {heads} (key text COLLATE "C" PRIMARY KEY, version uuid NOT NULL, head bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS {blocks} (version uuid, number int4, value bytea NOT NULL, PRIMARY KEY (version, number));
+ALTER TABLE {blocks} ALTER COLUMN value SET STORAGE EXTERNAL;
+"""
+
+
+class PostgresStore(ServerStore):
+    """Tensors in two tables of a PostgreSQL database, postgresql://user:password@host:port/database, with the options
+    of libpq; where the URL has no password, that of the environment, PGPASSWORD, or of libpq's file of passwords. See
+    ServerStore for the arguments and errors.
+
+    A put is one transaction. The space of what has been replaced is taken again after the server's VACUUM.
+    """
+
+    def _start(self) -> None:
+        self._errors = _psycopg().Error
+        try:
+            self._options()
+        except self._errors as fault:
+            raise ValueError(str(fault)) from None
+        self._idle: dict[int, list[Any]] = defaultdict(list)  # connections, by the process that made them
+
+    def _options(self) -> dict[str, Any]:
+        return OPTIONS | _psycopg().conninfo.conninfo_to_dict(self.address.url)
+
+    def _prepare(self) -> None:
+        def prepare(connection: Any) -> None:
+            if connection.execute("SELECT to_regclass(%s)", [self._blocks]).fetchone()[0] is None:
+                with connection.transaction():
+                    self._lock(connection, "")
+                    connection.execute(TABLES.format(heads=self._heads, blocks=self._blocks))
+
+        self._connected(prepare)
+
+    def _is_lost(self, fault: Exception) -> bool:
+        made = getattr(fault, "pgconn", None)  # of a connection that could not be made; refused after a password
+        return isinstance(fault, _psycopg().OperationalError) and not (
+            made and (made.used_password or made.needs_password)
+        )
+
+    def delete(self, key: str) -> bool:
+        def remove(connection: Any) -> bool:
+            with connection.transaction():
+                self._lock(connection, key)
+                version = self._version(connection, key)
+                connection.execute(f"DELETE FROM {self._heads} WHERE key = %s", [key])
+                connection.execute(f"DELETE FROM {self._blocks} WHERE version = %s", [version])
+            return version is not None
+
+        return self._request(key, remove)
+
+    def keys(self, beginning: str = "") -> list[str]:
+        query = f"SELECT key FROM {self._heads} WHERE starts_with(key, %s) ORDER BY key"
+        return [key for (key,) in self._rows(beginning, query, beginning)]
+
+    def _head(self, key: str) -> bytes | None:
+        found = self._rows(key, f"SELECT head FROM {self._heads} WHERE key = %s", key)
+        return found[0][0] if found else None
+
+    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
+        query = f"SELECT number, value FROM {self._blocks} WHERE version = %s AND number = ANY(%s::int4[])"
+        found = dict(self._rows(stat.key, query, uuid.UUID(stat.version), list(numbers)))
+        return [found.get(number) for number in numbers]
+
+    def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
+        self._request(new.stat.key, lambda connection: self._attempt(connection, new, replacing))
+
+    def _attempt(self, connection: Any, new: NewVersion, replacing: Stat | None) -> None:
+        """Write a version, unless an attempt before has, whose answer was lost."""
+        key, version = new.stat.key, uuid.UUID(new.stat.version)
+        if self._version(connection, key) == version:
+            return
+        with connection.transaction(), connection.cursor() as cursor:
+            copied = f"COPY {self._blocks} (version, number, value) FROM STDIN (FORMAT BINARY)"
+            with cursor.copy(copied) as copy:
+                copy.set_types(["uuid", "int4", "bytea"])
+                for blocks in new.chunks():
+                    for number, value in blocks:
+                        copy.write_row((version, number, value))
+            self._lock(connection, key)
+            present = self._version(connection, key)
+            check_version(key, None if present is None else present.hex, replacing)
+            cursor.execute(f"DELETE FROM {self._blocks} WHERE version = %s", [present])
+            cursor.execute(
+                f"INSERT INTO {self._heads} VALUES (%s, %s, %s) "
+                "ON CONFLICT (key) DO UPDATE SET version = EXCLUDED.version, head = EXCLUDED.head",
+                [key, version, new.head],
+            )
+
+    def _lock(self, connection: Any, name: str) -> None:
+        """Wait for the transactions of others on this name."""
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{self._heads}/{name}"])
+
+    def _version(self, connection: Any, key: str) -> uuid.UUID | None:
+        found = connection.execute(f"SELECT version FROM {self._heads} WHERE key = %s", [key]).fetchone()
+        return found and found[0]
+
+    def _rows(self, key: str, query: str, *values: Any) -> list[Any]:
+        return self._request(key, lambda connection: connection.execute(query, values, binary=True).fetchall())
+
+    def _request(self, key: str, request: Callable[[Any], T]) -> T:
+        return self._ask(key, lambda: self._connected(request))
+
+    def _connected(self, request: Callable[[Any], T]) -> T:
+        """The answer to a request, by a connection that no other thread or process uses meanwhile."""
+        idle = self._idle[os.getpid()]
+        connection = idle.pop() if idle else _psycopg().connect(**self._options(), autocommit=True)
+        try:
+            return request(connection)
+        finally:
+            if connection.info.transaction_status == _psycopg().pq.TransactionStatus.IDLE:
+                idle.append(connection)
+            else:
+                connection.close()
+                self._close()  # those that were idle are lost as well
+
+    def _close(self) -> None:
+        idle = self._idle[os.getpid()]
+        while idle:
+            idle.pop().close()
+
+    @property
+    def _heads(self) -> str:
+        return f"{self.prefix}_heads"
+
+    @property
+    def _blocks(self) -> str:
+        return f"{self.prefix}_blocks"
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # of a store that could not be made
+            self._close()
+
+
+def _psycopg() -> Any:
+    try:
+        import psycopg
+    except ImportError as fault:
+        raise MissingDependencyError("psycopg", "PostgresStore", "postgres") from fault
+    return psycopg
