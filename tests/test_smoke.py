@@ -230,6 +230,7 @@ def test_conversions():
     assert tg.from_networkx(networkx.path_graph(4)).num_edges == 3
     assert tg.from_scipy(GRAPH.to_scipy()).num_arcs == GRAPH.num_arcs
     assert tg.from_edge_index(GRAPH.to_edge_index()).num_arcs == GRAPH.num_arcs
+    assert tg.from_table(GRAPH.to_pandas()).num_arcs >= GRAPH.num_edges
     assert tg.from_pandas(GRAPH.to_pandas(), weight="weight").num_arcs >= GRAPH.num_edges
 
 

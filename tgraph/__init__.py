@@ -19,6 +19,7 @@ from tgraph.engine.run import Run, run
 from tgraph.engine.run_each import run_each
 from tgraph.engine.trace import Trace
 from tgraph.io import read, verify, write
+from tgraph.io.arrow import from_table
 from tgraph.io.convert import from_edge_index, from_networkx, from_pandas, from_scipy
 from tgraph.model.multiply import multiply
 from tgraph.model.operators import aggregate, explain, neighbor_select, reconstruct, update, vertex_select
@@ -55,6 +56,7 @@ __all__ = [
     "from_networkx",
     "from_pandas",
     "from_scipy",
+    "from_table",
     "generators",
     "multiply",
     "neighbor_select",

@@ -221,6 +221,8 @@ class Graph(GraphVertices):
     to_edge_index: ClassVar[Callable[..., Tensor]]
     from_pandas: ClassVar[Callable[..., Graph]]
     to_pandas: ClassVar[Callable[..., pandas.DataFrame]]
+    # ... `tgraph.io.arrow` ...
+    from_table: ClassVar[Callable[..., Graph]]
     # ... and `tgraph.formats`.
     to_format: ClassVar[Callable[..., Graph]]
     reorder: ClassVar[Callable[..., Graph]]

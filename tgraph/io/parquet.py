@@ -52,6 +52,19 @@ def read(
         raise FileFormatError(path, f"not a whole Parquet file ({fault})", "write or fetch it again") from fault
     if directed is None:
         directed = (schema.metadata or {}).get(_DIRECTED) != b"false"
+    return build(path, table, found, directed, multi, self_loops, ids)
+
+
+def build(
+    path: PathLike,
+    table: pyarrow.Table,
+    found: tuple[str, str, str | None],
+    directed: bool,
+    multi: Multi,
+    self_loops: SelfLoops,
+    ids: Ids,
+) -> Graph:
+    """The graph of the columns of sources, targets and weights of a table. Errors name the `path`."""
     src, dst = (_ids(path, table.column(name), name, ids) for name in found[:2])
     if isinstance(src, np.ndarray) != isinstance(dst, np.ndarray):
         problem = f"column {found[0]!r} is {table.column(found[0]).type}, {found[1]!r} is {table.column(found[1]).type}"

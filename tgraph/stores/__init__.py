@@ -20,6 +20,7 @@ from tgraph.core.system.deferred_imports import at_first_access
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
 from tgraph.stores.cache import CachedStore, CacheStats
 from tgraph.stores.disk import DiskStore
+from tgraph.stores.ids import Ids
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.opening import open
@@ -29,6 +30,7 @@ from tgraph.stores.redis import RedisStore
 if TYPE_CHECKING:
     from tgraph.stores.feature_store import EDGES, FeatureStore
     from tgraph.stores.graph_store import GraphStore
+    from tgraph.stores.tables import put_edges, put_features
 
 __all__ = [
     "EDGES",
@@ -38,6 +40,7 @@ __all__ = [
     "DiskStore",
     "FeatureStore",
     "GraphStore",
+    "Ids",
     "LmdbStore",
     "MemoryStore",
     "PostgresStore",
@@ -45,6 +48,8 @@ __all__ = [
     "ReplacedError",
     "Stat",
     "open",
+    "put_edges",
+    "put_features",
 ]
 
 # The modules of the names that are imported at first access, since they import PyTorch Geometric.
@@ -52,6 +57,8 @@ _HOMES = {
     "EDGES": "tgraph.stores.feature_store",
     "FeatureStore": "tgraph.stores.feature_store",
     "GraphStore": "tgraph.stores.graph_store",
+    "put_edges": "tgraph.stores.tables",
+    "put_features": "tgraph.stores.tables",
 }
 
 __getattr__, __dir__ = at_first_access(globals(), _HOMES)

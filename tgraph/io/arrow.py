@@ -1,0 +1,177 @@
+"""Tables of Arrow, from wherever they come: Parquet and other files, pyarrow, pandas, polars, queries of DuckDB."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building.inputs import Multi, SelfLoops
+from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
+from tgraph.io import parquet
+from tgraph.io.edges import Ids
+from tgraph.io.text.names import find_columns
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc", ".csv": "csv"}
+
+
+def from_table(
+    table: Any,
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    *,
+    directed: bool = True,
+    weights: bool | None = None,
+    multi: Multi = "keep",
+    self_loops: SelfLoops = "keep",
+    ids: Ids = "auto",
+) -> Graph:
+    """The graph of a `table` with one row per edge: what `read_columns` takes, such as the files of a table or a query
+    of DuckDB.
+
+    source, target, weight : names of columns; else conventional ones are recognised, but none for weights with
+    `weights=False`. directed=False : every row is one undirected edge. multi, self_loops, ids : as of `tgraph.read`.
+    Raises ArgumentError for columns that the table does not have, FileFormatError for missing values, and ids that are
+    neither integers nor text.
+    """
+    found = find_columns("the table", column_names(table), source, target, weight, weights is not False)
+    read = read_columns(table, [name for name in found if name])
+    return parquet.build("the table", read, found, directed, multi, self_loops, ids)
+
+
+def read_columns(table: Any, columns: Sequence[str] | None = None) -> pyarrow.Table:
+    """The columns of a table, by default all, which are all that is read.
+
+    table : the path of a file, a folder or a pattern such as "edges-*.parquet", or a list of paths; or what has columns
+    of Arrow: tables, datasets and readers of pyarrow, frames of pandas and polars, relations of DuckDB.
+
+    Raises ArgumentError for other objects, patterns without a file, and columns that the table does not have.
+    """
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    if is_path(table):
+        table = _files(table)
+    if columns is not None:
+        known = column_names(table)
+        for name in columns:
+            if name not in known:
+                raise ArgumentError(f"columns: the table has no {name!r}, only {', '.join(map(repr, known))}")
+    names = None if columns is None else list(dict.fromkeys(columns))
+    if isinstance(table, dataset.Dataset):
+        return table.to_table(columns=names)
+    if not isinstance(table, (pa.Table, pa.RecordBatchReader)):
+        if names is not None and hasattr(table, "select"):
+            table = table.select(*names)  # so that DuckDB and polars compute no others
+        table = pa.RecordBatchReader.from_stream(table)
+    found = table.read_all() if isinstance(table, pa.RecordBatchReader) else table
+    return found if names is None else found.select(names)
+
+
+def column_names(table: Any) -> list[str]:
+    """The names of the columns of a table; arguments and errors are those of `read_columns`."""
+    if is_path(table):
+        table = _files(table)
+    if hasattr(table, "schema") and hasattr(table.schema, "names"):
+        return list(table.schema.names)
+    if hasattr(table, "columns") and hasattr(table, "__arrow_c_stream__"):
+        return list(table.columns)
+    kind = type(table).__name__
+    raise ArgumentError(f"table: expected paths or columns of Arrow, got {kind}; convert it with pyarrow.table")
+
+
+def is_path(table: Any) -> bool:
+    """Whether a table is given by the paths of its files."""
+    paths = table if isinstance(table, (list, tuple)) else [table]
+    return all(isinstance(each, (str, os.PathLike)) for each in paths)
+
+
+def _files(table: Any) -> Any:
+    """The dataset of files."""
+    from pyarrow import dataset
+
+    if table in ([], ()):
+        raise ArgumentError("table: no files are given")
+    paths = []
+    for given in map(os.fspath, table if isinstance(table, (list, tuple)) else [table]):
+        found = sorted(glob.glob(given)) if glob.has_magic(given) and not os.path.exists(given) else [given]
+        if not found:
+            raise ArgumentError(f"table: no file is called {given!r}")
+        paths += found
+    if len(paths) == 1 and os.path.isdir(paths[0]):
+        return dataset.dataset(paths[0], format="parquet")
+    formats = {Path(path).suffix.lower() for path in paths}
+    if len(formats) > 1 or not formats <= set(_FORMATS):
+        raise ArgumentError(
+            f"table: expected files of one format of {', '.join(_FORMATS)}, got {', '.join(sorted(formats))}"
+        )
+    return dataset.dataset(paths, format=_FORMATS[formats.pop()])
+
+
+def to_tensor(column: pyarrow.ChunkedArray, name: str) -> Tensor:
+    """The numbers of a column, [n], of lists of the same length [n, d].
+
+    Decimal numbers become float64; times int64, in the unit of the column; unsigned ones the next larger dtype.
+    Raises ArgumentError for missing values, lists of different lengths, and text, with the row and the `name`.
+    """
+    import pyarrow as pa
+
+    _refuse_missing(column, name)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return to_tensor(column.cast(kind.value_type), name)
+    if pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _lists(column, name)
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif pa.types.is_temporal(kind):
+        column = (column.cast(pa.int32()) if kind.bit_width == 32 else column).cast(pa.int64())
+    elif pa.types.is_unsigned_integer(kind) and kind.bit_width > 8:
+        try:
+            column = column.cast(pa.int32() if kind.bit_width == 16 else pa.int64())
+        except pa.ArrowInvalid as fault:
+            raise ArgumentError(f"{name}: {fault}; convert the column to double") from fault
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        remedy = "number its values, by dictionary_encode for instance"
+        raise ArgumentError(f"{name}: is of type {kind}, tensors hold numbers; {remedy}")
+    if not len(column):
+        return torch.from_numpy(pa.array([], column.type).to_numpy(zero_copy_only=False).copy())
+    numbers = column.to_numpy()
+    return torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())
+
+
+def _refuse_missing(column: pyarrow.ChunkedArray, name: str, width: int = 1) -> None:
+    if column.null_count:
+        row = column.is_null().index(True).as_py() // width
+        raise ArgumentError(f"{name}: row {row} has no value; fill or drop the rows that miss one")
+
+
+def _lists(column: pyarrow.ChunkedArray, name: str) -> Tensor:
+    import pyarrow.compute as pc
+
+    if not len(column):
+        width = getattr(column.type, "list_size", 0)
+    else:
+        lengths = pc.list_value_length(column)
+        width = lengths[0].as_py()
+        other = pc.index(pc.equal(lengths, width), False).as_py()
+        if other >= 0:
+            got = lengths[other].as_py()
+            raise ArgumentError(f"{name}: the list of row {other} has {got} numbers, that of row 0 {width}; pad them")
+    flat = pc.list_flatten(column)
+    _refuse_missing(flat, name, max(width, 1))
+    values = to_tensor(flat, name)
+    return values.view(len(column), width, *values.shape[1:])
+
+
+Graph.from_table = staticmethod(from_table)

@@ -1,0 +1,157 @@
+"""Tables of vertices and edges put into stores.
+
+    papers = Ids()
+    put_features(features, "paper", "papers-*.parquet", {"x": "embedding", "y": "label"}, id="doi", ids=papers)
+    put_edges(edges, ("paper", "cites", "paper"), duckdb.sql("SELECT citing, cited FROM citations"), "citing", "cited",
+              ids=papers)
+
+A table is what `tgraph.io.arrow.read_columns` takes: files, tables of pyarrow, pandas or polars, queries of DuckDB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from tgraph.core.rows import offset_of
+from tgraph.errors import ArgumentError
+from tgraph.io.arrow import column_names, is_path, read_columns, to_tensor
+from tgraph.io.text.names import find_columns
+from tgraph.stores.feature_store import EDGES, FeatureStore
+from tgraph.stores.graph_store import GraphStore
+from tgraph.stores.ids import Ids
+
+Columns = Mapping[str, str | Sequence[str]]
+
+
+def put_features(
+    features: FeatureStore,
+    group: str | None,
+    table: Any,
+    columns: Columns | Sequence[str] | None = None,
+    *,
+    id: str | None = None,
+    ids: Ids | None = None,
+) -> None:
+    """Put columns of a `table` with one row per vertex of a type as its features.
+
+    group : the type of vertices, None for a homogeneous graph. columns : by the name of the feature, a column, of
+    numbers or of lists of the same length, or several, side by side in a matrix; or names of columns; by default all
+    but `id`. id, ids : the column of original ids, and the dictionary that numbers them: a row of the table becomes the
+    row of that number. Without these the rows stay as they are. One feature after the other is read from files, so that
+    one at a time is in memory; other tables are read once.
+
+    Raises ArgumentError, before anything is written, for columns that are missing or hold no numbers, an id that is
+    there twice, and ids that the dictionary has and the table has not.
+    """
+    if (id is None) != (ids is None):
+        raise ArgumentError("id, ids: give the column of the ids and the dictionary, or neither")
+    wanted = _by_name([name for name in column_names(table) if name != id] if columns is None else columns)
+    every = [name for names in wanted.values() for name in names] + ([] if id is None else [id])
+    table = table if is_path(table) else read_columns(table, every)
+    place = None if id is None or ids is None else _places(ids, read_columns(table, [id]).column(id), id)
+    for name, names in wanted.items():
+        found = _matrix(read_columns(table, names), names)
+        if place is not None:
+            found = torch.empty_like(found).index_copy_(0, place, found)
+        features[group, name, None] = found
+
+
+def put_edges(
+    graph: GraphStore,
+    edge_type: tuple[str, str, str] | None,
+    table: Any,
+    source: str | None = None,
+    target: str | None = None,
+    *,
+    ids: Ids | tuple[Ids, Ids] | None = None,
+    unknown: Literal["error", "add", "drop"] = "error",
+    size: tuple[int, int] | None = None,
+    features: FeatureStore | None = None,
+    columns: Columns | Sequence[str] = (),
+) -> None:
+    """Put a `table` with one row per edge into a graph store, by destination (CSC), from which loaders sample without
+    sorting.
+
+    edge_type : (source, relation, destination), None for a homogeneous graph. source, target : names of columns; else
+    conventional ones are recognised. ids : the dictionary of the ids at both ends, or one for each; without, ids are
+    the numbers of vertices. unknown : whether ids that the dictionary does not have are an error, are added, or drop
+    the edge. size : the numbers of vertices; by default those of `ids`, or what the edges need. features, columns : the
+    store that takes columns as features of the edges, and which, as in `put_features`.
+
+    Raises ArgumentError, before anything is written, for columns that are missing, unknown ids, and ends that are no
+    vertices.
+    """
+    if unknown not in ("error", "add", "drop"):
+        raise ArgumentError(f"unknown: expected 'error', 'add' or 'drop', got {unknown!r}")
+    if columns and features is None:
+        raise ArgumentError("features: give the store that takes the columns of the edges")
+    wanted = _by_name(columns)
+    ends = find_columns("the table", column_names(table), source, target, None, False)[:2]
+    read = read_columns(table, [*ends, *(name for names in wanted.values() for name in names)])
+    row, col, kept = _numbered([read.column(name) for name in ends], ends, ids, unknown)
+    data = {name: _matrix(read, names) for name, names in wanted.items()}
+    size = size or _size(row, col, ids, edge_type is None)
+    if len(col) and not (0 <= int(col.min()) <= int(col.max()) < size[1]):
+        raise ArgumentError(f"size: is {size}, but the edges lead to {int(col.min())} to {int(col.max())}")
+    order = col.argsort(stable=True)
+    offset = offset_of(col.bincount(minlength=size[1]))
+    graph[edge_type, "csc", True, size] = row[order], offset
+    for name, values in data.items():
+        assert features is not None
+        values = values if kept is None else values[kept]
+        features[EDGES if edge_type is None else edge_type, name, None] = values[order]
+
+
+def _by_name(columns: Columns | Sequence[str]) -> dict[str, list[str]]:
+    """The columns of each feature."""
+    named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
+    return {name: [names] if isinstance(names, str) else list(names) for name, names in named.items()}
+
+
+def _matrix(table: Any, names: list[str]) -> Tensor:
+    """Columns side by side; one alone as it is."""
+    parts = [to_tensor(table.column(name), name) for name in names]
+    if len(parts) == 1:
+        return parts[0]
+    kind = parts[0].dtype
+    for part in parts:
+        kind = torch.promote_types(kind, part.dtype)
+    return torch.cat([part.to(kind).view(len(part), -1) for part in parts], 1)
+
+
+def _places(ids: Ids, column: Any, name: str) -> Tensor:
+    """The row of each id, all of which occur once."""
+    place = ids.add(column)
+    counts = place.bincount(minlength=len(ids))
+    if bool((counts != 1).any()):
+        number = int((counts != 1).nonzero()[0])
+        found = ids.of([number])[0]
+        raise ArgumentError(f"{name}: {found!r} occurs {int(counts[number])} times; a vertex has one row")
+    return place
+
+
+def _numbered(columns: list[Any], names: Sequence[str], ids: Any, unknown: str) -> tuple[Tensor, Tensor, Tensor | None]:
+    """(sources, destinations, rows of the table that they are from, None for all)"""
+    if ids is None:
+        row, col = (to_tensor(column, name).to(torch.int64) for column, name in zip(columns, names, strict=True))
+        return row, col, None
+    both = ids if isinstance(ids, tuple) else (ids, ids)
+    if unknown == "add":
+        row, col = (held.add(column) for held, column in zip(both, columns, strict=True))
+        return row, col, None
+    outside = None if unknown == "error" else -1
+    row, col = (held.numbers(column, outside) for held, column in zip(both, columns, strict=True))
+    kept = ((row >= 0) & (col >= 0)).nonzero().squeeze(1)
+    return row[kept], col[kept], kept
+
+
+def _size(row: Tensor, col: Tensor, ids: Ids | tuple[Ids, Ids] | None, is_square: bool) -> tuple[int, int]:
+    if ids is not None:
+        both = ids if isinstance(ids, tuple) else (ids, ids)
+        return len(both[0]), len(both[1])
+    rows, columns = (int(ends.max()) + 1 if len(ends) else 0 for ends in (row, col))
+    return (max(rows, columns),) * 2 if is_square else (rows, columns)
