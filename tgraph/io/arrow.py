@@ -40,7 +40,9 @@ def from_table(
     of DuckDB.
 
     source, target, weight : names of columns; else conventional ones are recognised, but none for weights with
-    `weights=False`. directed=False : every row is one undirected edge. multi, self_loops, ids : as of `tgraph.read`.
+    `weights=False`. directed : whether a row is an arc, or an undirected edge. multi, self_loops, ids : as of
+    `tgraph.read`.
+
     Raises ArgumentError for columns that the table does not have, FileFormatError for missing values, and ids that are
     neither integers nor text.
     """
