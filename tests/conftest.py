@@ -1,6 +1,10 @@
 """What all tests share: how hypothesis runs, and the fixtures that repeat a test for every mode and backend."""
 
 import os
+import runpy
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 import torch
@@ -47,3 +51,17 @@ def backend(request):
     """The choices of a backend that serve every call: "auto" takes the native kernels where these serve; chosen by
     name, they and the others refuse some calls."""
     return request.param
+
+
+@pytest.fixture
+def printed(tmp_path, monkeypatch, capsys):
+    """Runs an example in this process, its temporary files in a folder that vanishes, and returns what it printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def run(script: str, *arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", [script, *arguments])
+        runpy.run_path(str(Path(__file__).parents[1] / "examples" / script), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run
