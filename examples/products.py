@@ -11,6 +11,7 @@ made, and 1.5 GB then. Usage: python examples/products.py [--folder FOLDER] [--s
 """
 
 import argparse
+import itertools
 import json
 import os
 import resource
@@ -138,7 +139,7 @@ def train(store: DiskStore, options: argparse.Namespace) -> dict[str, float]:
     optimizer, seconds = torch.optim.Adam(model.parameters(), lr=0.003), []
     for _ in range(options.epochs):
         begun = time.perf_counter()
-        for batch in loader:
+        for batch in itertools.islice(loader, options.batches):
             optimizer.zero_grad()
             F.cross_entropy(model(batch), batch.y[: batch.batch_size]).backward()
             optimizer.step()
@@ -155,9 +156,8 @@ def train(store: DiskStore, options: argparse.Namespace) -> dict[str, float]:
 def in_memory(store: DiskStore) -> MemoryStore:
     """All tensors of a store in memory."""
     kept = MemoryStore()
-    for key in store.keys():
-        stat = store.stat(key)
-        kept.put(key, store.get_rows(stat).clone(), stat.notes)
+    for stat in map(store.stat, store.keys()):
+        kept.put(stat.key, store.get_rows(stat).clone(), stat.notes)
     return kept
 
 
@@ -201,6 +201,7 @@ def compare(options: argparse.Namespace, folder: Path) -> None:
     size = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
     print(f"graph and features take {size / 1e9:.2f} GB, made in {time.perf_counter() - begun:.0f} s", flush=True)
     arguments = ["--folder", str(folder), "--fanouts", options.fanouts, "--epochs", str(options.epochs)]
+    arguments += ["--batches", str(options.batches)] if options.batches else []
     memory = run("memory", arguments)
     for path in folder.rglob("*.safetensors"):  # from the page cache, where they count for the system
         with open(path, "rb") as file:
@@ -221,6 +222,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.01, help="of the graph; 1 is as large as ogbn-products")
     parser.add_argument("--fanouts", default="15,10", help="neighbours of each vertex, hop by hop")
     parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--batches", type=int, help="of each epoch; all of them without it")
     parser.add_argument("--memory", type=float, default=1e9, help="bytes for the process that reads from the disk")
     parser.add_argument("--keep", choices=("memory", "disk"), help=argparse.SUPPRESS)
     options = parser.parse_args()
