@@ -3,11 +3,14 @@ graph convolutional networks", KDD 2019)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 from torch_geometric import loader as pyg
 
 from tgraph.core.graph import Graph
 from tgraph.formats.reordering import metis_parts
+from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
 
 
 class ClusterData(pyg.ClusterData):
@@ -21,4 +24,12 @@ class ClusterData(pyg.ClusterData):
         return metis_parts(graph, self.num_parts, "ClusterData", recursive=self.recursive).to(edge_index.device)
 
 
-ClusterLoader = pyg.ClusterLoader
+class ClusterLoader(Prefetching, pyg.ClusterLoader):
+    """`torch_geometric.loader.ClusterLoader`, with its arguments. prefetch : as of `NeighborLoader`."""
+
+    def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
+        self.prefetch = check_prefetch(usual_prefetch(cluster_data.data) if prefetch is None else prefetch)
+        super().__init__(cluster_data, **kwargs)
+
+    def _drawing(self) -> None:
+        """Nothing is drawn but the order of the parts."""

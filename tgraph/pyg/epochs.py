@@ -1,9 +1,6 @@
-"""What is drawn by a loader follows from torch's random numbers, not from the number of its workers."""
+"""What is drawn by a loader follows from torch's random numbers, not from the number of its workers or threads."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,29 +8,28 @@ from torch import Tensor
 from tgraph.core import random
 
 
-def begin(loader: Any) -> int | None:
-    """The number of the epoch that begins, drawn by torch: workers that start now are given it. None where they started
-    before."""
-    return None if loader.persistent_workers else chance()
+class Epoch:
+    """The number of the epoch of a loader. `is_shared` : with processes that have started before it begins."""
+
+    def __init__(self, is_shared: bool = False):
+        number = torch.zeros((), dtype=torch.int64)
+        self._number = number.share_memory_() if is_shared else number
+
+    def begin(self, generator: torch.Generator | None) -> None:
+        """Draw the number of the epoch that begins; by torch's own generator if none is given."""
+        self._number.random_(generator=generator)
+
+    def draw(self, *seeds: Tensor) -> int:
+        """The number of the draw for these seeds."""
+        epoch = int(self._number)
+        return sum(int(random.words(epoch, index.long()).sum()) for index in seeds) % 2**63
 
 
-def draw(epoch: int | None, *seeds: Tensor) -> int:
+def draw(epoch: Epoch | None, *seeds: Tensor) -> int:
     """The number of the draw for these seeds in an epoch, or, where no loader tells the epoch, by chance."""
-    if epoch is None:
-        return chance()
-    return sum(int(random.words(epoch, index.long()).sum()) for index in seeds) % 2**63
+    return chance() if epoch is None else epoch.draw(*seeds)
 
 
-def chance() -> int:
+def chance(generator: torch.Generator | None = None) -> int:
     """A number drawn by torch."""
-    return int(torch.empty((), dtype=torch.int64).random_())
-
-
-class Epochs:
-    """Put before a DataLoader: notes the number of each epoch before its workers start."""
-
-    epoch: int | None = None
-
-    def __iter__(self) -> Iterator[Any]:
-        self.epoch = begin(self)
-        return super().__iter__()  # type: ignore[misc]
+    return int(torch.empty((), dtype=torch.int64).random_(generator=generator))

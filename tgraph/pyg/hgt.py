@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from torch_geometric import loader as pyg
@@ -13,12 +12,13 @@ from torch_geometric.sampler.utils import to_hetero_csc
 from tgraph import sampling
 from tgraph.core.csr import Csr
 from tgraph.pyg import epochs
+from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
 
 
 class HGTSampler(BaseSampler):
     """As `torch_geometric.sampler.HGTSampler`, for its own NodeLoader and our HGTLoader, without torch-sparse."""
 
-    epoch: int | None = None  # set by a loader when an epoch begins
+    epoch: epochs.Epoch | None = None  # set by a loader when an epoch begins
 
     def __init__(self, data: Any, num_samples: Any, is_sorted: bool = False, share_memory: bool = False):
         if not isinstance(data, HeteroData):
@@ -48,11 +48,13 @@ class HGTSampler(BaseSampler):
         return self.perm
 
 
-class HGTLoader(pyg.HGTLoader):
+class HGTLoader(Prefetching, pyg.HGTLoader):
     """`torch_geometric.loader.HGTLoader`, with its arguments and batches, without torch-sparse; a batch has all edges
     between its vertices.
 
-    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    prefetch : as of `NeighborLoader`.
+
+    `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
     """
 
     def __init__(
@@ -64,8 +66,11 @@ class HGTLoader(pyg.HGTLoader):
         transform: Any = None,
         transform_sampler_output: Any = None,
         filter_per_worker: bool | None = None,
+        prefetch: int | None = None,
         **kwargs: Any,
     ):
+        self.prefetch = check_prefetch(usual_prefetch(data) if prefetch is None else prefetch)
+        self.transforms_ahead = bool(filter_per_worker)
         pyg.NodeLoader.__init__(
             self,
             data=data,
@@ -77,6 +82,5 @@ class HGTLoader(pyg.HGTLoader):
             **kwargs,
         )
 
-    def __iter__(self) -> Iterator[Any]:
-        self.node_sampler.epoch = epochs.begin(self)
-        return super().__iter__()
+    def _drawing(self) -> Any:
+        return self.node_sampler

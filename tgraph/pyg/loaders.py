@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch_geometric import loader as pyg
 
-from tgraph.pyg import epochs
 from tgraph.pyg.edge_features import WithEdgeFeatures
+from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
 from tgraph.pyg.sampler import NeighborSampler
 from tgraph.stores.feature_store import FeatureStore
 
@@ -19,33 +19,41 @@ OF_SAMPLER = (
 )
 
 
-class NeighborLoader(pyg.NeighborLoader):
+class NeighborLoader(Prefetching, pyg.NeighborLoader):
     """`torch_geometric.loader.NeighborLoader`, with all of its arguments and batches, without pyg-lib and torch-sparse.
 
-    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    prefetch : so many batches are prepared ahead, each by a thread of its own, unless there are workers; by default 2,
+        and none for data on a device and for stores of others, which may not expect to be called by threads. A
+        `transform` is called by the thread that takes the batch, with `filter_per_worker=True` by those that prepare.
+
+    `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
     """
 
     def __init__(self, *arguments: Any, **options: Any):
-        super().__init__(**_with_sampler(super().__init__, arguments, options))
+        given = _with_sampler(super().__init__, arguments, options)
+        self.prefetch, self.transforms_ahead = given.pop("prefetch"), bool(given.get("filter_per_worker"))
+        super().__init__(**given)
 
-    def __iter__(self) -> Iterator[Any]:
-        _begin_epoch(self, self.node_sampler)
-        return super().__iter__()
+    def _drawing(self) -> Any:
+        return self.node_sampler if isinstance(self.node_sampler, NeighborSampler) else None
 
 
-class LinkNeighborLoader(pyg.LinkNeighborLoader):
+class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
     """`torch_geometric.loader.LinkNeighborLoader`, with all of its arguments and batches, without pyg-lib and
     torch-sparse.
 
-    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    prefetch : as of `NeighborLoader`.
+
+    `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
     """
 
     def __init__(self, *arguments: Any, **options: Any):
-        super().__init__(**_with_sampler(super().__init__, arguments, options))
+        given = _with_sampler(super().__init__, arguments, options)
+        self.prefetch, self.transforms_ahead = given.pop("prefetch"), bool(given.get("filter_per_worker"))
+        super().__init__(**given)
 
-    def __iter__(self) -> Iterator[Any]:
-        _begin_epoch(self, self.link_sampler)
-        return super().__iter__()
+    def _drawing(self) -> Any:
+        return self.link_sampler if isinstance(self.link_sampler, NeighborSampler) else None
 
 
 def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -55,13 +63,8 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
     if given.get("neighbor_sampler") is None:
         own = {name: given[name] for name in OF_SAMPLER if name in given}
         given["neighbor_sampler"] = NeighborSampler(share_memory=given.get("num_workers", 0) > 0, **own)
-    stores = given["data"]
-    if isinstance(stores, tuple) and isinstance(stores[0], FeatureStore):
-        given["transform"] = WithEdgeFeatures(stores[0], given.get("transform"))
+    data = given["data"]
+    given["prefetch"] = check_prefetch(usual_prefetch(data) if given.get("prefetch") is None else given["prefetch"])
+    if isinstance(data, tuple) and isinstance(data[0], FeatureStore):
+        given["transform"] = WithEdgeFeatures(data[0], given.get("transform"))
     return given
-
-
-def _begin_epoch(loader: Any, sampler: Any) -> None:
-    """Draw the number of the epoch, which workers that start now are given."""
-    if isinstance(sampler, NeighborSampler):
-        sampler.epoch = epochs.begin(loader)

@@ -9,14 +9,16 @@ from torch import Tensor
 from torch_geometric import loader as pyg
 from torch_geometric.data import HeteroData
 
+from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
 from tgraph.pyg.subgraphs import rows_of, subgraph
 
 
-class RandomNodeLoader(pyg.RandomNodeLoader):
+class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
     """`torch_geometric.loader.RandomNodeLoader`, with its arguments and batches, whose edges are sorted once: a batch
-    reads those of its vertices instead of all."""
+    reads those of its vertices instead of all. prefetch : as of `NeighborLoader`."""
 
-    def __init__(self, data: Any, num_parts: int, **kwargs: Any):
+    def __init__(self, data: Any, num_parts: int, prefetch: int | None = None, **kwargs: Any):
+        self.prefetch = check_prefetch(usual_prefetch(data) if prefetch is None else prefetch)
         super().__init__(data, num_parts, **kwargs)
         sizes = {store._key: store.num_nodes for store in data.node_stores}
         self._rows = {}
@@ -24,6 +26,9 @@ class RandomNodeLoader(pyg.RandomNodeLoader):
             first, last = store._key[::2] if isinstance(data, HeteroData) else (None, None)
             if "edge_index" in store:
                 self._rows[store._key] = rows_of(store.edge_index, sizes[first], sizes[last])
+
+    def _drawing(self) -> None:
+        """Nothing is drawn but the order of the vertices."""
 
     def collate_fn(self, index: Any) -> Any:
         """The batch of these vertices; those of several types are numbered one type after the other."""

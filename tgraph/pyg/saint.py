@@ -15,14 +15,17 @@ from tgraph import sampling
 from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.pyg import epochs
+from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
 from tgraph.pyg.subgraphs import rows_of
 
 
-class GraphSAINTSampler(epochs.Epochs, pyg.GraphSAINTSampler):
+class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
     """`torch_geometric.loader.GraphSAINTSampler`, the base of the three below, with its arguments and batches, without
     torch-sparse. A class of one's own has `_vertices(key)`, the vertices of a batch, different and ascending.
 
-    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    prefetch : as of `NeighborLoader`.
+
+    `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
     """
 
     def __init__(
@@ -33,8 +36,10 @@ class GraphSAINTSampler(epochs.Epochs, pyg.GraphSAINTSampler):
         sample_coverage: int = 0,
         save_dir: str | None = None,
         log: bool = True,
+        prefetch: int | None = None,
         **kwargs: Any,
     ):
+        self.prefetch = check_prefetch(usual_prefetch(data) if prefetch is None else prefetch)
         kwargs.pop("dataset", None)
         kwargs.pop("collate_fn", None)
         self.data, self.num_steps, self._batch_size = data, num_steps, batch_size

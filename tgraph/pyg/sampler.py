@@ -13,6 +13,7 @@ from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
 from torch_geometric.sampler.base import DataType, SubgraphType
 
 from tgraph import sampling
+from tgraph.core import random
 from tgraph.core.csr import Csr
 from tgraph.pyg import epochs
 from tgraph.pyg.edge_features import weights_of
@@ -26,7 +27,7 @@ class NeighborSampler(pyg.NeighborSampler):
     numbers (`torch.manual_seed`); from a loader of `tgraph.pyg` it does not depend on the number of workers.
     """
 
-    epoch: int | None = None  # set by a loader when an epoch begins: what is drawn follows from it and from the seeds
+    epoch: epochs.Epoch | None = None  # set by a loader: what is drawn follows from it and from the seeds
 
     def __init__(
         self,
@@ -106,8 +107,31 @@ class NeighborSampler(pyg.NeighborSampler):
                 fields[name] = {self._as_given(kind): value for kind, value in fields[name].items()}
         return HeteroSamplerOutput(**fields)
 
+    def sample_from_edges(self, inputs: Any, neg_sampling: Any = None) -> Any:
+        """The batch of these edges, and of negative ones, which follow from the epoch, too."""
+        if neg_sampling is not None and self.epoch is not None:
+            neg_sampling = _Negatives(neg_sampling, random.key(self.epoch.draw(inputs.row, inputs.col), 1))
+        return super().sample_from_edges(inputs, neg_sampling)
+
     def _draw(self, seed: Any) -> int:
         return epochs.draw(self.epoch, *(seed.values() if isinstance(seed, dict) else [seed]))
+
+
+class _Negatives(pyg.NegativeSampling):
+    """The same negative sampling from random numbers of its own."""
+
+    def __init__(self, given: pyg.NegativeSampling, key: int):
+        self.__dict__.update(given.__dict__)
+        self._generator = torch.Generator().manual_seed(key)
+
+    def sample(self, num_samples: int, endpoint: Any, num_nodes: int | None = None) -> Tensor:
+        """So many vertices, by the weights of this end where there are some."""
+        weights = self.src_weight if endpoint == "src" else self.dst_weight
+        if weights is None and num_nodes is not None:
+            return torch.randint(num_nodes, (num_samples,), generator=self._generator)
+        if weights is None or num_nodes not in (None, len(weights)):
+            return super().sample(num_samples, endpoint, num_nodes)  # which raises
+        return torch.multinomial(weights, num_samples, replacement=True, generator=self._generator)
 
 
 def _csr(offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:

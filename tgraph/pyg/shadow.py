@@ -15,15 +15,18 @@ from torch_geometric.data import Batch
 from tgraph.core.csr import Csr
 from tgraph.core.rows import offset_of
 from tgraph.pyg import epochs
+from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
 from tgraph.pyg.subgraphs import rows_of
 from tgraph.sampling import NeighborSampler, PPRSampler
 
 
-class ShaDowKHopSampler(epochs.Epochs, pyg.ShaDowKHopSampler):
+class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
     """`torch_geometric.loader.ShaDowKHopSampler`, with its arguments and batches, without torch-sparse; `data` has an
     edge_index, or adj_t, a SparseTensor or a sparse CSR tensor.
 
-    `torch.manual_seed` determines the batches, whatever the number of workers, unless these are persistent.
+    prefetch : as of `NeighborLoader`.
+
+    `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
     """
 
     def __init__(
@@ -53,7 +56,8 @@ class ShaDowKHopSampler(epochs.Epochs, pyg.ShaDowKHopSampler):
         incoming = rows_of(data.edge_index.flip(0), size, size)
         return Csr(incoming.offset, incoming.neighbors, incoming.number, size)
 
-    def _load(self, node_idx: Tensor | None, **kwargs: Any) -> None:
+    def _load(self, node_idx: Tensor | None, prefetch: int | None = None, **kwargs: Any) -> None:
+        self.prefetch = check_prefetch(usual_prefetch(self.data) if prefetch is None else prefetch)
         if node_idx is None:
             node_idx = torch.arange(int(self.data.num_nodes))
         elif node_idx.dtype == torch.bool:

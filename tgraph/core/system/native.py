@@ -42,6 +42,13 @@ def use_one_thread() -> None:
         module.limit_threads(1)
 
 
+def hold_one_thread() -> None:
+    """Restrict kernels and operators of torch that are called from this Python thread to this thread, until it ends."""
+    if module := load():
+        module.limit_threads(1)
+        module.hold_torch()
+
+
 @contextmanager
 def one_thread_less() -> Iterator[None]:
     """Within a `with` block kernels called from this Python thread use one thread less, but at least one."""

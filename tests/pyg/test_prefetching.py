@@ -1,0 +1,225 @@
+"""Batches that threads prepare ahead: the same as without, and no thread outlives the loop."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import torch
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import CachedLoader, ImbalancedSampler, PrefetchLoader
+
+from tgraph import pyg, stores
+from tgraph.errors import ArgumentError
+
+
+def graph(n=120, m=1500):
+    made = torch.Generator().manual_seed(0)
+    edge_index = torch.randint(n, (2, m), generator=made)
+    return Data(x=torch.rand(n, 3, generator=made), edge_index=edge_index, y=torch.arange(n) % 3)
+
+
+def types():
+    data = HeteroData()
+    data["paper"].x, data["author"].x = torch.rand(60, 4), torch.rand(30, 3)
+    data["author", "writes", "paper"].edge_index = torch.stack((torch.randint(30, (200,)), torch.randint(60, (200,))))
+    data["paper", "cites", "paper"].edge_index = torch.randint(60, (2, 300))
+    return data
+
+
+WEIGHTED = {"mode": "triplet", "src_weight": torch.arange(120.0), "dst_weight": torch.arange(120.0).flip(0)}
+LOADERS = {
+    "nodes": lambda **options: pyg.NeighborLoader(graph(), [4, 3], batch_size=25, shuffle=True, **options),
+    "links": lambda **options: pyg.LinkNeighborLoader(
+        *(graph(), [4, 3]), batch_size=400, shuffle=True, neg_sampling="binary", **options
+    ),
+    "weighted links": lambda **options: pyg.LinkNeighborLoader(
+        *(graph(), [4, 3]), batch_size=400, neg_sampling=WEIGHTED, **options
+    ),
+    "types": lambda **options: pyg.HGTLoader(types(), [5, 5], "paper", batch_size=20, shuffle=True, **options),
+    "random": lambda **options: pyg.RandomNodeLoader(graph(), 4, shuffle=True, **options),
+    "shadow": lambda **options: pyg.ShaDowKHopSampler(graph(), 2, 3, batch_size=40, shuffle=True, **options),
+    "saint": lambda **options: pyg.GraphSAINTNodeSampler(graph(), 30, num_steps=4, **options),
+}
+
+
+def content(batch):
+    """All tensors of a batch."""
+    found = batch.to_dict() if not isinstance(batch, HeteroData) else batch.to_namedtuple()._asdict()
+    return str({key: value for key, value in found.items() if value is not None})
+
+
+def epochs(name, **options):
+    """What two epochs have."""
+    torch.set_printoptions(threshold=10**6)
+    torch.manual_seed(3)
+    loader = LOADERS[name](**options)
+    return [[content(batch) for batch in loader] for _ in range(2)]
+
+
+def threads():
+    """The names of the threads that prepare batches."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("tgraph-loader")]
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_the_same_batches_on_any_number_of_threads(name):
+    alone = epochs(name, prefetch=0)
+    assert len(alone[0]) > 2 and alone[0] != alone[1]
+    for count in (1, 2, 5):
+        assert epochs(name, prefetch=count) == alone
+    assert not threads()
+
+
+@pytest.mark.parametrize("name", ["nodes", "links", "saint"])
+def test_the_same_batches_of_workers_that_persist(name):
+    assert epochs(name, num_workers=2, persistent_workers=True) == epochs(name)
+
+
+def test_a_generator_determines_the_batches():
+    def batches(prefetch):
+        made = torch.Generator().manual_seed(5)
+        torch.seed()
+        loader = pyg.NeighborLoader(graph(), [3], batch_size=50, shuffle=True, generator=made, prefetch=prefetch)
+        return [content(batch) for batch in loader]
+
+    assert batches(0) == batches(3)
+
+
+class Failing:
+    """A step between sampling and features that notes its threads, and fails for one batch."""
+
+    def __init__(self, at=None):
+        self.at, self.names, self.lock = at, [], threading.Lock()
+
+    def __call__(self, sample):
+        with self.lock:
+            self.names.append(threading.current_thread().name)
+        if int(sample.metadata[0][0]) == self.at:
+            raise LookupError("no features")
+        return sample
+
+
+def test_an_exception_is_raised_where_its_batch_is_taken():
+    loader = pyg.NeighborLoader(graph(), [3], batch_size=20, transform_sampler_output=Failing(40), prefetch=2)
+    batches = iter(loader)
+    assert [int(next(batches).input_id[0]) for _ in range(2)] == [0, 20]
+    with pytest.raises(LookupError, match="no features"):
+        next(batches)
+    assert int(next(batches).input_id[0]) == 60
+    del batches
+    assert not threads()
+
+
+def test_so_many_batches_ahead():
+    step = Failing()
+    batches = iter(pyg.NeighborLoader(graph(), [3], batch_size=10, transform_sampler_output=step, prefetch=3))
+    assert len(threads()) == 3
+    next(batches)
+    for _ in range(500):
+        if len(step.names) == 4:
+            break
+        time.sleep(0.01)
+    assert len(step.names) == 4 and {name[:13] for name in step.names} == {"tgraph-loader"}
+    del batches
+
+
+def test_a_transform_is_called_by_the_loop():
+    names = []
+
+    def note(batch):
+        names.append(threading.current_thread().name)
+        return batch.num_nodes
+
+    assert len(list(pyg.NeighborLoader(graph(), [3], batch_size=60, transform=note, prefetch=2))) == 2
+    assert set(names) == {threading.current_thread().name}
+    names.clear()
+    list(pyg.NeighborLoader(graph(), [3], batch_size=60, transform=note, prefetch=2, filter_per_worker=True))
+    assert {name[:13] for name in names} == {"tgraph-loader"}
+
+
+def of_batches():
+    yield from pyg.NeighborLoader(graph(), [3], batch_size=5, prefetch=2)
+
+
+def test_leaving_a_loop_ends_the_threads():
+    for _ in pyg.NeighborLoader(graph(), [3], batch_size=5, prefetch=2):
+        assert len(threads()) == 2
+        break
+    assert not threads()
+    batches = of_batches()
+    next(batches)
+    assert threads()
+    batches.close()
+    assert not threads()
+    with pytest.raises(ZeroDivisionError):
+        for _ in pyg.NeighborLoader(graph(), [3], batch_size=5, prefetch=2):
+            raise ZeroDivisionError
+    assert not threads()
+
+
+def test_workers_start_while_threads_prepare():
+    for _ in pyg.NeighborLoader(graph(), [3], batch_size=40, prefetch=2):
+        assert sum(1 for _ in pyg.NeighborLoader(graph(), [3], batch_size=40, num_workers=1)) == 3
+
+
+def test_features_of_stores_are_read_ahead():
+    features, edges = stores.FeatureStore(stores.MemoryStore()), stores.GraphStore(stores.MemoryStore())
+    data = graph()
+    features[None, "x", None] = data.x
+    edges[None, "coo", False, (120, 120)] = data.edge_index
+    features.put_tensor(torch.arange(1500), group_name=stores.EDGES, attr_name="edge_attr", index=None)
+    options = {"input_nodes": torch.arange(120), "batch_size": 50, "transform": lambda batch: batch}
+    for batch in pyg.NeighborLoader((features, edges), [3], **options):
+        assert torch.equal(batch.x, data.x[batch.n_id]) and torch.equal(batch.edge_attr, batch.e_id)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, "2"])
+def test_wrong_numbers_of_batches(wrong):
+    with pytest.raises(ArgumentError, match="prefetch"):
+        pyg.NeighborLoader(graph(), [3], prefetch=wrong)
+
+
+def test_samplers_and_wrappers_of_pyg():
+    data = graph()
+    torch.manual_seed(0)
+    loader = pyg.NeighborLoader(data, [3], batch_size=60, sampler=ImbalancedSampler(data), prefetch=2)
+    batches = list(CachedLoader(loader)) + list(PrefetchLoader(loader, torch.device("cpu")))
+    assert len(batches) == 4 and all(torch.equal(batch.x, data.x[batch.n_id]) for batch in batches)
+    batches = list(pyg.NeighborLoader(data, [3], batch_sampler=[[1, 2], [7]], prefetch=2))
+    assert [batch.input_id.tolist() for batch in batches] == [[1, 2], [7]]
+
+
+INTERRUPTED = """
+import sys, torch
+from torch_geometric.data import Data
+from tgraph.pyg import NeighborLoader
+if __name__ == "__main__":
+    data = Data(x=torch.rand(5000, 8), edge_index=torch.randint(5000, (2, 100_000)))
+    loader = NeighborLoader(data, [5, 5], batch_size=2, **eval(sys.argv[1]))
+    while True:
+        for number, batch in enumerate(loader):
+            if number == 30:
+                print("running", flush=True)
+"""
+
+
+ALONE = pytest.param("{'prefetch': 0}", marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("options", ["{'prefetch': 3}", "{'num_workers': 2}", ALONE])
+def test_an_interrupted_epoch_ends(options):
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "running\n"
+    os.killpg(process.pid, signal.SIGINT)  # workers get it, too, as from a terminal
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors

@@ -1,0 +1,177 @@
+"""Batches that threads of the process prepare ahead, while the loop computes with the ones before."""
+
+from __future__ import annotations
+
+import contextvars
+import copy
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
+from torch_geometric.loader.base import DataLoaderIterator
+
+from tgraph.core.system import native
+from tgraph.errors import ArgumentError
+from tgraph.pyg.edge_features import WithEdgeFeatures
+from tgraph.pyg.epochs import Epoch, chance
+from tgraph.stores.feature_store import FeatureStore
+
+Prepare = Callable[[Any], Any]
+
+# So many seconds are waited for a thread that is in the middle of a batch, such as in a read from a store that hangs.
+PATIENCE = 10.0
+
+
+class Prefetching:
+    """Put before a DataLoader: batches are prepared ahead by threads, and what is drawn follows from the epoch.
+
+    prefetch : so many batches are prepared ahead, each by a thread of its own; 0 for none, as where workers prepare.
+    transforms_ahead : whether threads call the transform, too. It may draw random numbers, or not expect to be called
+        by several threads, so that the loop does unless it was meant for workers.
+    epoch : the number of the epoch, for what is drawn.
+    """
+
+    prefetch: int = 0
+    transforms_ahead: bool = False
+    epoch: Epoch | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        loader: Any = self
+        if (drawing := self._drawing()) is not None:
+            if self.epoch is None:
+                self.epoch = Epoch(is_shared=loader.persistent_workers)
+            self.epoch.begin(loader.generator)
+            drawing.epoch = self.epoch
+        if loader.persistent_workers and loader._iterator is not None:  # others draw the seed of their workers
+            chance(loader.generator)
+        return super().__iter__()  # type: ignore[misc]
+
+    def _drawing(self) -> Any:
+        """What draws the batches by its `epoch`, None where nothing does."""
+        return self
+
+    def _get_iterator(self) -> Any:
+        loader: Any = self
+        pins = loader.pin_memory and torch.accelerator.is_available()
+        if self.prefetch and not loader.num_workers:
+            return _Ahead(loader, self.prefetch, pins)
+        found = super()._get_iterator()  # type: ignore[misc]
+        return DataLoaderIterator(found, _pinned) if pins and hasattr(self, "filter_fn") else found
+
+
+def check_prefetch(prefetch: Any) -> int:
+    """The number of batches ahead that a loader was given. Raises ArgumentError for anything but 0 or more."""
+    if isinstance(prefetch, bool) or not isinstance(prefetch, int) or prefetch < 0:
+        raise ArgumentError(f"prefetch: expected batches ahead, 0 for none, got {prefetch!r}")
+    return prefetch
+
+
+def usual_prefetch(data: Any) -> int:
+    """The batches ahead where none are asked for: 2 of data on the CPU or in stores of tgraph; 0 of data on a device,
+    and of stores of others, which may not expect to be called by threads."""
+    if isinstance(data, tuple):
+        return 2 if isinstance(data[0], FeatureStore) else 0
+    tensors = (value for store in data.stores for value in store.values() if isinstance(value, Tensor))
+    return 2 if all(tensor.device.type == "cpu" for tensor in tensors) else 0
+
+
+class _Ahead(_SingleProcessDataLoaderIter):
+    """The batches of a loader in their order. Threads end with the last batch, or where nothing refers to this any
+    more: they do not refer to it themselves."""
+
+    def __init__(self, loader: Any, count: int, pins: bool):
+        own, transform = _without_transform(loader)
+        super().__init__(own)
+        join = None if getattr(own, "filter_per_worker", True) else own.filter_fn
+        pin = _pinned if pins else None
+        prepare = _composed(self._dataset_fetcher.fetch, join, pin if transform is None else None)
+        self._finish = _composed(transform, pin if transform is not None else None)
+        self._waiting: deque[Future[Any]] = deque()
+        self._tasks: SimpleQueue[Any] = SimpleQueue()
+        self._count, self._is_over = count, False
+        self._threads = [
+            threading.Thread(target=_work, args=(self._tasks, prepare), name=f"tgraph-loader-{i}", daemon=True)
+            for i in range(count)
+        ]
+        self._end = weakref.finalize(self, _end, self._tasks, self._threads, self._waiting)
+        for thread in self._threads:
+            thread.start()
+
+    def _next_data(self) -> Any:
+        self._submit()
+        if not self._waiting:
+            self._end()
+            raise StopIteration
+        batch = self._waiting.popleft().result()
+        self._submit()
+        return self._finish(batch)
+
+    def _submit(self) -> None:
+        """Have threads prepare the next batches."""
+        while not self._is_over and len(self._waiting) < self._count:
+            try:
+                index = self._next_index()
+            except StopIteration:
+                self._is_over = True
+                return
+            future: Future[Any] = Future()
+            self._waiting.append(future)
+            self._tasks.put((future, contextvars.copy_context(), index))
+
+
+def _without_transform(loader: Any) -> tuple[Any, Prepare | None]:
+    """The loader as threads use it, and the transform that is left to the loop."""
+    transform = getattr(loader, "transform", None)
+    if transform is None or loader.transforms_ahead:
+        return loader, None
+    own = copy.copy(loader)
+    own.transform = None
+    if isinstance(transform, WithEdgeFeatures):
+        own.transform, transform = WithEdgeFeatures(transform.features, None), transform.transform
+    own.collate_fn = type(own).collate_fn.__get__(own)
+    return own, transform
+
+
+def _composed(*steps: Prepare | None) -> Prepare:
+    """One step after the other."""
+    given = [step for step in steps if step is not None]
+
+    def call(batch: Any) -> Any:
+        for step in given:
+            batch = step(batch)
+        return batch
+
+    return call
+
+
+def _work(tasks: SimpleQueue[Any], prepare: Prepare) -> None:
+    """Prepare batches until told to end, on one thread each: others prepare the next ones, or compute the model."""
+    native.hold_one_thread()
+    for future, context, index in iter(tasks.get, None):
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(context.run(prepare, index))
+            except BaseException as error:  # raised where the batch is taken
+                future.set_exception(error)
+        del future, context, index  # not kept until the next task
+
+
+def _end(tasks: SimpleQueue[Any], threads: list[threading.Thread], waiting: deque[Future[Any]]) -> None:
+    for future in waiting:
+        future.cancel()
+    for _ in threads:
+        tasks.put(None)
+    for thread in threads:
+        if thread is not threading.current_thread():  # the collector runs in any
+            thread.join(PATIENCE)
+
+
+def _pinned(batch: Any) -> Any:
+    return batch.pin_memory() if hasattr(batch, "pin_memory") else batch
