@@ -278,7 +278,7 @@ def test_layers_of_pyg():
     model = torch.nn.ModuleList([theirs.GCNConv(6, 6), theirs.ChebConv(6, 6, 2), tg.nn.GCNConv(6, 6)])
     found = tg.advise(model, edge_index)
     assert {layer.place: layer.name for layer in found.layers} == {"0": "GCNConv of PyG", "2": "GCNConv"}
-    assert found.kept == {"1": "tgraph.nn has no ChebConv"}
+    assert list(found.kept) == ["1"] and "give x" in found.kept["1"]
     assert found.hints[0] == "accelerate: the kernels above serve 0 after tg.nn.accelerate(model)"
     assert type(model[0]) is theirs.GCNConv
     assert tg.nn.accelerate(model).replaced

@@ -1,7 +1,8 @@
 """`accelerate` replaces the PyTorch Geometric layers of a model by TGraph's, and `restore` undoes it.
 
 A replaced layer remains the same object, with the same parameters, buffers, hooks and place in the model: its class is
-set to one derived from the TGraph layer, which itself derives from the PyTorch Geometric layer.
+set to one derived from the TGraph layer, which itself derives from the PyTorch Geometric layer. The class of any other
+layer, such as those that users write, is set to one derived from it, whose messages are lazy (`lazy/layer.py`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tgraph.nn.conv import (
 from tgraph.nn.conv.attention_base import AttentionLayer
 from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_from_pyg
 from tgraph.nn.conv.namesakes import namesake
+from tgraph.nn.lazy.layer import LazyLayer, lazy_class, obstacle
 
 _ALL = (
     *(gat_conv.GATConv, gatv2_conv.GATv2Conv, gcn_conv.GCNConv),
@@ -42,19 +44,29 @@ LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _A
 @dataclass
 class Acceleration:
     """What `accelerate` did. replaced : {place in the model: class name} of the layers that now run on TGraph's
-    operators. kept : {place in the model: reason} of those that do not."""
+    operators. lazy : the same of layers of other classes, which compute their messages at vertices where these permit.
+    kept : {place in the model: reason} of those that do neither."""
 
     replaced: dict[str, str] = field(default_factory=dict)
+    lazy: dict[str, str] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [f"{place or 'the model'}: {name}, replaced" for place, name in self.replaced.items()]
+        lines += [f"{place or 'the model'}: {name}, with lazy messages" for place, name in self.lazy.items()]
         lines += [f"{place or 'the model'}: kept, {reason}" for place, reason in self.kept.items()]
         return "\n".join(lines) or "no layers of PyTorch Geometric"
 
 
 def accelerate(model: torch.nn.Module) -> Acceleration:
-    """Replace the PyTorch Geometric layers of a model by the TGraph layers of the same name, in place.
+    """Replace the PyTorch Geometric layers of a model by the TGraph layers of the same name, in place, and make the
+    messages of others lazy: those that users derive from its MessagePassing, and those that tgraph.nn has no layer for.
+
+    A lazy message is not made where its `message` multiplies, adds, subtracts or divides features of the two ends
+    (`x_i`, `x_j`), numbers or features of the edges and constants, maps them by linear maps, also concatenated, and
+    applies functions of elements or rows to features of one end: these are computed at vertices and then aggregated.
+    The minimum or maximum of a sum of several parts that differ between the edges of a vertex takes messages. What else
+    a `message` does gets messages, as in PyTorch Geometric; `tgraph.advise` says where.
 
     model : any module. Its parameters remain the same objects, so that optimizers stay valid; state_dict, repr and
     training mode are unchanged. While a replaced layer is being explained, has hooks on its messages, or has a
@@ -65,15 +77,20 @@ def accelerate(model: torch.nn.Module) -> Acceleration:
     """
     done = Acceleration()
     for place, module in model.named_modules():
-        if isinstance(module, MessagePassing) or not _passes_messages(module):
+        if isinstance(module, (MessagePassing, LazyLayer)) or not _passes_messages(module):
             continue
-        if (reason := _obstacle(module)) is not None:
+        kind: Any = type(module)
+        name = kind.__name__
+        known = name in LAYERS and kind is namesake(name)
+        if (reason := _obstacle(module) if known else obstacle(module)) is not None:
             done.kept[place] = reason
-            continue
-        name = type(module).__name__
-        _clear_cache(module)
-        module.__class__ = _replacement(name)
-        done.replaced[place] = name
+        elif known:
+            _clear_cache(module)
+            module.__class__ = _replacement(name)
+            done.replaced[place] = name
+        else:
+            module.__class__ = lazy_class(kind)
+            done.lazy[place] = name
     return done
 
 
@@ -85,6 +102,9 @@ def restore(model: torch.nn.Module) -> list[str]:
             _clear_cache(module)
             module.__class__ = namesake(type(module).__name__)
             places.append(place)
+        elif isinstance(module, LazyLayer):
+            module.__class__ = module.written
+            places.append(place)
     return places
 
 
@@ -93,11 +113,8 @@ def _passes_messages(module: torch.nn.Module) -> bool:
 
 
 def _obstacle(module: torch.nn.Module) -> str | None:
-    """The reason not to replace a PyTorch Geometric layer, or None."""
+    """The reason not to replace a PyTorch Geometric layer by that of the same name, or None."""
     name = type(module).__name__
-    if name not in LAYERS or type(module) is not namesake(name):
-        derived = [base.__name__ for base in type(module).__mro__[1:] if base.__name__ in LAYERS]
-        return f"{name} may change what {derived[0]} does" if derived else f"tgraph.nn has no {name}"
     aggr: Any = module.aggr
     if not isinstance(aggr, str) or aggr not in REDUCE:
         return f"aggr={aggr!r} is not one of {', '.join(map(repr, REDUCE))}"

@@ -154,7 +154,7 @@ class Adjacency:
 
 
 class ArcWeights:
-    """A weight for each arc, `values` [m] in the order of the rows."""
+    """Weights of each arc, `values` [m] or [m, ...] in the order of the rows."""
 
     _transposed: Tensor | None
 

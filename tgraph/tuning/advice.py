@@ -55,8 +55,8 @@ def advise(*subject: Any, **options: Any) -> Advice | ModelAdvice:
     sample=4_000_000, timer=None)** measures the layers of a model: the kernel that serves each, its time,
     and what another order of the vertices or layout of the arcs brings. It returns a `ModelAdvice`.
 
-    model : a torch.nn.Module with layers of `tgraph.nn`, PyTorch Geometric layers that `tgraph.nn.accelerate` replaces,
-        or both. The call works on a copy.
+    model : a torch.nn.Module with layers of `tgraph.nn`, or layers on PyTorch Geometric's MessagePassing, as
+        `tgraph.nn.accelerate` changes them; for those that keep their messages it says why. The call works on a copy.
     graph : the second argument of the model: a tgraph.Graph, an edge_index [2, E], or a sparse matrix.
     x, others : the model is called as model(x, graph, *others), and each layer is then measured with the arguments it
         received. Without x, each layer is measured with random features of as many columns as it takes; those of the

@@ -13,6 +13,7 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.layer import MessagePassing
+from tgraph.nn.lazy.layer import LazyLayer
 
 
 class Arguments(NamedTuple):
@@ -35,6 +36,11 @@ ANY_COLUMNS = 64  # of a layer that has no parameters and takes any number
 def layers_of(model: torch.nn.Module) -> dict[str, MessagePassing]:
     """The layers of tgraph.nn in a model, {place in the model: layer}."""
     return {place: module for place, module in model.named_modules() if isinstance(module, MessagePassing)}
+
+
+def lazy_layers_of(model: torch.nn.Module) -> dict[str, Any]:
+    """The layers with lazy messages in a model, {place in the model: layer}."""
+    return {place: module for place, module in model.named_modules() if isinstance(module, LazyLayer)}
 
 
 def captured(

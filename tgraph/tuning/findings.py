@@ -18,9 +18,9 @@ class LayerAdvice:
     """The kernels of a layer.
 
     place : its name in the model. name : its class, followed by "of PyG" for a PyTorch Geometric layer that
-    `accelerate` replaces. calls : how often the model calls it. forward, backward : the operator calls, each with its
-    operation, the backend that served it, refused {backend of higher priority: why it did not}, the shape and dtype of
-    a vertex's data, and milliseconds.
+    `accelerate` replaces, or ", lazy" for one whose messages it makes lazy. calls : how often the model calls it.
+    forward, backward : the operator calls, each with its operation, the backend that served it, refused {backend of
+    higher priority: why it did not}, the shape and dtype of a vertex's data, and milliseconds.
     """
 
     place: str

@@ -24,7 +24,7 @@ from tgraph.nn.adjacency import Adjacency, GraphAdjacency
 from tgraph.nn.conv.layer import MessagePassing
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.tuning.backends import Timer
-from tgraph.tuning.call_capture import Arguments, captured, layers_of, on_graph, synthetic
+from tgraph.tuning.call_capture import Arguments, captured, layers_of, lazy_layers_of, on_graph, synthetic
 from tgraph.tuning.findings import LayerAdvice, ModelAdvice, numbers, size
 from tgraph.tuning.layout_advice import DEFAULT_LAYOUTS, LEVEL, SAMPLE, in_csr, measured_layouts, sampled
 from tgraph.tuning.order_advice import DEFAULT_ORDERS, measured_orders
@@ -32,6 +32,8 @@ from tgraph.tuning.profiler import Profile, Step, median, replayed
 
 # Each layer is run this often after a first run, which fills caches.
 RUNS = 3
+
+LAZY = ", lazy"  # after the class of a layer with lazy messages
 
 Calls = dict[str, tuple[MessagePassing, Arguments]]  # {place in the model: (layer, what it is called with)}
 
@@ -53,11 +55,16 @@ def advise_model(
         known(layout)
     twin = copy.deepcopy(getattr(model, "_orig_mod", model))  # of a compiled model, the original
     done, layers = accelerate(twin), layers_of(twin)
+    written = lazy_layers_of(twin)
+    if x is not None:
+        layers |= written
     with torch.random.fork_rng(_gpus(model)), torch.set_grad_enabled(model.training):
         calls = _calls(twin, layers, graph, x, others)
-        found = [_advised(place, *call, place in done.replaced) for place, call in calls.items()]
+        kinds = dict.fromkeys(done.replaced, " of PyG") | dict.fromkeys(done.lazy, LAZY)
+        found = [_advised(place, *call, kinds.get(place, "")) for place, call in calls.items()]
         uncalled = {place: "the model does not call it" for place in layers if place not in calls}
-        advice, square = ModelAdvice(tuple(found), done.kept | uncalled), _square(graph, x)
+        kept = done.kept | uncalled | _with_messages(written, x is not None)
+        advice, square = ModelAdvice(tuple(found), kept), _square(graph, x)
         if square is not None and square.num_edges and any(layer.forward for layer in found):
             csr = in_csr(square.graph if isinstance(square, GraphAdjacency) else square.columns)
             advice = _with_widest_gather(advice, csr.device)
@@ -88,11 +95,20 @@ def _calls(
     }
 
 
-def _advised(place: str, layer: MessagePassing, arguments: Arguments, of_pyg: bool) -> LayerAdvice:
+def _with_messages(written: dict[str, Any], called: bool) -> dict[str, str]:
+    """{place: why} of the layers with lazy messages that make them."""
+    if not called:
+        return dict.fromkeys(
+            written, "a layer of another class than those of tgraph.nn; give x, which it is called with"
+        )
+    made = {place: layer.made_for for place, layer in written.items() if layer.made_for is not None}
+    return {place: f"its message needs messages that are made, for {name}" for place, name in made.items()}
+
+
+def _advised(place: str, layer: MessagePassing, arguments: Arguments, kind: str) -> LayerAdvice:
     runs = [_profiled(layer, arguments) for _ in range(RUNS + 1)][1:]
     forward, backward = (median([run[way] for run in runs]) for way in (0, 1))
-    name = type(layer).__name__ + (" of PyG" if of_pyg else "")
-    return LayerAdvice(place, name, arguments.calls, forward, backward)
+    return LayerAdvice(place, type(layer).__name__ + kind, arguments.calls, forward, backward)
 
 
 def _profiled(layer: MessagePassing, arguments: Arguments) -> tuple[list[Step], list[Step]]:
@@ -164,7 +180,9 @@ def _with_layouts(
 
 
 def _sums_in_layout(held: Graph, layer: MessagePassing, arguments: Arguments) -> bool:
-    """Whether a layer computes in the layout of a graph without decoding it."""
+    """Whether a layer computes in the layout of a graph without decoding it. Those of other classes take no graph."""
+    if not isinstance(layer, MessagePassing):
+        return False
     moved = on_graph(arguments, layer, held)
     with watched() as choices:
         layer(*moved.args, **moved.kwargs)
@@ -180,7 +198,7 @@ def _fits(advice: ModelAdvice, square: Adjacency) -> bool:
 
 
 def _hints(advice: ModelAdvice, square: Adjacency | None) -> Iterator[str]:
-    replaced = [layer.place or "the model" for layer in advice.layers if layer.name.endswith("of PyG")]
+    replaced = [layer.place or "the model" for layer in advice.layers if layer.name.endswith((" of PyG", LAZY))]
     if replaced:
         yield f"accelerate: the kernels above serve {', '.join(replaced)} after tg.nn.accelerate(model)"
     if square is None:

@@ -39,6 +39,7 @@ def aggregate(
     """Reduce, for every target, the data of its sources, times the weight of the arc if given.
 
     data : [num_sources, ...], floating. reduce : "sum", "mean", "min" or "max". A target without sources gets 0.
+    weights : [E], or [E, ...] to multiply data with by dimension.
     Returns [num_targets, ...]. Differentiable in data and weights, any number of times; by the transpose, which is
     built when a gradient is first recorded. The gradient of min and max goes to the first message that attains it.
     Raises ArgumentError for sparse data.
@@ -70,7 +71,8 @@ def aggregate(
     if missing := adjacency.rows.num_vertices - adjacency.num_sources:
         sent = pad(sent, (0, 0, 0, missing))
     gathers = needs_grad(sent, messages.weights) and not selects
-    back = weights.transposed(adjacency) if weights is not None and gathers else None
+    single = weights is not None and weights.values.dim() == 1
+    back = weights.transposed(adjacency) if weights is not None and single and gathers else None
     if back is not None:
         back = back.to(sent.dtype)[:, None]
     rows = adjacency.rows
@@ -146,6 +148,8 @@ def _at_once(
         return None
     if weights is None or values is None:
         return eager.aggregate(arcs, data, mean, own=own)
+    if values.dim() != 1:
+        return None
     return eager.aggregate(arcs, data, mean, values, lambda: weights.transposed(adjacency), own)
 
 

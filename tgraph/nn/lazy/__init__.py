@@ -1,0 +1,1 @@
+"""Messages of layers that users write, computed at vertices where they can be, and never made."""
