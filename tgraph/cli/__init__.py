@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 import tgraph as tg
-from tgraph.cli import report
+from tgraph.cli import report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
@@ -123,6 +123,7 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
 
 app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False)
 generate = typer.Typer()
+store = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
@@ -166,6 +167,12 @@ MODELS: dict[str, tuple[Callable[..., Any], str]] = {
 }
 for name, (function, help) in MODELS.items():
     chain(generate, name, help, generator(function), save)
+app.add_typer(store, name="store", help="What a store of features and edges holds; put, get, verify, copy.")
+chain(store, "info", "What a store holds.", stores.info)
+chain(store, "put", "Put the tensors of a file into a store.", stores.put)
+chain(store, "get", "Write tensors of a store to a file.", stores.get)
+chain(store, "verify", "Compare every block of a store with its checksum.", stores.verify)
+chain(store, "copy", "Copy the tensors of a store to another.", stores.copy)
 
 
 def main() -> None:

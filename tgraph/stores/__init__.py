@@ -22,6 +22,7 @@ from tgraph.stores.cache import CachedStore, CacheStats
 from tgraph.stores.disk import DiskStore
 from tgraph.stores.ids import Ids
 from tgraph.stores.lmdb import LmdbStore
+from tgraph.stores.maintenance import copy, get_file, put_file, verify
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.opening import open
 from tgraph.stores.postgres import PostgresStore
@@ -47,9 +48,13 @@ __all__ = [
     "RedisStore",
     "ReplacedError",
     "Stat",
+    "copy",
+    "get_file",
     "open",
     "put_edges",
     "put_features",
+    "put_file",
+    "verify",
 ]
 
 # The modules of the names that are imported at first access, since they import PyTorch Geometric.

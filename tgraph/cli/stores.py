@@ -1,0 +1,90 @@
+"""The steps of `tgraph store`: what a store holds, exchanged with files and other stores, and verified."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tgraph import stores
+from tgraph.cli import report
+from tgraph.cli.options import Progress
+from tgraph.core.system.text import table
+from tgraph.stores import Stat, maintenance
+
+PLACES = "a folder, lmdb:FOLDER, redis://USER@HOST:PORT/DATABASE or postgresql://USER@HOST:PORT/DATABASE"
+
+Store = Annotated[str, typer.Argument(help=f"A store: {PLACES}.", show_default=False)]
+Beginning = Annotated[str, typer.Option(help="Only tensors whose keys begin so.")]
+
+
+def info(*, store: Store, key: Beginning = "") -> None:
+    """What a store holds."""
+    opened = stores.open(store)
+    stats = [stat for stat in map(opened.stat, maintenance.matching(opened, key)) if stat is not None]
+    rows = [["key", "dtype", "shape", "blocks", "bytes"]]
+    for stat in stats:
+        shape = " x ".join(f"{size:,}" for size in stat.shape)
+        nbytes = stat.shape[0] * stat.row_bytes
+        rows.append([stat.key, _dtype(stat), shape, f"{stat.num_blocks:,}", f"{nbytes:,}"])
+    typer.echo(table(rows, left=(0, 1, 2)))
+    total = sum(stat.shape[0] * stat.row_bytes for stat in stats)
+    typer.echo(f"{opened!r}: {len(stats)} tensor{'s' if len(stats) != 1 else ''}, {report.scaled(total)}B")
+
+
+def put(
+    *,
+    store: Store,
+    file: Annotated[Path, typer.Argument(help="A .npy or .safetensors file.", show_default=False)],
+    key: Annotated[
+        str | None, typer.Option(help="The key of the array, or a folder for the tensors (default: their names).")
+    ] = None,
+) -> None:
+    """Put the tensors of a file into a store."""
+    opened = stores.open(store)
+    for name in maintenance.put_file(opened, file, key):
+        stat = opened.stat(name)
+        assert stat is not None
+        typer.echo(f"{name}: {_dtype(stat)} {list(stat.shape)}")
+
+
+def get(
+    *,
+    store: Store,
+    file: Annotated[Path, typer.Argument(help="The file to write, .npy or .safetensors.", show_default=False)],
+    key: Annotated[str, typer.Option(help="The key of the array; for .safetensors how the keys begin.")] = "",
+) -> None:
+    """Write tensors of a store to a file."""
+    typer.echo(f"{file}: {', '.join(maintenance.get_file(stores.open(store), file, key))}")
+
+
+def verify(*, store: Store, key: Beginning = "", progress: Progress = False) -> None:
+    """Read every block of a store and compare it with its checksum."""
+    opened, start = stores.open(store), time.perf_counter()
+    damaged = maintenance.verify(opened, key, progress)
+    for fault in damaged:
+        typer.echo(str(fault))
+    took = report.duration(time.perf_counter() - start)
+    typer.echo(f"{opened!r}: {len(damaged) or 'nothing'} damaged, verified in {took}")
+    if damaged:
+        raise typer.Exit(1)
+
+
+def copy(
+    *,
+    store: Store,
+    target: Annotated[str, typer.Argument(help="The store to write to, likewise.", show_default=False)],
+    key: Beginning = "",
+    progress: Progress = False,
+) -> None:
+    """Copy the tensors of a store to another, one after the other, each wholly or not at all."""
+    source, goal, start = stores.open(store), stores.open(target), time.perf_counter()
+    nbytes = maintenance.copy(source, goal, key, progress)
+    took = report.duration(time.perf_counter() - start)
+    typer.echo(f"{goal!r}: {report.scaled(nbytes)}B copied in {took}")
+
+
+def _dtype(stat: Stat) -> str:
+    return str(stat.dtype).removeprefix("torch.")

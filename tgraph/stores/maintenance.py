@@ -1,0 +1,165 @@
+"""Whole stores: copied, verified, exchanged with files."""
+
+from __future__ import annotations
+
+import copy as copying
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.errors import ArgumentError, FileFormatError
+from tgraph.files import PathLike, checksummed
+from tgraph.files.atomic_write import replacing, room_for
+from tgraph.stores.blocks import BlockStore, Stat, read, repeated
+
+SUFFIXES = ".npy", ".safetensors"
+_BLOCKS = 256  # that are read at once
+
+
+def copy(source: BlockStore, target: BlockStore, beginning: str = "", progress: bool = False) -> int:
+    """Put the tensors of a store into another, one after the other, with their notes; returns their bytes.
+
+    source, target : the stores. beginning : of the keys; by default all. progress : whether to show a bar. Each tensor
+    is there wholly or not at all when this ends early. Raises as their `get_rows` and `put`, and ArgumentError where no
+    key begins so.
+    """
+    done = 0
+    for key in _shown(matching(source, beginning), progress):
+        found = read(source, key)
+        if found is not None:  # not deleted meanwhile
+            target.put(key, found[1], found[0].notes)
+            done += found[1].nbytes
+    return done
+
+
+def verify(store: BlockStore, beginning: str = "", progress: bool = False) -> list[FileFormatError]:
+    """Read every block, and return the errors of those that are damaged, which name the key and the place.
+
+    store : which is to be read anew. beginning, progress : as for `copy`. Raises ArgumentError where no key begins so.
+    """
+    store = copying.copy(store)  # which has verified nothing yet
+    return [fault for key in _shown(matching(store, beginning), progress) for fault in _damage(store, key)]
+
+
+def put_file(store: BlockStore, path: PathLike, key: str | None = None) -> list[str]:
+    """Put the array of a .npy file or the tensors of a .safetensors file; returns their keys.
+
+    store : which gets them. key : of the array, by default the name of the file; for .safetensors a folder in which the
+    names of the tensors are the keys. Raises ArgumentError for another kind of file and for what `put` refuses,
+    FileFormatError where it is damaged.
+    """
+    path = _known(path)
+    if path.suffix == ".npy":
+        store.put(key or path.stem, _array(path))
+        return [key or path.stem]
+    contents = checksummed.contents(path, "fetch the file from a copy")
+    notes, folder = _notes(contents), "" if key is None else f"{key}/"
+    for name in contents.entries:
+        store.put(folder + name, contents.load(name), notes.get(name))
+    return [folder + name for name in contents.entries]
+
+
+def get_file(store: BlockStore, path: PathLike, key: str = "") -> list[str]:
+    """Write tensors to a file, which is replaced wholly or not at all; returns their keys.
+
+    store : which has them. path : .npy for the tensor of one key, .safetensors for all that begin with `key`, which
+    keeps their notes. All of them have to fit the memory, unless they are in files. Raises ArgumentError for another
+    kind of file and where there is no such tensor.
+    """
+    path = _known(path)
+    if path.suffix == ".npy":
+        _write_array(path, _stored(store, key)[1])
+        return [key]
+    found = {name: _stored(store, name) for name in matching(store, key)}
+    notes = {name: dict(stat.notes) for name, (stat, _) in found.items()}
+    checksummed.write(path, {name: tensor for name, (_, tensor) in found.items()}, {"notes": json.dumps(notes)})
+    return list(found)
+
+
+def matching(store: BlockStore, beginning: str) -> list[str]:
+    """The keys that begin so. Raises ArgumentError where there is none."""
+    found = store.keys(beginning)
+    if not found:
+        raise ArgumentError(f"{store!r} has no tensor" + (f" whose key begins with {beginning!r}" if beginning else ""))
+    return found
+
+
+def _shown(keys: list[str], progress: bool) -> Iterator[str]:
+    from tqdm import tqdm
+
+    with tqdm(keys, disable=not progress, unit=" tensors") as bar:
+        for key in bar:
+            bar.set_postfix_str(key)
+            yield key
+
+
+def _damage(store: BlockStore, key: str) -> list[FileFormatError]:
+    def attempt() -> list[FileFormatError]:
+        stat = store.stat(key)
+        return [] if stat is None else list(_damaged_blocks(store, stat))
+
+    try:
+        return repeated(key, attempt)
+    except FileFormatError as fault:  # of what describes the tensor
+        return [fault]
+
+
+def _damaged_blocks(store: BlockStore, stat: Stat) -> Iterator[FileFormatError]:
+    for first in range(0, stat.num_blocks, _BLOCKS):
+        numbers = range(first, min(first + _BLOCKS, stat.num_blocks))
+        try:
+            store.get_blocks(stat, numbers)
+        except FileFormatError:
+            for number in numbers:
+                try:
+                    store.get_blocks(stat, [number])
+                except FileFormatError as fault:
+                    yield fault
+
+
+def _known(path: PathLike) -> Path:
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ArgumentError(f"path: expected a file {' or '.join(SUFFIXES)}, got {path}")
+    return path
+
+
+def _stored(store: BlockStore, key: str) -> tuple[Stat, Tensor]:
+    found = read(store, key)
+    if found is None:
+        raise ArgumentError(f"key: {store!r} has no tensor {key!r}")
+    return found
+
+
+def _array(path: Path) -> Tensor:
+    try:
+        found = np.load(path, mmap_mode="c")
+    except ValueError as fault:
+        raise FileFormatError(path, f"this is no array ({fault})", "write it by numpy.save") from fault
+    try:
+        return torch.from_numpy(found)
+    except TypeError as fault:
+        raise ArgumentError(f"path: {path} holds {found.dtype}, which no tensor does; convert it") from fault
+
+
+def _write_array(path: Path, tensor: Tensor) -> None:
+    try:
+        array = tensor.numpy()
+    except TypeError as fault:
+        raise ArgumentError(f"path: a .npy file cannot hold {tensor.dtype}; write .safetensors") from fault
+    with replacing(path) as temporary, room_for(path, array.nbytes), open(temporary, "wb") as file:
+        np.save(file, array)
+
+
+def _notes(contents: checksummed.Contents) -> dict[str, dict[str, str]]:
+    """The notes of each tensor, of a file that `get_file` has written."""
+    try:
+        found = json.loads(contents.notes.get("notes", "{}"))
+    except ValueError:  # notes of another program
+        return {}
+    is_ours = isinstance(found, dict) and all(isinstance(each, dict) for each in found.values())
+    return found if is_ours else {}
