@@ -50,6 +50,10 @@ class ServerError(TGraphError, OSError):
         super().__init__(f"{what}: {problem}; {remedy}")
 
 
+class BusyError(TGraphError, RuntimeError):
+    """Another process holds a database that one process at a time may change."""
+
+
 class MissingDependencyError(TGraphError, ImportError):
     """An optional package that the call needs is not installed."""
 

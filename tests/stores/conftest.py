@@ -7,9 +7,7 @@ from servers import PostgresServer, RedisServer, running
 
 from tgraph import stores
 
-KINDS = ["memory", "disk", "lmdb", "cached", "redis", "postgres"]
-
-SERVED = {"redis": stores.RedisStore, "postgres": stores.PostgresStore}
+PACKAGES = {"lmdb": "lmdb", "rocksdb": "rocksdict", "redis": "redis", "postgres": "psycopg"}
 
 
 @pytest.fixture(scope="session")
@@ -31,27 +29,40 @@ def server(kind, package):
 
 
 @pytest.fixture
-def make(request, tmp_path):
-    """A function that makes a store of a kind, empty at first; a second of the kind shares its contents."""
+def named(request, tmp_path):
+    """A function from a kind of store to the arguments of stores.open for one that is empty at first."""
     prefix = f"t{uuid.uuid4().hex}"
 
-    def store(kind, **options):
-        if kind == "memory":
-            return stores.MemoryStore()
-        if kind == "disk":
-            return stores.DiskStore(tmp_path / "store")
+    def arguments(kind):
+        if kind in PACKAGES:
+            pytest.importorskip(PACKAGES[kind])
+        if kind in ("redis", "postgres"):
+            return request.getfixturevalue(f"{kind}_server").url(), {"prefix": prefix}
+        url = "memory:" if kind == "memory" else f"{kind}:{tmp_path / 'store'}"
+        return url, {"max_bytes": 1 << 30} if kind == "lmdb" else {}
+
+    return arguments
+
+
+@pytest.fixture
+def make(named):
+    """A function that makes a store of a kind; all but those in memory that a test makes share their contents."""
+    made = []
+
+    def store(kind):
         if kind == "cached":
-            return stores.CachedStore(stores.DiskStore(tmp_path / "store"), 100_000)
-        if kind == "lmdb":
-            pytest.importorskip("lmdb")
-            return stores.LmdbStore(tmp_path / "store", 1 << 30)
-        url = request.getfixturevalue(f"{kind}_server").url()
-        return SERVED[kind](url, prefix, **options)
+            return stores.CachedStore(store("disk"), 100_000)
+        url, options = named(kind)
+        made.append(stores.open(url, **options))
+        return made[-1]
 
-    return store
+    yield store
+    for one in made:
+        if isinstance(one, stores.RocksDbStore):
+            one.close()
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=["memory", "disk", "lmdb", "rocksdb", "cached", "redis", "postgres"])
 def store(request, make):
     """A store of each kind, empty."""
     return make(request.param)

@@ -2,12 +2,9 @@
 
 import contextlib
 import pickle
-import subprocess
-import sys
 
 import pytest
 import torch
-from faults import killed
 
 from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.stores import DiskStore, ReplacedError
@@ -120,72 +117,3 @@ def test_a_flipped_bit_is_found_with_the_key(tmp_path):
     file.write_bytes(data)
     with pytest.raises(FileFormatError, match=r"x.safetensors: the header is damaged"):
         DiskStore(tmp_path).stat("features/paper/x")
-
-
-PUTS = """
-from tgraph.stores import DiskStore
-store = DiskStore(sys.argv[1])
-def work():
-    for value in range(1, 50):
-        store.put("x", torch.full((50_000, 10), float(value)))
-"""
-
-
-@pytest.mark.fault
-def test_a_put_that_is_killed_has_happened_wholly_or_not_at_all(tmp_path):
-    store = DiskStore(tmp_path)
-    store.put("x", torch.zeros(50_000, 10))
-    hits = 0
-    for hit in killed(PUTS, [tmp_path], [0.003 * i for i in range(1, 9)]):
-        hits += hit
-        found = read(DiskStore(tmp_path), "x")[1]
-        assert bool((found == found[0, 0]).all())
-    assert hits
-    store.put("x", torch.zeros(5))
-    assert [file.name for file in tmp_path.iterdir()] == ["x.safetensors"]
-
-
-READS = """
-import sys, torch
-from tgraph.stores import DiskStore
-from tgraph.stores.blocks import read
-torch.set_num_threads(1)
-store, seen = DiskStore(sys.argv[1]), set()
-print("ready", flush=True)
-while 12.0 not in seen:
-    for select in (lambda size: None, lambda size: torch.randint(size, (1000,))):
-        stat, found = read(store, "x", select)
-        assert (found == found[0, 0]).all() and stat.shape[0] == 20_000 + found[0, 0]
-        seen.add(float(found[0, 0]))
-print(len(seen))
-"""
-
-
-@pytest.mark.fault
-def test_processes_that_read_while_another_writes_find_old_or_new(tmp_path):
-    store = DiskStore(tmp_path)
-    store.put("x", torch.zeros(20_000, 10))
-    command = [sys.executable, "-c", READS, str(tmp_path)]
-    readers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    for reader in readers:
-        assert reader.stdout.readline() == "ready\n"
-    for value in range(1, 13):
-        store.put("x", torch.full((20_000 + value, 10), float(value)))
-    for reader in readers:
-        said, _ = reader.communicate(timeout=60)
-        assert reader.returncode == 0 and int(said) > 1
-
-
-@pytest.mark.fault
-def test_a_flipped_bit_in_a_database_is_found_with_the_key(make):
-    store = make("lmdb")
-    store.put("features/x", torch.arange(50_000))
-    with store._environment().begin(write=True) as transaction:
-        cursor = transaction.cursor()
-        assert cursor.set_range(b"b")
-        damaged = bytearray(cursor.value())
-        damaged[100] ^= 1
-        cursor.put(cursor.key(), bytes(damaged))
-    with pytest.raises(FileFormatError, match="block 0 of 'features/x'"):
-        read(store, "features/x", lambda size: torch.tensor([5]))
-    assert read(store, "features/x", lambda size: torch.tensor([49_999]))[1].tolist() == [49_999]

@@ -27,6 +27,7 @@ from tgraph.stores.memory import MemoryStore
 from tgraph.stores.opening import open
 from tgraph.stores.postgres import PostgresStore
 from tgraph.stores.redis import RedisStore
+from tgraph.stores.rocksdb import RocksDbStore
 
 if TYPE_CHECKING:
     from tgraph.stores.feature_store import EDGES, FeatureStore
@@ -47,6 +48,7 @@ __all__ = [
     "PostgresStore",
     "RedisStore",
     "ReplacedError",
+    "RocksDbStore",
     "Stat",
     "copy",
     "get_file",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from tgraph.errors import ArgumentError
 from tgraph.stores.blocks import BlockStore
@@ -12,10 +13,11 @@ from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.postgres import PostgresStore
 from tgraph.stores.redis import RedisStore
+from tgraph.stores.rocksdb import RocksDbStore
 
 # How the text begins, and what makes the store from what follows or, for a URL, from all of it.
-_FOLDERS: dict[str, Callable[[str], BlockStore]] = {"disk": DiskStore, "lmdb": LmdbStore}
-_SERVERS: dict[str, Callable[[str], BlockStore]] = {
+_FOLDERS: dict[str, Callable[..., BlockStore]] = {"disk": DiskStore, "lmdb": LmdbStore, "rocksdb": RocksDbStore}
+_SERVERS: dict[str, Callable[..., BlockStore]] = {
     "redis": RedisStore,
     "rediss": RedisStore,
     "postgresql": PostgresStore,
@@ -23,24 +25,25 @@ _SERVERS: dict[str, Callable[[str], BlockStore]] = {
 }
 
 
-def open(url: str) -> BlockStore:
-    """The store that a text names: memory:, a folder of files, lmdb:folder, redis://user:password@host:port/database,
-    or postgresql://user:password@host:port/database.
+def open(url: str, **options: Any) -> BlockStore:
+    """The store that a text names: memory:, a folder of files, lmdb:folder, rocksdb:folder,
+    redis://user:password@host:port/database, or postgresql://user:password@host:port/database.
 
-    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD.
+    Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD. Options are those of the store that is
+    named, such as the `prefix` of those behind a server.
 
     Raises ArgumentError for another beginning, MissingDependencyError where a package is not installed, ServerError
     where a server does not answer.
     """
     found = re.match(r"(\w\w+):(//)?", url)  # a single letter is a drive of Windows
     if found is None:
-        return DiskStore(url)
+        return DiskStore(url, **options)
     kind = found[1]
     if url == "memory:":
-        return MemoryStore()
+        return MemoryStore(**options)
     if found[2] and kind in _SERVERS:
-        return _SERVERS[kind](url)
+        return _SERVERS[kind](url, **options)
     if not found[2] and kind in _FOLDERS and len(url) > found.end():
-        return _FOLDERS[kind](url[found.end() :])
+        return _FOLDERS[kind](url[found.end() :], **options)
     known = ", ".join(["memory:", "a folder", *(f"{name}:folder" for name in _FOLDERS), *(f"{n}://" for n in _SERVERS)])
     raise ArgumentError(f"url: expected one of {known}, got one that begins with {found[0]}")

@@ -1,0 +1,201 @@
+"""Tensors in a RocksDB database: one process writes, many read."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tgraph.errors import BusyError, FileFormatError, MissingDependencyError
+from tgraph.files import PathLike
+from tgraph.stores.blocks import Stat, check_version
+from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion
+
+# Databases by folder, since a process may open one once: to write, and to read what another process writes.
+_WRITERS: dict[str, Any] = {}
+_READERS: dict[str, Any] = {}
+_LOCK = threading.RLock()  # of both, and of the moment in which a put becomes visible
+
+
+class RocksDbStore(KeyValueStore):
+    """Tensors in a RocksDB database, for those that are put often.
+
+    The process that puts first holds the database until it ends or calls `close`; a put of another raises BusyError
+    meanwhile. Other processes read by secondary instances, which see what had been put when `stat` or `keys` was called
+    last. A put writes the blocks in batches, then the head in one with the removal of the version before; what a killed
+    process has left is removed by the first put of another.
+
+    path : of the folder, which is made.
+    Raises MissingDependencyError where the package rocksdict is not installed.
+    """
+
+    def __init__(self, path: PathLike):
+        self.place = os.fspath(path)
+        if not os.path.exists(os.path.join(self.place, "CURRENT")):
+            self._open(_rocksdict().AccessType.read_write()).close()
+
+    def delete(self, key: str) -> bool:
+        database, batch = self._writer(), _batch()
+        with _LOCK:
+            head = database.get(_name(key))
+            batch.delete(_name(key))
+            _delete_blocks(batch, self._present(key, head))
+            _write(database, batch)
+        return head is not None
+
+    def keys(self, beginning: str = "") -> list[str]:
+        return sorted(name[1:].decode() for name in _names(self._caught_up(), _name(beginning)))
+
+    def close(self) -> None:
+        """Let other processes put. The store stays usable."""
+        with _LOCK:
+            for opened in (_WRITERS, _READERS):
+                database = opened.pop(os.path.realpath(self.place), None)
+                if database is not None:
+                    database.close()
+
+    def _head(self, key: str) -> bytes | None:
+        return self._get(self._caught_up(), _name(key))
+
+    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
+        return self._get(self._reader(), [_block(stat.version, number) for number in numbers])
+
+    def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
+        database, version = self._writer(), new.stat.version
+        for blocks in new.chunks():
+            batch = _batch()
+            batch.put(_unfinished(version), b"")
+            for number, value in blocks:
+                batch.put(_block(version, number), value)
+            database.write(batch)
+        batch = _batch()
+        removed: str | None = version  # where this put is refused
+        with _LOCK:
+            try:
+                present = self._present(new.stat.key, database.get(_name(new.stat.key)))
+                check_version(new.stat.key, present, replacing)
+                batch.put(_name(new.stat.key), new.head)
+                removed = present
+            finally:
+                batch.delete(_unfinished(version))
+                _delete_blocks(batch, removed)
+                _write(database, batch)
+
+    def _get(self, database: Any, names: Any) -> Any:
+        try:
+            return database.get(names)
+        except Exception as fault:  # rocksdict has no errors of its own
+            if "Corruption" in str(fault):
+                raise FileFormatError(self.place, str(fault), REMEDY) from fault
+            raise
+
+    def _writer(self) -> Any:
+        """The database, which this process now holds; without what killed puts have left."""
+        place = os.path.realpath(self.place)
+        with _LOCK:
+            if place not in _WRITERS:
+                database = self._open(_rocksdict().AccessType.read_write())
+                batch = _batch()
+                for name in _names(database, _unfinished("")):
+                    _delete_blocks(batch, name[1:].decode())
+                    batch.delete(name)
+                _write(database, batch)
+                _WRITERS[place] = database
+            return _WRITERS[place]
+
+    def _reader(self) -> Any:
+        place = os.path.realpath(self.place)
+        with _LOCK:
+            if place in _WRITERS:
+                return _WRITERS[place]
+            if place not in _READERS:
+                with tempfile.TemporaryDirectory() as folder:  # of its log, which nobody reads
+                    _READERS[place] = self._open(_rocksdict().AccessType.secondary(folder))
+            return _READERS[place]
+
+    def _caught_up(self) -> Any:
+        """The database as it is now."""
+        database = self._reader()
+        if database is not _WRITERS.get(os.path.realpath(self.place)):
+            database.try_catch_up_with_primary()
+        return database
+
+    def _open(self, access: Any) -> Any:
+        rocksdict = _rocksdict()
+        options = rocksdict.Options(raw_mode=True)
+        options.set_keep_log_file_num(1)
+        try:
+            return rocksdict.Rdict(self.place, options, access_type=access)
+        except Exception as fault:
+            if "lock" in str(fault).lower():
+                remedy = "let one process put, or call the close() of its store"
+                raise BusyError(f"{self.place}: another process holds the database to put; {remedy}") from fault
+            if "Corruption" in str(fault):
+                raise FileFormatError(self.place, str(fault), REMEDY) from fault
+            raise
+
+    def __repr__(self) -> str:
+        return f"RocksDbStore({self.place!r})"
+
+
+def _name(key: str) -> bytes:
+    return b"k" + key.encode()
+
+
+def _block(version: str, number: int) -> bytes:
+    return b"b" + version.encode() + number.to_bytes(8, "big")
+
+
+def _unfinished(version: str) -> bytes:
+    """The name that tells that a put has not reached its end."""
+    return b"u" + version.encode()
+
+
+def _names(database: Any, beginning: bytes) -> Iterator[bytes]:
+    """The names in the database that begin so."""
+    for name in database.keys(from_key=beginning):
+        if not name.startswith(beginning):
+            return
+        yield name
+
+
+def _batch() -> Any:
+    return _rocksdict().WriteBatch(raw_mode=True)
+
+
+def _delete_blocks(batch: Any, version: str | None) -> None:
+    if version is not None:
+        batch.delete_range(_block(version, 0), _block(version, 2**64 - 1))
+
+
+def _write(database: Any, batch: Any) -> None:
+    """Write, with all that has been written before, to the disk."""
+    options = _rocksdict().WriteOptions()
+    options.sync = True
+    database.write(batch, options)
+
+
+def _forget() -> None:
+    """Leave the databases of the process that forked this one as they are: closing one would wait for its threads,
+    which this process does not have."""
+    global _LOCK
+    for database in (*_WRITERS.values(), *_READERS.values()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(database))
+    _WRITERS.clear()
+    _READERS.clear()
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _rocksdict() -> Any:
+    try:
+        import rocksdict
+    except ImportError as fault:
+        raise MissingDependencyError("rocksdict", "RocksDbStore", "rocksdb") from fault
+    return rocksdict
