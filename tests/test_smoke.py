@@ -268,6 +268,7 @@ LAYERS = {
     "GINConv": (tg.nn.Linear(4, 3),),
     "GINEConv": (tg.nn.Linear(4, 3),),
     "RGCNConv": (4, 3, 2),
+    "PNAConv": (4, 3, ["mean", "std"], ["identity", "linear"], torch.tensor([0, 3, 1])),
 }
 
 
@@ -279,6 +280,13 @@ def test_layers(name):
     layer(x, GRAPH.to_edge_index(), *of_edges.get(name, ())).sum().backward()
     assert x.grad is not None
     tg.nn.forget(GRAPH.to_edge_index())
+
+
+def test_layers_of_several_types():
+    x, edge_index = torch.ones(GRAPH.num_vertices, 4, requires_grad=True), GRAPH.to_edge_index()
+    layer = tg.nn.HGTConv(4, 4, (["vertex"], [("vertex", "to", "vertex")]))
+    layer({"vertex": x}, {("vertex", "to", "vertex"): edge_index})["vertex"].sum().backward()
+    assert x.grad is not None
 
 
 def test_acceleration():

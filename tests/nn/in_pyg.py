@@ -4,7 +4,8 @@
 
 plain : the names of PyTorch Geometric's layers refer to those of tg.nn in each of its modules, `models.basic_gnn` among
 them, which imports them by name. accelerated : `tgraph.nn.accelerate` is called on each of its layers as soon as it is
-made. The summary counts the calls of layers of tg.nn and the tests with any; a run without any fails.
+made, those without a layer in tg.nn too. The summary counts the calls of layers of tg.nn, or reductions of lazy
+messages, and the tests with any; a run without any fails.
 """
 
 import functools
@@ -17,11 +18,13 @@ import pytest
 import torch_geometric.nn
 
 import tgraph as tg
+from tgraph.nn.conv import hgt_conv
 from tgraph.nn.conv.layer import MESSAGES, MessagePassing
+from tgraph.nn.lazy import layer as lazy_layer
 
 NAMES = (
-    *("APPNP", "EdgeConv", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "GINEConv", "GraphConv"),
-    *("ResGatedGraphConv", "RGCNConv", "SAGEConv", "SGConv", "TransformerConv"),
+    *("APPNP", "EdgeConv", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "GINEConv", "GraphConv", "HGTConv"),
+    *("PNAConv", "ResGatedGraphConv", "RGCNConv", "SAGEConv", "SGConv", "TransformerConv"),
 )
 OTHERS = (
     "torch_geometric.explain",
@@ -68,8 +71,9 @@ def allow_derived_messages():
 
 
 def accelerate_each():
-    for name in NAMES:
-        accelerate_when_made(getattr(torch_geometric.nn, name))
+    for layer in vars(torch_geometric.nn.conv).values():
+        if isinstance(layer, type) and issubclass(layer, torch_geometric.nn.MessagePassing):
+            accelerate_when_made(layer)
 
 
 def accelerate_when_made(layer):
@@ -85,15 +89,21 @@ def accelerate_when_made(layer):
 
 
 def count_calls():
-    """Every computation of tg.nn derives an adjacency."""
-    find = MessagePassing._adjacency
+    """Every computation of tg.nn derives an adjacency, or reduces lazy messages."""
+    count(MessagePassing, "_adjacency")
+    count(hgt_conv, "joined_adjacency")
+    count(lazy_layer, "reduced_terms")
 
-    @functools.wraps(find)
-    def counted(self, *args, **kwargs):
+
+def count(owner, name):
+    function = getattr(owner, name)
+
+    @functools.wraps(function)
+    def counted(*args, **kwargs):
         computed[running] += 1
-        return find(self, *args, **kwargs)
+        return function(*args, **kwargs)
 
-    MessagePassing._adjacency = counted
+    setattr(owner, name, counted)
 
 
 @pytest.hookimpl(wrapper=True)

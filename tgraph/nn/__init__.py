@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from tgraph.nn.conv.gcn_conv import GCNConv
     from tgraph.nn.conv.gin_conv import GINConv, GINEConv
     from tgraph.nn.conv.graph_conv import GraphConv
+    from tgraph.nn.conv.hgt_conv import HGTConv
     from tgraph.nn.conv.layer import MessagePassing
+    from tgraph.nn.conv.pna_conv import PNAConv
     from tgraph.nn.conv.res_gated_graph_conv import ResGatedGraphConv
     from tgraph.nn.conv.rgcn_conv import RGCNConv
     from tgraph.nn.conv.sage_conv import SAGEConv
@@ -37,8 +39,10 @@ __all__ = [
     "GINConv",
     "GINEConv",
     "GraphConv",
+    "HGTConv",
     "Linear",
     "MessagePassing",
+    "PNAConv",
     "RGCNConv",
     "ResGatedGraphConv",
     "SAGEConv",
@@ -51,6 +55,8 @@ __all__ = [
 
 # The modules of the names that are imported at first access.
 _HOMES = {
+    "HGTConv": "tgraph.nn.conv.hgt_conv",
+    "PNAConv": "tgraph.nn.conv.pna_conv",
     "RGCNConv": "tgraph.nn.conv.rgcn_conv",
     "ResGatedGraphConv": "tgraph.nn.conv.res_gated_graph_conv",
     "EdgeConv": "tgraph.nn.conv.edge_conv",

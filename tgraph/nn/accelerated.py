@@ -21,6 +21,8 @@ from tgraph.nn.conv import (
     gcn_conv,
     gin_conv,
     graph_conv,
+    hgt_conv,
+    pna_conv,
     res_gated_graph_conv,
     rgcn_conv,
     sage_conv,
@@ -28,6 +30,7 @@ from tgraph.nn.conv import (
     transformer_conv,
 )
 from tgraph.nn.conv.attention_base import AttentionLayer
+from tgraph.nn.conv.degree_scalers import AGGREGATORS, names_of
 from tgraph.nn.conv.layer import MESSAGES, REDUCE, MessagePassing, changed_step, is_from_pyg
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.lazy.layer import LazyLayer, lazy_class, obstacle
@@ -36,7 +39,7 @@ _ALL = (
     *(gat_conv.GATConv, gatv2_conv.GATv2Conv, gcn_conv.GCNConv),
     *(gin_conv.GINConv, sage_conv.SAGEConv, transformer_conv.TransformerConv),
     *(appnp.APPNP, graph_conv.GraphConv, sg_conv.SGConv, gin_conv.GINEConv, edge_conv.EdgeConv),
-    *(res_gated_graph_conv.ResGatedGraphConv, rgcn_conv.RGCNConv),
+    *(res_gated_graph_conv.ResGatedGraphConv, rgcn_conv.RGCNConv, pna_conv.PNAConv, hgt_conv.HGTConv),
 )
 LAYERS: dict[str, type[MessagePassing]] = {layer.__name__: layer for layer in _ALL}
 
@@ -116,14 +119,17 @@ def _obstacle(module: torch.nn.Module) -> str | None:
     """The reason not to replace a PyTorch Geometric layer by that of the same name, or None."""
     name = type(module).__name__
     aggr: Any = module.aggr
-    if not isinstance(aggr, str) or aggr not in REDUCE:
+    if LAYERS[name] is pna_conv.PNAConv:
+        if unknown := [each for each in names_of(module.aggr_module) if each not in AGGREGATORS]:
+            return f"{unknown[0]!r} is not one of the aggregators {', '.join(map(repr, AGGREGATORS))}"
+    elif not isinstance(aggr, str) or aggr not in REDUCE:
         return f"aggr={aggr!r} is not one of {', '.join(map(repr, REDUCE))}"
     if issubclass(LAYERS[name], AttentionLayer) and REDUCE[aggr] != "sum":
         return f"aggr={aggr!r}, and the attention layers of tgraph.nn only sum"
     steps = (getattr(type(module), step) for step in (*MESSAGES, "forward"))
     if "forward" in vars(module) or not all(map(is_from_pyg, steps)):
         return f"{name} was given a forward, or a step of it, that is not PyTorch Geometric's"
-    if (step := changed_step(module)) is not None:
+    if (step := changed_step(module, LAYERS[name].reduces_by)) is not None:
         return f"its {step} was replaced, or is hooked"
     return None
 

@@ -1,12 +1,20 @@
-"""The edges of each relation of an adjacency whose edges have types."""
+"""The edges of each relation of an adjacency whose edges have types, and the adjacency of several relations at once."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tgraph.errors import ArgumentError
+from tgraph.nn import tensor_cache
 from tgraph.nn.adjacency import Adjacency
+from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.normalisation import kept_while_equal
+
+EdgeType = tuple[str, str, str]
 
 
 class Relations:
@@ -33,3 +41,38 @@ def relations_of(adjacency: Adjacency, edge_type: Tensor, count: int) -> Relatio
     if torch.compiler.is_compiling() or edge_type.device.type != "cpu":
         return Relations(adjacency, edge_type, count)
     return kept_while_equal(adjacency, ("relations", count), edge_type, lambda: Relations(adjacency, edge_type, count))
+
+
+def joined_adjacency(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) -> Adjacency:
+    """The adjacency of all relations, from the sources of each relation, one relation after the other, to the vertices
+    of all types.
+
+    edges : {(type of sources, relation, type of targets): what `adjacency_of` takes}, not empty. sizes : {type: number
+    of vertices}. Cached on the first edge_index, for as long as all are the same and unchanged.
+
+    Raises ArgumentError for types without a size, and for ends that are out of range.
+    """
+    first, *others = edges.values()
+    if torch.compiler.is_compiling() or not all(map(tensor_cache.is_cacheable, edges.values())):
+        return _joined(edges, sizes)
+    key = ("joined", tuple(edges), tuple(sizes.items()), tuple((id(each), each._version) for each in others))
+    return tensor_cache.remembered(first, key, lambda: (_joined(edges, sizes), others))[0]  # others: ids stay theirs
+
+
+def _joined(edges: Mapping[EdgeType, Any], sizes: Mapping[str, int]) -> Adjacency:
+    begin, count = {}, 0
+    for kind, size in sizes.items():
+        begin[kind], count = count, count + size
+    sources, targets, sent = [], [], 0
+    for relation, edge_index in edges.items():
+        for kind in (relation[0], relation[-1]):
+            if kind not in sizes:
+                raise ArgumentError(f"x_dict: has no features of {kind!r}, which edges {relation} have at one end")
+        found = adjacency_of(edge_index, (sizes[relation[0]], sizes[relation[-1]]))
+        if not torch.compiler.is_compiling():
+            found.check_ends()
+        source, target = found.edge_index
+        sources.append(source + sent)
+        targets.append(target + begin[relation[-1]])
+        sent += sizes[relation[0]]
+    return adjacency_of(torch.stack((torch.cat(sources), torch.cat(targets))), (sent, count))

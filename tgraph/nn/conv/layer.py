@@ -53,6 +53,8 @@ class MessagePassing(Namesake):
     Raises ArgumentError for an unknown aggr or flow, and for a derived class that overrides a step of message passing.
     """
 
+    reduces_by: str | None = None  # the aggregation module of a layer that has one of its own
+
     def __init__(
         self,
         aggr: str = "sum",
@@ -107,7 +109,7 @@ class MessagePassing(Namesake):
         state = self.__dict__
         if state["_explain"] or torch.jit.is_tracing() or any(map(state.__getitem__, HOOKS)):
             return True
-        return changed_step(self) is not None
+        return changed_step(self, self.reduces_by) is not None
 
     def _as_many_as(self, first: Tensor, received: Tensor) -> Tensor:
         """`received`; for flow "target_to_source" padded with rows of zeros to the number of vertices of `first`, if
@@ -154,8 +156,9 @@ def vertices_back(x: Tensor, node_dim: int) -> Tensor:
     return x if x.dim() + node_dim == 0 or node_dim == 0 else x.movedim(0, node_dim)
 
 
-def changed_step(layer: Any) -> str | None:
-    """The step of message passing that was replaced by assignment to a `layer`, or None."""
+def changed_step(layer: Any, reduces_by: str | None = None) -> str | None:
+    """The step of message passing that was replaced by assignment to a `layer`, or None. reduces_by : the class of its
+    aggregation module, where its `aggr` does not name it."""
     state = layer.__dict__
     if any(map(state.__contains__, MESSAGES)):
         for name in MESSAGES:
@@ -163,7 +166,9 @@ def changed_step(layer: Any) -> str | None:
                 return name
     reduction = state["_modules"].get("aggr_module")
     aggr = state["aggr"]
-    expected = AGGREGATIONS.get(REDUCE.get(aggr, "")) if isinstance(aggr, str) else None
+    expected = reduces_by
+    if expected is None and isinstance(aggr, str):
+        expected = AGGREGATIONS.get(REDUCE.get(aggr, ""))
     kind: Any = type(reduction)
     if kind.__name__ != expected or not _is_class_from_pyg(kind) or is_hooked(reduction):
         return "aggr_module"
