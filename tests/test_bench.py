@@ -13,7 +13,7 @@ import tgraph as tg
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from bench import gapbs, gpu, limits, measure, peers, report, serial, verify
+from bench import gapbs, gpu, limits, loaders, measure, peers, report, serial, verify
 from bench.arrays import Arrays
 
 PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
@@ -199,6 +199,15 @@ def test_the_comparison_on_a_gpu_runs_on_a_cpu_as_well(tmp_path, monkeypatch):
     rows = json.loads((tmp_path / "gpu-cpu.json").read_text())["rows"]
     assert len({(row["graph"], row["task"]) for row in rows}) == 2 * (2 * 2 + 4 + 3 * 2)
     assert not [row for row in rows if row["note"] or not row["milliseconds"]]
+
+
+def test_loops_over_batches_are_compared(tmp_path, monkeypatch):
+    options = ["--scale", "7", "--batch", "20", "--batches", "2", "--features", "6", "--threads", "1"]
+    monkeypatch.setattr(sys, "argv", ["loaders", *options, "--output", str(tmp_path / "found.md")])
+    threads = torch.get_num_threads()
+    loaders.main()
+    torch.set_num_threads(threads)
+    assert (tmp_path / "found.md").read_text().count("| loop |") == 3 * len(loaders.LAYERS)
 
 
 def test_a_wrong_aggregation_is_not_timed():

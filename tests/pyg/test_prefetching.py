@@ -11,8 +11,10 @@ import pytest
 import torch
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import CachedLoader, ImbalancedSampler, PrefetchLoader
+from torch_geometric.testing import MyFeatureStore, MyGraphStore
 
 from tgraph import pyg, stores
+from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 
 
@@ -175,6 +177,21 @@ def test_features_of_stores_are_read_ahead():
     options = {"input_nodes": torch.arange(120), "batch_size": 50, "transform": lambda batch: batch}
     for batch in pyg.NeighborLoader((features, edges), [3], **options):
         assert torch.equal(batch.x, data.x[batch.n_id]) and torch.equal(batch.edge_attr, batch.e_id)
+
+
+def test_batches_ahead_where_a_processor_is_idle(monkeypatch):
+    monkeypatch.setattr(native, "usable_cpus", lambda: torch.get_num_threads() + 1)
+    loader = pyg.NeighborLoader(graph(), [3], batch_size=50)
+    batches = iter(loader)
+    assert len(threads()) == 2
+    del batches
+    theirs = MyFeatureStore(), MyGraphStore()
+    theirs[1].put_edge_index(graph().edge_index, edge_type=None, layout="coo", size=(120, 120))
+    batches = iter(pyg.NeighborLoader(theirs, [3], torch.arange(120), batch_size=50))
+    assert not threads() and next(batches).n_id is not None
+    monkeypatch.setattr(native, "usable_cpus", lambda: torch.get_num_threads())
+    batches = iter(loader)
+    assert not threads() or torch.accelerator.is_available()
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, True, "2"])

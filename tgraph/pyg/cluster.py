@@ -10,7 +10,7 @@ from torch_geometric import loader as pyg
 
 from tgraph.core.graph import Graph
 from tgraph.formats.reordering import metis_parts
-from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
+from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class ClusterData(pyg.ClusterData):
@@ -28,7 +28,8 @@ class ClusterLoader(Prefetching, pyg.ClusterLoader):
     """`torch_geometric.loader.ClusterLoader`, with its arguments. prefetch : as of `NeighborLoader`."""
 
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
-        self.prefetch = check_prefetch(usual_prefetch(cluster_data.data) if prefetch is None else prefetch)
+        self.prefetch = check_prefetch(prefetch)
+        self.data = cluster_data.data
         super().__init__(cluster_data, **kwargs)
 
     def _drawing(self) -> None:

@@ -12,7 +12,7 @@ from torch_geometric.sampler.utils import to_hetero_csc
 from tgraph import sampling
 from tgraph.core.csr import Csr
 from tgraph.pyg import epochs
-from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
+from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
 class HGTSampler(BaseSampler):
@@ -69,7 +69,7 @@ class HGTLoader(Prefetching, pyg.HGTLoader):
         prefetch: int | None = None,
         **kwargs: Any,
     ):
-        self.prefetch = check_prefetch(usual_prefetch(data) if prefetch is None else prefetch)
+        self.prefetch = check_prefetch(prefetch)
         self.transforms_ahead = bool(filter_per_worker)
         pyg.NodeLoader.__init__(
             self,

@@ -9,7 +9,7 @@ from typing import Any
 from torch_geometric import loader as pyg
 
 from tgraph.pyg.edge_features import WithEdgeFeatures
-from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
+from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.sampler import NeighborSampler
 from tgraph.stores.feature_store import FeatureStore
 
@@ -22,9 +22,10 @@ OF_SAMPLER = (
 class NeighborLoader(Prefetching, pyg.NeighborLoader):
     """`torch_geometric.loader.NeighborLoader`, with all of its arguments and batches, without pyg-lib and torch-sparse.
 
-    prefetch : so many batches are prepared ahead, each by a thread of its own, unless there are workers; by default 2,
-        and none for data on a device and for stores of others, which may not expect to be called by threads. A
-        `transform` is called by the thread that takes the batch, with `filter_per_worker=True` by those that prepare.
+    prefetch : so many batches are prepared ahead, each by a thread of its own, unless there are workers; by default 2
+        where the model leaves a processor idle, and none for data on a device and for stores of others, which may not
+        expect to be called by threads. A `transform` is called by the thread that takes the batch, with
+        `filter_per_worker=True` by those that prepare.
 
     `torch.manual_seed`, or the `generator`, determines the batches, whatever the number of workers and threads.
     """
@@ -64,7 +65,7 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
         own = {name: given[name] for name in OF_SAMPLER if name in given}
         given["neighbor_sampler"] = NeighborSampler(share_memory=given.get("num_workers", 0) > 0, **own)
     data = given["data"]
-    given["prefetch"] = check_prefetch(usual_prefetch(data) if given.get("prefetch") is None else given["prefetch"])
+    given["prefetch"] = check_prefetch(given.get("prefetch"))
     if isinstance(data, tuple) and isinstance(data[0], FeatureStore):
         given["transform"] = WithEdgeFeatures(data[0], given.get("transform"))
     return given

@@ -32,13 +32,14 @@ PATIENCE = 10.0
 class Prefetching:
     """Put before a DataLoader: batches are prepared ahead by threads, and what is drawn follows from the epoch.
 
-    prefetch : so many batches are prepared ahead, each by a thread of its own; 0 for none, as where workers prepare.
+    prefetch : so many batches are prepared ahead, each by a thread of its own; 0 for none, as where workers prepare,
+        and None for `usual_prefetch`.
     transforms_ahead : whether threads call the transform, too. It may draw random numbers, or not expect to be called
         by several threads, so that the loop does unless it was meant for workers.
     epoch : the number of the epoch, for what is drawn.
     """
 
-    prefetch: int = 0
+    prefetch: int | None = None
     transforms_ahead: bool = False
     epoch: Epoch | None = None
 
@@ -57,28 +58,35 @@ class Prefetching:
         """What draws the batches by its `epoch`, None where nothing does."""
         return self
 
+    def _batches_ahead(self) -> int:
+        loader: Any = self
+        return usual_prefetch(loader.data) if self.prefetch is None else self.prefetch
+
     def _get_iterator(self) -> Any:
         loader: Any = self
         pins = loader.pin_memory and torch.accelerator.is_available()
-        if self.prefetch and not loader.num_workers:
-            return _Ahead(loader, self.prefetch, pins)
+        if not loader.num_workers and (count := self._batches_ahead()):
+            return _Ahead(loader, count, pins)
         found = super()._get_iterator()  # type: ignore[misc]
         return DataLoaderIterator(found, _pinned) if pins and hasattr(self, "filter_fn") else found
 
 
-def check_prefetch(prefetch: Any) -> int:
-    """The number of batches ahead that a loader was given. Raises ArgumentError for anything but 0 or more."""
-    if isinstance(prefetch, bool) or not isinstance(prefetch, int) or prefetch < 0:
+def check_prefetch(prefetch: Any) -> int | None:
+    """The number of batches ahead that a loader was given. Raises ArgumentError for anything but 0 or more, or None."""
+    if prefetch is not None and (isinstance(prefetch, bool) or not isinstance(prefetch, int) or prefetch < 0):
         raise ArgumentError(f"prefetch: expected batches ahead, 0 for none, got {prefetch!r}")
     return prefetch
 
 
 def usual_prefetch(data: Any) -> int:
-    """The batches ahead where none are asked for: 2 of data on the CPU or in stores of tgraph; 0 of data on a device,
-    and of stores of others, which may not expect to be called by threads."""
+    """The batches ahead where none are asked for: 2, where the process has a processor that the model leaves idle. 0 of
+    data on a device, and of stores of others, which may not expect to be called by threads."""
+    if torch.get_num_threads() >= native.usable_cpus() and not torch.accelerator.is_available():
+        return 0
     if isinstance(data, tuple):
         return 2 if isinstance(data[0], FeatureStore) else 0
-    tensors = (value for store in data.stores for value in store.values() if isinstance(value, Tensor))
+    stores = getattr(data, "stores", [])
+    tensors = (value for store in stores for value in store.values() if isinstance(value, Tensor))
     return 2 if all(tensor.device.type == "cpu" for tensor in tensors) else 0
 
 

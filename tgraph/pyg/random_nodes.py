@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric import loader as pyg
 from torch_geometric.data import HeteroData
 
-from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
+from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.subgraphs import rows_of, subgraph
 
 
@@ -18,7 +18,7 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
     reads those of its vertices instead of all. prefetch : as of `NeighborLoader`."""
 
     def __init__(self, data: Any, num_parts: int, prefetch: int | None = None, **kwargs: Any):
-        self.prefetch = check_prefetch(usual_prefetch(data) if prefetch is None else prefetch)
+        self.prefetch = check_prefetch(prefetch)
         super().__init__(data, num_parts, **kwargs)
         sizes = {store._key: store.num_nodes for store in data.node_stores}
         self._rows = {}

@@ -15,7 +15,7 @@ from tgraph import sampling
 from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.pyg import epochs
-from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
+from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.subgraphs import rows_of
 
 
@@ -39,7 +39,7 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         prefetch: int | None = None,
         **kwargs: Any,
     ):
-        self.prefetch = check_prefetch(usual_prefetch(data) if prefetch is None else prefetch)
+        self.prefetch = check_prefetch(prefetch)
         kwargs.pop("dataset", None)
         kwargs.pop("collate_fn", None)
         self.data, self.num_steps, self._batch_size = data, num_steps, batch_size

@@ -15,7 +15,7 @@ from torch_geometric.data import Batch
 from tgraph.core.csr import Csr
 from tgraph.core.rows import offset_of
 from tgraph.pyg import epochs
-from tgraph.pyg.prefetching import Prefetching, check_prefetch, usual_prefetch
+from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.subgraphs import rows_of
 from tgraph.sampling import NeighborSampler, PPRSampler
 
@@ -57,7 +57,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         return Csr(incoming.offset, incoming.neighbors, incoming.number, size)
 
     def _load(self, node_idx: Tensor | None, prefetch: int | None = None, **kwargs: Any) -> None:
-        self.prefetch = check_prefetch(usual_prefetch(self.data) if prefetch is None else prefetch)
+        self.prefetch = check_prefetch(prefetch)
         if node_idx is None:
             node_idx = torch.arange(int(self.data.num_nodes))
         elif node_idx.dtype == torch.bool:

@@ -36,6 +36,13 @@ def load() -> ModuleType | None:
     return _import_file(choice) if os.sep in choice else _import_installed()
 
 
+def usable_cpus() -> int:
+    """How many processors this process may use, by its affinity, and by quotas where the kernels can read them."""
+    if module := load():
+        return module.cpus()["usable"]
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def use_one_thread() -> None:
     """Restrict kernels called from this Python thread to this thread."""
     if module := load():
