@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system.library import in_functorch
-from tgraph.nn.conv.layer import HOOKS, REDUCE, changed_step, is_from_pyg
+from tgraph.nn.conv.layer import HOOKS, REDUCE, changed_step
+from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.lazy.reduction import reduced_terms
 from tgraph.nn.lazy.tensor import LazyMessages, lazy
 from tgraph.nn.lazy.terms import Edges, Term
@@ -95,7 +96,7 @@ def obstacle(layer: Any) -> str | None:
     aggr = layer.aggr
     if not isinstance(aggr, str) or aggr not in REDUCE:
         return f"aggr={aggr!r} is not one of {', '.join(map(repr, REDUCE))}"
-    if "aggregate" in vars(layer) or not is_from_pyg(type(layer).aggregate):
+    if "aggregate" in vars(layer) or type(layer).aggregate is not namesake("MessagePassing").aggregate:
         return "its aggregate is its own"
     if (step := changed_step(layer)) is not None:
         return f"its {step} was replaced, or is hooked"
