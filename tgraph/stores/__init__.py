@@ -21,6 +21,7 @@ from tgraph.stores.blocks import BlockStore, ReplacedError, Stat
 from tgraph.stores.cache import CachedStore, CacheStats
 from tgraph.stores.disk import DiskStore
 from tgraph.stores.ids import Ids
+from tgraph.stores.ladybug import LadybugStore
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.maintenance import copy, get_file, put_file, verify
 from tgraph.stores.memory import MemoryStore
@@ -43,6 +44,7 @@ __all__ = [
     "FeatureStore",
     "GraphStore",
     "Ids",
+    "LadybugStore",
     "LmdbStore",
     "MemoryStore",
     "PostgresStore",

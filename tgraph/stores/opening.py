@@ -9,6 +9,7 @@ from typing import Any
 from tgraph.errors import ArgumentError
 from tgraph.stores.blocks import BlockStore
 from tgraph.stores.disk import DiskStore
+from tgraph.stores.ladybug import LadybugStore
 from tgraph.stores.lmdb import LmdbStore
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.postgres import PostgresStore
@@ -16,7 +17,12 @@ from tgraph.stores.redis import RedisStore
 from tgraph.stores.rocksdb import RocksDbStore
 
 # How the text begins, and what makes the store from what follows or, for a URL, from all of it.
-_FOLDERS: dict[str, Callable[..., BlockStore]] = {"disk": DiskStore, "lmdb": LmdbStore, "rocksdb": RocksDbStore}
+_FOLDERS: dict[str, Callable[..., BlockStore]] = {
+    "disk": DiskStore,
+    "ladybug": LadybugStore,
+    "lmdb": LmdbStore,
+    "rocksdb": RocksDbStore,
+}
 _SERVERS: dict[str, Callable[..., BlockStore]] = {
     "redis": RedisStore,
     "rediss": RedisStore,
@@ -26,7 +32,7 @@ _SERVERS: dict[str, Callable[..., BlockStore]] = {
 
 
 def open(url: str, **options: Any) -> BlockStore:
-    """The store that a text names: memory:, a folder of files, lmdb:folder, rocksdb:folder,
+    """The store that a text names: memory:, a folder of files, lmdb:folder, rocksdb:folder, ladybug:path,
     redis://user:password@host:port/database, or postgresql://user:password@host:port/database.
 
     Passwords come from the URL or the environment: REDISCLI_AUTH, PGPASSWORD. Options are those of the store that is
