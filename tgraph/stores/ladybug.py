@@ -78,7 +78,9 @@ class LadybugStore(BlockStore):
         ids.add(self._numbered(group).keys)
         return ids
 
-    def put(self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None) -> None:
+    def put(
+        self, key: str, tensor: Tensor, notes: Mapping[str, str] | None = None, replacing: Stat | None = None
+    ) -> None:
         """Raises ArgumentError: tables are written by Cypher."""
         raise ArgumentError(f"{key}: the database is open for reading; write tables by Cypher, COPY for instance")
 
@@ -99,9 +101,11 @@ class LadybugStore(BlockStore):
             return None
         folder, group, name = key.split("/")
         kind = from_key(group)[0]
-        notes, dtype, width = {}, torch.int64, ()
-        if folder == _FEATURES:
-            dtype, width = _parsed(self._properties[group][from_key(name)[0]]) or (dtype, ())
+        notes: dict[str, str] = {}
+        dtype, width = (folder == _FEATURES and _parsed(self._properties[group][from_key(name)[0]])) or (
+            torch.int64,
+            (),
+        )
         size = len(self._numbered(kind).offset) if isinstance(kind, str) else self._count(kind)
         if folder == _EDGES:
             ends = [len(self._numbered(end).offset) for end in kind[::2]]
