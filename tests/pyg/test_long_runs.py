@@ -45,12 +45,12 @@ if __name__ == "__main__":
 # Proportional set sizes: memory that processes share counts once.
 SHARED = """
 if __name__ == "__main__":
+    torch.manual_seed(1)
     loader = NeighborLoader(data(1_000_000, 6_000_000, 32), [5], batch_size=100, **json.loads(sys.argv[1]))
     batches = iter(loader)
-    for _ in range(20):
-        next(batches)
+    vertices = [next(batches).n_id.sum().item() for _ in range(20)]
     own = [process.memory_full_info() for process in processes()]
-    print(json.dumps([sum(each.pss for each in own) / 1e6, len(own)]))
+    print(json.dumps([sum(each.pss for each in own) / 1e6, len(own), vertices]))
 """
 
 
@@ -76,8 +76,8 @@ def test_memory_files_and_threads_stay_the_same(options):
 @pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
 def test_workers_have_no_graph_of_their_own(context):
     """The graph and its features take 230 MB and more; workers that import torch anew, 300 MB each without any."""
-    alone, _ = run(SHARED, prefetch=0)
-    beside, count = run(SHARED, num_workers=2, multiprocessing_context=context)
+    alone, _, expected = run(SHARED, prefetch=0)
+    beside, count, found = run(SHARED, num_workers=2, multiprocessing_context=context)
     print(context, alone, beside)
-    assert count >= 3
+    assert count >= 3 and found == expected
     assert beside - alone < 2 * (40 if context == "fork" else 400)

@@ -1,5 +1,6 @@
 """Batches that threads prepare ahead: the same as without, and no thread outlives the loop."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import CachedLoader, ImbalancedSampler, PrefetchLoader
 from torch_geometric.testing import MyFeatureStore, MyGraphStore
 
-from tgraph import pyg, stores
+from tgraph import nn, pyg, stores
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 
@@ -81,6 +82,17 @@ def test_the_same_batches_of_workers_that_persist(name):
     assert epochs(name, num_workers=2, persistent_workers=True) == epochs(name)
 
 
+@pytest.mark.parametrize("options", [{}, {"filter_per_worker": False}], ids=str)
+def test_workers_that_persist_end_with_their_loader(options):
+    loader = LOADERS["nodes"](num_workers=2, persistent_workers=True, **options)
+    iterator = iter(loader)
+    next(iterator)
+    workers = getattr(iterator, "iterator", iterator)._workers
+    del loader, iterator
+    gc.collect()
+    assert [worker.exitcode for worker in workers] == [0, 0]  # -15 if they had to be killed
+
+
 def test_a_generator_determines_the_batches():
     def batches(prefetch):
         made = torch.Generator().manual_seed(5)
@@ -89,6 +101,29 @@ def test_a_generator_determines_the_batches():
         return [content(batch) for batch in loader]
 
     assert batches(0) == batches(3)
+
+
+@pytest.mark.parametrize("options", [{"prefetch": 2}, {"num_workers": 1}], ids=str)
+def test_loops_beside_each_other(options):
+    """Each draws by the epoch that it has begun, also with a sampler that loaders share."""
+
+    def batches(**options):
+        torch.manual_seed(4)
+        sampler = pyg.NeighborSampler(graph(), [2, 2])
+        both = [pyg.NeighborLoader(graph(), [], neighbor_sampler=sampler, batch_size=20, **options) for _ in range(2)]
+        first, second = iter(both[0]), None
+        found = [content(next(first))]
+        second = iter(both[1])
+        for each in (first, second) * 3:
+            found.append(content(next(each)))
+        return found
+
+    assert batches(**options) == batches(prefetch=0)
+
+
+def mark(batch):
+    batch.marked = True
+    return batch
 
 
 class Failing:
@@ -166,6 +201,34 @@ def test_leaving_a_loop_ends_the_threads():
 def test_workers_start_while_threads_prepare():
     for _ in pyg.NeighborLoader(graph(), [3], batch_size=40, prefetch=2):
         assert sum(1 for _ in pyg.NeighborLoader(graph(), [3], batch_size=40, num_workers=1)) == 3
+
+
+def test_workers_start_after_threads_have_computed():
+    """A forked process has only the thread that forked it: what waits for others would wait for ever."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        layer = nn.GCNConv(3, 3)
+        loader = pyg.NeighborLoader(graph(20_000, 200_000), [-1, 5], batch_size=4000, num_workers=2, timeout=120)
+        for _ in range(2):
+            layer(torch.rand(20_000, 3), graph(20_000, 200_000).edge_index).sum().backward()
+            torch.rand(900, 900) @ torch.rand(900, 900)
+            assert sum(layer(batch.x, batch.edge_index).isfinite().all() for batch in loader) == 5
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize(
+    "options", [{"prefetch": 0}, {"prefetch": 2}, {"num_workers": 1}, {"transform": mark}], ids=str
+)
+def test_batches_are_pinned_and_copied_to_the_device(options):
+    data = graph()
+    loader = pyg.NeighborLoader(data, [3], batch_size=40, pin_memory=True, **options)
+    assert all(batch.x.is_pinned() and batch.edge_index.is_pinned() for batch in loader)
+    found = list(PrefetchLoader(loader, torch.device("cuda")))
+    assert len(found) == 3 and all(torch.equal(batch.x.cpu(), data.x[batch.n_id.cpu()]) for batch in found)
 
 
 def test_features_of_stores_are_read_ahead():

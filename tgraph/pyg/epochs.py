@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import torch
 from torch import Tensor
 
 from tgraph.core import random
+
+# The number of the epoch of the loop that a batch is prepared for: others may have begun since.
+IN_LOOP: ContextVar[int | None] = ContextVar("IN_LOOP", default=None)
 
 
 class Epoch:
@@ -19,9 +24,14 @@ class Epoch:
         """Draw the number of the epoch that begins; by torch's own generator if none is given."""
         self._number.random_(generator=generator)
 
+    @property
+    def number(self) -> int:
+        """What was drawn."""
+        return int(self._number)
+
     def draw(self, *seeds: Tensor) -> int:
         """The number of the draw for these seeds."""
-        epoch = int(self._number)
+        epoch = self.number if (given := IN_LOOP.get()) is None else given
         return sum(int(random.words(epoch, index.long()).sum()) for index in seeds) % 2**63
 
 

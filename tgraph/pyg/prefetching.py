@@ -20,7 +20,7 @@ from torch_geometric.loader.base import DataLoaderIterator
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
 from tgraph.pyg.edge_features import WithEdgeFeatures
-from tgraph.pyg.epochs import Epoch, chance
+from tgraph.pyg.epochs import IN_LOOP, Epoch, chance
 from tgraph.stores.feature_store import FeatureStore
 
 Prepare = Callable[[Any], Any]
@@ -65,10 +65,25 @@ class Prefetching:
     def _get_iterator(self) -> Any:
         loader: Any = self
         pins = loader.pin_memory and torch.accelerator.is_available()
-        if not loader.num_workers and (count := self._batches_ahead()):
-            return _Ahead(loader, count, pins)
+        if not loader.num_workers:
+            return _Ahead(loader, self._batches_ahead(), pins)
         found = super()._get_iterator()  # type: ignore[misc]
+        if loader.persistent_workers:
+            weakref.finalize(self, _let_go, _queues(found))
         return DataLoaderIterator(found, _pinned) if pins and hasattr(self, "filter_fn") else found
+
+
+def _queues(iterator: Any) -> list[Any]:
+    """By which workers are told to end. The collector, which has to free a loader that persistent workers belong to,
+    would close them before the iterator puts in the last word, so that it waits for seconds and then kills the workers:
+    they are held until then."""
+    while isinstance(iterator, DataLoaderIterator):
+        iterator = iterator.iterator
+    return iterator._index_queues
+
+
+def _let_go(queues: list[Any]) -> None:
+    """Nothing: the reference was what counted."""
 
 
 def check_prefetch(prefetch: Any) -> int | None:
@@ -91,15 +106,16 @@ def usual_prefetch(data: Any) -> int:
 
 
 class _Ahead(_SingleProcessDataLoaderIter):
-    """The batches of a loader in their order. Threads end with the last batch, or where nothing refers to this any
-    more: they do not refer to it themselves."""
+    """The batches of a loader in their order, `count` ahead. Threads end with the last batch, or where nothing refers
+    to this any more: they do not refer to it themselves."""
 
     def __init__(self, loader: Any, count: int, pins: bool):
         own, transform = _without_transform(loader)
         super().__init__(own)
         join = None if getattr(own, "filter_per_worker", True) else own.filter_fn
         pin = _pinned if pins else None
-        prepare = _composed(self._dataset_fetcher.fetch, join, pin if transform is None else None)
+        prepare = self._prepare = _composed(self._dataset_fetcher.fetch, join, pin if transform is None else None)
+        self._epoch = None if loader.epoch is None else loader.epoch.number
         self._finish = _composed(transform, pin if transform is not None else None)
         self._waiting: deque[Future[Any]] = deque()
         self._tasks: SimpleQueue[Any] = SimpleQueue()
@@ -113,6 +129,8 @@ class _Ahead(_SingleProcessDataLoaderIter):
             thread.start()
 
     def _next_data(self) -> Any:
+        if not self._count:
+            return self._finish(self._context().run(self._prepare, self._next_index()))
         self._submit()
         if not self._waiting:
             self._end()
@@ -131,7 +149,12 @@ class _Ahead(_SingleProcessDataLoaderIter):
                 return
             future: Future[Any] = Future()
             self._waiting.append(future)
-            self._tasks.put((future, contextvars.copy_context(), index))
+            self._tasks.put((future, self._context(), index))
+
+    def _context(self) -> contextvars.Context:
+        context = contextvars.copy_context()
+        context.run(IN_LOOP.set, self._epoch)
+        return context
 
 
 def _without_transform(loader: Any) -> tuple[Any, Prepare | None]:
