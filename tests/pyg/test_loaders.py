@@ -1,11 +1,15 @@
 """Loaders with the names and the batches of PyTorch Geometric; its own tests run by `make pyg`."""
 
+import pickle
+
 import pytest
 import torch
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import NodeLoader
 from torch_geometric.nn import SAGEConv
+from torch_geometric.sampler import NodeSamplerInput
 
+from tgraph import stores
 from tgraph.core import dispatch
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.pyg import LinkNeighborLoader, NeighborLoader, NeighborSampler
@@ -147,3 +151,26 @@ def test_arguments_by_position():
     loader = NeighborLoader(data, [3], torch.tensor([5, 7]), None, True, batch_size=2)
     batch = next(iter(loader))
     assert batch.n_id[:2].tolist() == [5, 7] and loader.node_sampler.replace
+
+
+@pytest.mark.parametrize("layout", ["csc", "coo"])
+def test_workers_that_are_not_forked_are_sent_the_store_of_the_rows(layout, tmp_path):
+    data = graph(200, 30_000)
+    disk = stores.DiskStore(tmp_path)
+    features, edges = stores.FeatureStore(disk), stores.GraphStore(disk)
+    features[None, "x", None] = data.x
+    rows = torch.stack((data.edge_index[0], data.edge_index[1]))[:, data.edge_index[1].argsort()]
+    offset = torch.nn.functional.pad(rows[1].bincount(minlength=200).cumsum(0), (1, 0))
+    ends = (rows[0], offset) if layout == "csc" else tuple(rows)
+    edges.put_edge_index(ends, edge_type=None, layout=layout, size=(200, 200), is_sorted=True)
+    sampler = NeighborSampler((features, edges), [3, 2], disjoint=True)
+    sampler.num_neighbors = [4]
+    sent = pickle.dumps(sampler)
+    assert (len(sent) < 10_000) == (layout == "csc")
+    other, seeds = pickle.loads(sent), NodeSamplerInput(None, torch.arange(5))
+    torch.manual_seed(1)
+    expected = sampler.sample_from_nodes(seeds)
+    torch.manual_seed(1)
+    found = other.sample_from_nodes(seeds)
+    assert torch.equal(found.node, expected.node) and torch.equal(found.edge, expected.edge)
+    assert len(found.num_sampled_nodes) == 2 and len(found.batch)

@@ -9,15 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric import sampler as pyg
+from torch_geometric.data.graph_store import EdgeLayout
 from torch_geometric.sampler import HeteroSamplerOutput, SamplerOutput
 from torch_geometric.sampler.base import DataType, SubgraphType
 
 from tgraph import sampling
 from tgraph.core import random
+from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
 from tgraph.pyg import epochs
 from tgraph.pyg.edge_features import weights_of
 from tgraph.stores.feature_store import EDGES, FeatureStore
+from tgraph.stores.graph_store import GraphStore
 
 
 class NeighborSampler(pyg.NeighborSampler):
@@ -28,6 +31,7 @@ class NeighborSampler(pyg.NeighborSampler):
     """
 
     epoch: epochs.Epoch | None = None  # set by a loader: what is drawn follows from it and from the seeds
+    row: Tensor  # the sources, by destination
 
     def __init__(
         self,
@@ -44,6 +48,7 @@ class NeighborSampler(pyg.NeighborSampler):
         directed: bool = True,
         sample_direction: str = "forward",
     ):
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         if not directed:
             subgraph_type = "induced"
         if sample_direction == "backward" and time_attr is not None:
@@ -57,6 +62,19 @@ class NeighborSampler(pyg.NeighborSampler):
         self.node_time, self.edge_time = _times(data, self.data_type, time_attr, self.is_hetero)
         weights = _weights(data, self.data_type, weight_attr)
         self._sampler = self._built(weights)
+        self._given = given if self.data_type == DataType.remote and _is_ready(data[1]) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is sent that is not forked: of rows in a store, which may be larger than memory, the store."""
+        if self._given is None:
+            return self.__dict__
+        return {"given": self._given | {"num_neighbors": self.num_neighbors}, "epoch": self.epoch}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "given" in state:
+            NeighborSampler.__init__(self, **state["given"])
+            state = {"epoch": state["epoch"]}
+        self.__dict__.update(state)
 
     def _built(self, weights: Any) -> sampling.NeighborSampler:
         """The sampler of the rows that PyTorch Geometric has sorted, whose arcs are numbered in that order."""
@@ -69,7 +87,8 @@ class NeighborSampler(pyg.NeighborSampler):
             "induced": self.subgraph_type == SubgraphType.induced,
         }
         if not self.is_hetero:
-            graph = _csr(self.colptr, self.row, int(self.num_nodes), _permuted(weights, self.perm))
+            graph = self._csr(self.colptr, self.row, int(self.num_nodes), _permuted(weights, self.perm))
+            self.row = graph.neighbors
             options["edge_time"] = _permuted(self.edge_time, self.perm)
             return sampling.NeighborSampler(graph, self._fanouts(), **options)
         graphs, times = {}, {}
@@ -78,12 +97,19 @@ class NeighborSampler(pyg.NeighborSampler):
             order = None if self.perm is None else self.perm.get(own)
             sources = int(self.num_nodes[kind[0]])
             held = None if weights is None else _permuted(weights[own], order)
-            graphs[kind] = _csr(self.colptr_dict[name], self.row_dict[name], sources, held)
+            graphs[kind] = self._csr(self.colptr_dict[name], self.row_dict[name], sources, held)
+            self.row_dict[name] = graphs[kind].neighbors
             if self.edge_time is not None and own in self.edge_time:
                 times[kind] = _permuted(self.edge_time[own], order)
         options["edge_time"] = None if self.edge_time is None else times
         options["num_vertices"] = {kind: int(size) for kind, size in self.num_nodes.items()}
         return sampling.NeighborSampler(graphs, self._fanouts(), **options)
+
+    def _csr(self, offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:
+        """The rows of one type of edges, in 32 bits where these do; what a store has may be larger than memory."""
+        if self.data_type != DataType.remote:
+            neighbors = neighbors.to(sorting.index_dtype(num_sources))
+        return Csr(offset.to(torch.int64), neighbors, None, num_sources, weights)
 
     def _fanouts(self) -> Any:
         values = self._num_neighbors.get_values(self.edge_types if self.is_hetero else None)
@@ -134,8 +160,10 @@ class _Negatives(pyg.NegativeSampling):
         return torch.multinomial(weights, num_samples, replacement=True, generator=self._generator)
 
 
-def _csr(offset: Tensor, neighbors: Tensor, num_sources: int, weights: Tensor | None) -> Csr:
-    return Csr(offset.to(torch.int64), neighbors, None, num_sources, weights)
+def _is_ready(graph_store: Any) -> bool:
+    """Whether a store of tgraph has all edges as the rows that are sampled from."""
+    attributes = graph_store.get_all_edge_attrs() if isinstance(graph_store, GraphStore) else []
+    return bool(attributes) and all(attribute.layout == EdgeLayout.CSC for attribute in attributes)
 
 
 def _permuted(values: Tensor | None, order: Tensor | None) -> Tensor | None:
