@@ -128,8 +128,9 @@ PYG_PARTS ?= nn/conv nn/models nn/pool nn/test_to_hetero*.py nn/test_sequential.
     utils/test_embedding.py utils/test_subgraph.py utils/test_total_influence.py
 PYG_LOADERS ?= loader/test_neighbor_loader.py loader/test_link_neighbor_loader.py loader/test_hgt_loader.py \
     loader/test_random_node_loader.py loader/test_cluster.py loader/test_shadow.py loader/test_graph_saint.py \
-    sampler/test_sampler_neighbor_sampler.py data/test_feature_store.py data/test_graph_store.py \
-    data/test_remote_backend_utils.py
+    loader/test_mixin.py loader/test_cache.py loader/test_prefetch.py loader/test_imbalanced_sampler.py \
+    loader/test_zip_loader.py sampler/test_sampler_neighbor_sampler.py data/test_feature_store.py \
+    data/test_graph_store.py data/test_remote_backend_utils.py
 
 pyg: $(VENV)/.dev
 	test -d '$(PYG_TESTS)/nn/conv' || { echo 'PYG_TESTS: give the folder test/ of PyTorch Geometric'; exit 2; }

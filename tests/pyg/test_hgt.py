@@ -3,6 +3,7 @@
 import torch
 from torch_geometric.data import HeteroData
 
+from tgraph.nn.edge_index import adjacency_of
 from tgraph.pyg import HGTLoader
 
 
@@ -28,6 +29,8 @@ def test_batches_are_parts_of_the_data():
             ends = torch.stack((batch[kind[0]].x[row], batch[kind[2]].x[col]))
             assert torch.equal(ends, data[kind].edge_index[:, batch[kind].edge_attr])
             assert torch.equal(batch[kind].edge_attr, batch[kind].e_id)
+            sizes = tuple(batch[end].num_nodes for end in kind[::2])
+            assert adjacency_of(batch[kind].edge_index, sizes).position is None  # layers have nothing to sort
 
 
 def test_the_same_on_any_number_of_workers():

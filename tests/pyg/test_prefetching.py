@@ -17,6 +17,7 @@ from torch_geometric.testing import MyFeatureStore, MyGraphStore
 from tgraph import nn, pyg, stores
 from tgraph.core.system import native
 from tgraph.errors import ArgumentError
+from tgraph.pyg import prefetching
 
 
 def graph(n=120, m=1500):
@@ -195,6 +196,27 @@ def test_leaving_a_loop_ends_the_threads():
     with pytest.raises(ZeroDivisionError):
         for _ in pyg.NeighborLoader(graph(), [3], batch_size=5, prefetch=2):
             raise ZeroDivisionError
+    assert not threads()
+
+
+def test_a_store_that_hangs_does_not_hold_the_loop(monkeypatch):
+    monkeypatch.setattr(prefetching, "PATIENCE", 0.1)
+    begun, answered = threading.Event(), threading.Event()
+
+    def hang(sample):
+        begun.set()
+        answered.wait()
+        return sample
+
+    batches = iter(pyg.NeighborLoader(graph(), [3], batch_size=20, transform_sampler_output=hang, prefetch=2))
+    batches._submit()
+    assert begun.wait(60)
+    del batches
+    assert threads()
+    answered.set()
+    for thread in threading.enumerate():
+        if thread.name in threads():
+            thread.join(60)
     assert not threads()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import copy
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -25,8 +26,9 @@ from tgraph.stores.feature_store import FeatureStore
 
 Prepare = Callable[[Any], Any]
 
-# So many seconds are waited for a thread that is in the middle of a batch, such as in a read from a store that hangs.
-PATIENCE = 10.0
+# So many seconds are waited for threads that are in the middle of a batch, such as in a read from a store that hangs:
+# they end when it does.
+PATIENCE = 2.0
 
 
 class Prefetching:
@@ -199,9 +201,10 @@ def _end(tasks: SimpleQueue[Any], threads: list[threading.Thread], waiting: dequ
         future.cancel()
     for _ in threads:
         tasks.put(None)
+    latest = time.monotonic() + PATIENCE
     for thread in threads:
         if thread is not threading.current_thread():  # the collector runs in any
-            thread.join(PATIENCE)
+            thread.join(max(latest - time.monotonic(), 0))
 
 
 def _pinned(batch: Any) -> Any:
