@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import tgraph as tg
 from tgraph import nn
 from tgraph.core.system import native
+from tgraph.kernels import tuned
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.self_loops import find_loops
 
@@ -73,6 +75,30 @@ def test_a_new_batch_calls_no_registered_operator(name):
         layer(x.requires_grad_(), edge_index).sum().backward()
     names = {event.key for event in profiled.key_averages()}
     assert "aten::sum" in names and not [name for name in names if name.startswith("tgraph::")]
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
+    tuned.forget()
+    yield lambda graph: tuned.store({tuned.key(graph, "sum", 6, torch.float64): tuned.Measured("portable", {})})
+    monkeypatch.undo()
+    tuned.forget()
+
+
+@pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
+def test_what_was_measured_on_another_graph_counts_for_no_batch(measured):
+    layer, (x, edge_index) = LAYERS["SAGE"]().double(), batch()
+
+    def operators():
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
+            layer(x, edge_index)
+        return [event.key for event in profiled.key_averages() if event.key.startswith("tgraph::")]
+
+    measured(tg.generators.rmat(9, 16))
+    assert not operators()
+    measured(tg.Graph.from_edges(*edge_index, num_vertices=30))
+    assert operators()
 
 
 @pytest.mark.parametrize("name", LAYERS)

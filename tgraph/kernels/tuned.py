@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import platform
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -93,6 +94,18 @@ def choice(call: Call) -> str | None:
     return None if measured is None else measured.choice
 
 
+def may_know(vertices: int, arcs: int) -> bool:
+    """Whether something was measured on a graph of about so many vertices and arcs."""
+    return bool(stored()) and (vertices.bit_length(), arcs.bit_length()) in _sizes()
+
+
+@functools.cache
+def _sizes() -> frozenset[tuple[int, int]]:
+    """The binary orders of magnitude of vertices and arcs of what was measured."""
+    found = (re.search(r"vertices 2\^(\d+), arcs 2\^(\d+),", name) for name in stored())
+    return frozenset((int(sizes[1]), int(sizes[2])) for sizes in found if sizes)
+
+
 @functools.cache
 def stored() -> dict[str, Measured]:
     """All that was measured, by `key`."""
@@ -103,6 +116,7 @@ def store(measured: dict[str, Measured]) -> None:
     """Add to what is known, here and in the file. Raises OSError where that cannot be written, and RuntimeError where
     there is no folder for it; the process uses the measurements all the same."""
     stored().update(measured)
+    _sizes.cache_clear()
     path = cache.folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(f".{os.getpid()}")
@@ -114,6 +128,7 @@ def store(measured: dict[str, Measured]) -> None:
 def forget() -> None:
     """Read the file again when it is needed next."""
     stored.cache_clear()
+    _sizes.cache_clear()
 
 
 def _read() -> dict[str, Measured]:

@@ -30,7 +30,9 @@ def serves(neighbors: Tensor, rows: int, data: Tensor, weights: Tensor | None = 
     float64 and weights [num_arcs] of the same dtype without a gradient; no backend is chosen or recorded."""
     if weights is not None and (weights.requires_grad or weights.dtype != data.dtype):
         return False
-    return _NATIVE["sum_csr"].refuses(neighbors, rows, data, weights) is None and not (watchers() or tuned.stored())
+    if _NATIVE["sum_csr"].refuses(neighbors, rows, data, weights) is not None:
+        return False
+    return not (watchers() or tuned.may_know(rows, neighbors.shape[0]))
 
 
 def aggregate(

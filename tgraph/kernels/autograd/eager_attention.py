@@ -22,7 +22,7 @@ def serves(arcs: Csr, inputs: Inputs, backend: str) -> bool:
     backend is chosen or recorded."""
     if backend not in ("auto", "native") or inputs.sent.dtype not in KERNELS or not inputs.sent.numel():
         return False
-    if not is_plain(*inputs, arcs.neighbors) or tuned.stored() or is_watched():
+    if not is_plain(*inputs, arcs.neighbors) or tuned.may_know(arcs.num_columns, arcs.num_arcs) or is_watched():
         return False
     return is_available("native")
 
