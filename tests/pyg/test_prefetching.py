@@ -253,15 +253,29 @@ def test_batches_are_pinned_and_copied_to_the_device(options):
     assert len(found) == 3 and all(torch.equal(batch.x.cpu(), data.x[batch.n_id.cpu()]) for batch in found)
 
 
-def test_features_of_stores_are_read_ahead():
-    features, edges = stores.FeatureStore(stores.MemoryStore()), stores.GraphStore(stores.MemoryStore())
+STORES = {
+    "memory": lambda folder: stores.MemoryStore(),
+    "disk": lambda folder: stores.DiskStore(folder),
+    "cached": lambda folder: stores.CachedStore(stores.DiskStore(folder), 1000),
+    "lmdb": lambda folder: stores.LmdbStore(folder / "lmdb"),
+    "rocksdb": lambda folder: stores.RocksDbStore(folder / "rocksdb"),
+}
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_features_of_stores_are_read_ahead(kind, tmp_path):
+    pytest.importorskip({"lmdb": "lmdb", "rocksdb": "rocksdict"}.get(kind, "torch"))
+    features = stores.FeatureStore(STORES[kind](tmp_path))
+    edges = stores.GraphStore(stores.MemoryStore())
     data = graph()
     features[None, "x", None] = data.x
     edges[None, "coo", False, (120, 120)] = data.edge_index
     features.put_tensor(torch.arange(1500), group_name=stores.EDGES, attr_name="edge_attr", index=None)
-    options = {"input_nodes": torch.arange(120), "batch_size": 50, "transform": lambda batch: batch}
-    for batch in pyg.NeighborLoader((features, edges), [3], **options):
+    options = {"input_nodes": torch.arange(120), "batch_size": 3, "transform": mark, "prefetch": 4}
+    for batch in pyg.NeighborLoader((features, edges), [3, 3], **options):
+        assert batch.marked
         assert torch.equal(batch.x, data.x[batch.n_id]) and torch.equal(batch.edge_attr, batch.e_id)
+    assert not threads()
 
 
 def test_batches_ahead_where_a_processor_is_idle(monkeypatch):
