@@ -218,6 +218,13 @@ def test_arguments_that_are_not_known():
             make(neighbours=3)
 
 
+@pytest.mark.parametrize("name", ["NeighborLoader", "LinkNeighborLoader"])
+def test_help_names_the_arguments(name):
+    expected = list(inspect.signature(getattr(theirs, name)).parameters)
+    found = list(inspect.signature(getattr(pyg, name)).parameters)
+    assert found == [*expected[:-1], "prefetch", "kwargs"]
+
+
 def test_the_others_take_the_same_arguments():
     for name in pyg.__all__:
         if not hasattr(theirs, name) or name in ("NeighborLoader", "LinkNeighborLoader", "NeighborSampler"):

@@ -69,3 +69,15 @@ def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: 
     if isinstance(data, tuple) and isinstance(data[0], FeatureStore):
         given["transform"] = WithEdgeFeatures(data[0], given.get("transform"))
     return given
+
+
+def _signature(theirs: type) -> inspect.Signature:
+    """The arguments of a loader of PyTorch Geometric, and ours."""
+    signature = inspect.signature(theirs.__init__)  # type: ignore[misc]
+    *parameters, others = signature.parameters.values()
+    prefetch = inspect.Parameter("prefetch", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="int | None")
+    return signature.replace(parameters=[*parameters, prefetch, others])
+
+
+for _ours, _theirs in ((NeighborLoader, pyg.NeighborLoader), (LinkNeighborLoader, pyg.LinkNeighborLoader)):
+    setattr(vars(_ours)["__init__"], "__signature__", _signature(_theirs))  # noqa: B010  what help() shows
