@@ -1,7 +1,7 @@
 """Aggregations and GNN layers compared with PyG, torch-scatter and torch.sparse in time and memory, with gradients.
 
-    python -m bench.gnn [--parts sums,layers,memory,graphs,batches,examples] [--vertices 200000] [--edges 4000000]
-                        [--widths 64,128] [--repeat 5] [--data ../shared/data] [--graphs cora,...]
+    python -m bench.gnn [--parts sums,layers,memory,graphs,batches,examples,kinds] [--vertices 200000]
+                        [--edges 4000000] [--widths 64,128] [--repeat 5] [--data ../shared/data] [--graphs cora,...]
 
 sums   : sum and max over the in-arcs of a power-law graph, compared with torch's SpMM (int32 indices),
          index_add and torch-scatter; forward alone, and with the backward.
@@ -11,6 +11,7 @@ memory : what a layer takes at its peak beyond what was there before, forward an
          own; that of TGraph also on twice as many edges: it should grow with the vertices, not the edges.
 graphs : the layers on real graphs, compared with PyG.
 batches, examples : models on mini-batches, and those of PyG's examples; see `bench.gnn_batches`.
+kinds : other layers, and one that a user writes; see `bench.gnn_kinds`.
 
 Systems take turns, and all results are checked against each other. A system that is not installed is left out. The
 bound of a forward aggregation is the time in which the same rows could be gathered, measured in the same run: see
@@ -36,6 +37,7 @@ from torch import Tensor
 import tgraph as tg
 from bench import measure
 from bench.gnn_batches import run_batches, run_examples
+from bench.gnn_kinds import KINDS, SIZES, run_kinds
 from bench.graphs import Missing, real
 from bench.machine import describe_machine
 from bench.memory import launch, peak
@@ -341,6 +343,13 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[dict[str
         yield "mini-batches, one thread, a new edge_index at each step", run_batches()
     if "examples" in options.parts:
         yield "training steps of examples, one thread", run_examples()
+    if "kinds" in options.parts:
+        chosen = (
+            options.kinds.split(","),
+            options.sizes.split(","),
+            [int(each) for each in options.threads.split(",")],
+        )
+        yield "other layers, 64 columns", run_kinds(*chosen)
     if "graphs" in options.parts:
         for each in options.graphs.split(","):
             try:
@@ -362,7 +371,10 @@ def problem_of(graph: tg.Graph, width: int = 64) -> Problem:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default="sums,layers,memory,graphs,batches,examples")
+    parser.add_argument("--parts", default="sums,layers,memory,graphs,batches,examples,kinds")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--sizes", default=",".join(SIZES))
+    parser.add_argument("--threads", default="1,2")
     parser.add_argument("--vertices", type=int, default=200_000)
     parser.add_argument("--edges", type=int, default=4_000_000)
     parser.add_argument("--widths", default="64,128")

@@ -292,10 +292,10 @@ def called() -> Iterator[set[str]]:
         native.load = load
 
 
-def take_turns(steps: dict[str, Step]) -> dict[str, Any]:
-    """{system: milliseconds of a step, ratio to TGraph}: medians over blocks of steps in turn, on one thread."""
+def take_turns(steps: dict[str, Step], count: int = 1) -> dict[str, Any]:
+    """{system: milliseconds of a step, ratio to TGraph}: medians over blocks of steps in turn, on `count` threads."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    torch.set_num_threads(count)
     try:
         first = sum(timed(step) for step in steps.values()) + sum(timed(step) for step in steps.values())
         turns = int(min(max(2 * SECONDS / first / (BLOCK + 1), 5), 80))
