@@ -139,7 +139,8 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
                 f"edge_attr: {edge_attr.shape[-1]} columns, x has {first.shape[-1]}; give edge_dim to map them"
             )
         sent = vertices_first(first, self.node_dim)
-        edge = of_edges(adjacency, edge_attr if self.lin is None else self.lin(edge_attr), sent)
+        edge = of_edges(adjacency, edge_attr, sent)
+        edge = edge if self.lin is None else self.lin(edge)
         messages = (at_sources(adjacency, sent) + edge).relu()
         out = vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
         return self.nn(out if second is None else self._with_own(out, second))
