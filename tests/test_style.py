@@ -1,5 +1,7 @@
-"""Lines of C++ and CUDA keep the length that ruff asks of Python."""
+"""What ruff does not see: lines of C++ and CUDA keep the length of Python's, and tests import what they mean."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,3 +16,12 @@ LENGTH = 120
 def test_no_line_is_too_long(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert not [f"{number}: {line}" for number, line in enumerate(lines, 1) if len(line) > LENGTH]
+
+
+def test_a_module_that_tests_share_has_a_name_of_its_own(pytestconfig):
+    """Tests import it by its name alone, and get the one of the first folder in pythonpath that has it."""
+    names = Counter(path.stem for folder in pytestconfig.getini("pythonpath") for path in Path(folder).glob("*.py"))
+    tests = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    imported = {name for text in tests for name in re.findall(r"^\s*(?:from|import) (\w+)", text, re.MULTILINE)}
+    assert "strategies" in imported & names.keys()
+    assert {name for name in imported if names[name] > 1} == set()

@@ -243,7 +243,9 @@ def test_workers_start_after_threads_have_computed():
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize(
-    "options", [{"prefetch": 0}, {"prefetch": 2}, {"num_workers": 1}, {"transform": mark}], ids=str
+    "options",
+    [{"prefetch": 0}, {"prefetch": 2}, {"num_workers": 1}, {"transform": mark}],
+    ids=["alone", "threads", "worker", "transform"],  # not of the function, whose address differs between processes
 )
 def test_batches_are_pinned_and_copied_to_the_device(options):
     data = graph()
