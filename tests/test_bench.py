@@ -13,7 +13,7 @@ import tgraph as tg
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from bench import gapbs, gpu, limits, loaders, measure, peers, report, serial, verify
+from bench import gapbs, gpu, limits, loaders, measure, peers, report, serial, store_systems, stores, verify
 from bench.arrays import Arrays
 
 PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
@@ -208,6 +208,27 @@ def test_loops_over_batches_are_compared(tmp_path, monkeypatch):
     loaders.main()
     torch.set_num_threads(threads)
     assert (tmp_path / "found.md").read_text().count("| loop |") == 3 * len(loaders.LAYERS)
+
+
+def test_stores_are_compared_with_what_one_would_write_without_them(tmp_path, monkeypatch):
+    options = ["--rows", "2000", "--columns", "3", "--batch", "50", "--turns", "1", "--folder", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["stores", *options, "--output", str(tmp_path / "found.md")])
+    threads = torch.get_num_threads()
+    stores.main()
+    torch.set_num_threads(threads)
+    rows = [line.split(" | ") for line in (tmp_path / "found.md").read_text().splitlines() if line.startswith("| ")][1:]
+    assert all(rate != "0" for row in rows for rate in row[3:6] if rate.strip())
+    kinds = [kind for kind in store_systems.KINDS if store_systems.missing(kind) is None]
+    assert len(rows) == sum({"rocksdb": 1, "lmdb": 2}.get(kind, 3) for kind in kinds)
+
+
+def test_a_store_with_wrong_rows_is_not_timed():
+    system = store_systems.System("wrong", lambda tensor: None, lambda: torch.zeros(9, 2), lambda index: index)
+    with pytest.raises(verify.WrongResult, match="wrong: read other rows"):
+        stores.measured([system], torch.ones(9, 2), 3, 1)
+    system.read = lambda: torch.ones(9, 2)
+    with pytest.raises(verify.WrongResult, match="wrong: other rows than those at the index"):
+        stores.measured([system], torch.ones(9, 2), 3, 1)
 
 
 def test_a_wrong_aggregation_is_not_timed():

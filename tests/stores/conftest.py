@@ -1,11 +1,16 @@
 """Stores of every kind, over servers that are started once."""
 
+import sys
 import uuid
+from pathlib import Path
 
 import pytest
-from servers import PostgresServer, RedisServer, running
 
 from tgraph import stores
+
+sys.path.append(str(Path(__file__).parents[2]))
+
+from bench.servers import PostgresServer, RedisServer, running
 
 PACKAGES = {"lmdb": "lmdb", "rocksdb": "rocksdict", "redis": "redis", "postgres": "psycopg"}
 

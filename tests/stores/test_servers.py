@@ -7,8 +7,8 @@ import traceback
 
 import pytest
 import torch
-from servers import PASSWORD, free_port, quoted, running
 
+from bench.servers import PASSWORD, free_port, quoted, running
 from tgraph import stores
 from tgraph.errors import ArgumentError, ServerError
 from tgraph.stores.blocks import read

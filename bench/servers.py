@@ -1,4 +1,7 @@
-"""Servers for tests: started on a free port of the loopback, with their data in a folder that is removed."""
+"""Redis and PostgreSQL for tests and measurements: on a free port of the loopback, with their data in a folder that is
+removed. They do not wait for the disk."""
+
+from __future__ import annotations
 
 import contextlib
 import os
