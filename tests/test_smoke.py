@@ -318,6 +318,7 @@ def test_sampling():
     budgets = tg.sampling.BudgetSampler({("vertex", "to", "vertex"): GRAPH}, [3], seed=1)
     assert len(budgets.sample({"vertex": [0, 5]}).node["vertex"]) == 5
     assert len(tg.sampling.LaborSampler(GRAPH, [3], seed=1).sample([0, 5]).row)
+    assert len(tg.sampling.LayerSampler(GRAPH, [3], seed=1).sample([0, 5]).weight)
     assert len(tg.sampling.PPRSampler(GRAPH, 3).sample([0, 5]).row)
     assert len(tg.sampling.PinSAGESampler(GRAPH, [3], seed=1).sample([0, 5]).weight)
     assert tg.sampling.NegativeSampler(GRAPH, seed=1).sample(5).shape == tg.sampling.negative_edges(GRAPH, 5).shape

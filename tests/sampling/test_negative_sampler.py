@@ -102,7 +102,59 @@ def test_the_last_pair_is_found(kernels):
         assert negative_edges(graph, 3, by=by).tolist() == [[17] * 3, [4] * 3]
 
 
+@given(graphs(), st.booleans(), st.sampled_from(["uniform", "degree"]), st.floats(0, 1), st.integers(0, 9))
+@settings(max_examples=60)
+def test_distinct_pairs(graph, self_loops, by, share, seed):
+    edges = dense(graph)
+    if not self_loops:
+        edges.fill_diagonal_(True)
+    free = (~edges).sum(1)
+    count = int(share * int(free.sum()))
+    found = []
+    for backend in ("native", "portable"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TGRAPH_NATIVE", "1" if backend == "native" else "0")
+            sampler = NegativeSampler(graph, by=by, self_loops=self_loops, distinct=True, seed=seed)
+            wanted = (share * free).ceil().long()  # of each source, some of them all
+            sources = torch.arange(graph.num_vertices).repeat_interleave(wanted)
+            sources = sources[torch.randperm(len(sources), generator=torch.Generator().manual_seed(seed))]
+            found.append((sampler.sample(count), sampler.sample_for(sources)))
+    for pairs, others in zip(*found, strict=True):
+        assert torch.equal(pairs, others)
+        assert not bool(edges[pairs[0], pairs[1]].any())
+        assert pairs.unique(dim=1).shape == pairs.shape
+    assert found[0][0].shape == (2, count) and torch.equal(found[0][1][0], sources)
+
+
+@pytest.mark.parametrize("count", [30, 70])  # fewer and more than half of all
+def test_distinct_pairs_alike(kernels, count):
+    graph = random_graph(12, 40)
+    free = (~dense(graph)).fill_diagonal_(False)
+    assert 2 * 30 < int(free.sum()) < 2 * 70
+    sampler = NegativeSampler(graph, distinct=True, seed=2)
+    counts = torch.zeros(12, 12)
+    for draw in range(300):
+        counts[tuple(sampler.sample(count, draw=draw))] += 1
+    mean = 300 * count / int(free.sum())
+    assert bool((counts[~free] == 0).all())
+    spread = (mean * (1 - count / int(free.sum()))) ** 0.5
+    assert float((counts[free] - mean).abs().max()) < 4.5 * spread
+
+
+def test_distinct_pairs_by_degree_prefer_hubs(kernels):
+    star = torch.arange(1, 40)
+    graph = tg.Graph.from_edges(torch.cat((torch.zeros_like(star), star[:-1])), torch.cat((star, star[1:])))
+    for count in (100, 1000):
+        source = NegativeSampler(graph, by="degree", distinct=True, seed=1).sample(count)[0]
+        alike = NegativeSampler(graph, distinct=True, seed=1).sample(count)[0]
+        assert int((source == 39).sum()) < int((alike == 39).sum())  # which has no arc out of it
+
+
 def test_refusals():
+    with pytest.raises(ArgumentError, match="2 pairs without an edge, got 3"):
+        negative_edges(tg.Graph.from_edges([0, 1, 0, 1], [1, 2, 2, 0]), 3, distinct=True)
+    with pytest.raises(ArgumentError, match=r"sources\[0\]: vertex 0 is there 2 times, and has 1"):
+        negative_edges(tg.Graph.from_edges([0], [1], num_vertices=3), sources=[0, 0], distinct=True)
     whole = tg.Graph.from_edges(*torch.ones(3, 3).fill_diagonal_(0).nonzero().t(), num_vertices=3)
     with pytest.raises(ArgumentError, match="between all pairs"):
         negative_edges(whole, 1)

@@ -14,12 +14,13 @@ from tgraph.errors import ArgumentError
 from tgraph.sampling import PinSAGESampler, blocks
 
 
-@given(graphs(min_vertices=1), st.data())
+@given(graphs(min_vertices=1, dtypes=(torch.float32, torch.float64)), st.booleans(), st.data())
 @settings(max_examples=30)
-def test_what_walks_visit(graph, data):
+def test_what_walks_visit(graph, weighted, data):
     seeds = data.draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=5))
     rule = {"num_random_walks": data.draw(st.integers(1, 9)), "num_traversals": data.draw(st.integers(1, 3))}
-    sampler = PinSAGESampler(graph, [3, 2], termination_prob=0.3, seed=data.draw(st.integers(0, 9)), **rule)
+    rule |= {"weighted": weighted, "seed": data.draw(st.integers(0, 9))}
+    sampler = PinSAGESampler(graph, [3, 2], termination_prob=0.3, **rule)
     found = with_both(sampler, seeds)
     node, row, col = found.node.tolist(), found.row.tolist(), found.col.tolist()
     assert node[: len(seeds)] == seeds and len(set(node[len(seeds) :]) | set(seeds)) == len(node[len(seeds) :]) + len(
@@ -54,6 +55,21 @@ def test_the_distribution_of_where_walks_end(kernels):
     once = PinSAGESampler(graph, [30], num_random_walks=4000, num_traversals=1, seed=2).sample([5])
     counts = torch.zeros(30, dtype=torch.float64).index_add_(0, once.node[once.row], once.weight.double())
     assert scipy.stats.chisquare(counts[step[5] > 0], 4000 * step[5][step[5] > 0]).pvalue > 1e-4
+
+
+def test_walks_follow_weights():
+    """Also out of a hub, whose weights are summed in steps."""
+    graph = random_graph(30, 3000, dtype=torch.float64)
+    hub = int(graph.in_degree.argmax())
+    assert graph.in_degree[hub] > 300
+    for v in (5, hub):
+        sampler = PinSAGESampler(graph, [30], num_random_walks=4000, num_traversals=1, weighted=True, seed=2)
+        found = with_both(sampler, [v])
+        counts = torch.zeros(30, dtype=torch.float64).index_add_(0, found.node[found.row], found.weight.double())
+        source, inside = torch.arange(30).repeat_interleave(graph.out_degree), graph.neighbors == v
+        mass = torch.zeros(30, dtype=torch.float64).index_add_(0, source[inside], graph.weights[inside])
+        assert bool((counts[mass == 0] == 0).all())
+        assert scipy.stats.chisquare(counts[mass > 0], 4000 * (mass / mass.sum())[mass > 0]).pvalue > 1e-4
 
 
 def test_the_most_visited_are_kept(kernels):
@@ -103,6 +119,8 @@ def test_refusals():
     for options in ({"num_random_walks": 0}, {"num_traversals": 0}, {"termination_prob": 1.5}):
         with pytest.raises(ArgumentError, match=next(iter(options))):
             PinSAGESampler(graph, [3], **options)
+    with pytest.raises(ArgumentError, match="has no weights"):
+        PinSAGESampler(graph, [3], weighted=True)
     with pytest.raises(ArgumentError, match="num_neighbors"):
         PinSAGESampler(graph, [-1])
     with pytest.raises(ArgumentError, match=r"seeds\[1\] is 3"):

@@ -11,6 +11,7 @@ threads or processes.
 from tgraph.sampling.blocks import Block, blocks
 from tgraph.sampling.budget_sampler import BudgetSampler
 from tgraph.sampling.labor_sampler import LaborSampler
+from tgraph.sampling.layer_sampler import LayerSampler
 from tgraph.sampling.negative_sampler import NegativeSampler, negative_edges
 from tgraph.sampling.neighbor_sampler import NeighborSampler
 from tgraph.sampling.output import SamplerOutput
@@ -22,6 +23,7 @@ __all__ = [
     "Block",
     "BudgetSampler",
     "LaborSampler",
+    "LayerSampler",
     "NegativeSampler",
     "NeighborSampler",
     "PPRSampler",

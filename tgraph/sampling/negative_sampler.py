@@ -15,6 +15,10 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import offset_of
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.sampling import negatives as operators
+from tgraph.sampling.distinct_negatives import choose_listed, draw_distinct, draw_distinct_for, list_free
+from tgraph.sampling.seeds import checked_vertices
+
+_LISTED = 2**32  # the stream of pairs chosen from lists; those drawn in rounds have the numbers of these
 
 
 class NegativeSampler:
@@ -26,6 +30,8 @@ class NegativeSampler:
     by : "uniform" draws all pairs alike; "degree" the source and the destination of one edge each, by out-degree and
         in-degree, and, after 64 pairs in a row that are edges, one of all. Parallel edges count once.
     self_loops : whether pairs (v, v) may be drawn; always, where sources and destinations are different vertices.
+    distinct : whether a call draws no pair twice. Pairs by degree that were drawn before are passed over, and after 16
+        rounds in which some were, the missing ones are drawn alike.
     seed : with the number of the call, determines what is drawn, on any number of threads.
 
     Raises ArgumentError for another `by`.
@@ -37,61 +43,96 @@ class NegativeSampler:
         *,
         by: Literal["uniform", "degree"] = "uniform",
         self_loops: bool = False,
+        distinct: bool = False,
         seed: int = 0,
     ):
         if by not in ("uniform", "degree"):
             raise ArgumentError(f"by: expected 'uniform' or 'degree', got {by!r}")
-        self.by, self.seed = by, seed
+        self.by, self.distinct, self.seed = by, distinct, seed
         self._offset, self._neighbors, self._columns = _different_arcs(graph)
         is_square = isinstance(graph, Graph) or graph.num_rows == graph.num_columns
         self._loops = None if self_loops or not is_square else _loops_before(self._offset, self._neighbors)
         self._calls = 0
 
     def sample(self, count: int, *, draw: int | None = None) -> Tensor:
-        """`count` pairs, int64 [2, count]: sources and destinations. The same pair may be drawn again.
+        """`count` pairs, int64 [2, count]: sources and destinations. If not `distinct` a pair may be drawn again.
 
         draw : the number of the call, which with the sampler's seed determines what is drawn; by default that of the
-        previous call and one more. Raises ArgumentError where all pairs are edges.
+        previous call and one more. Raises ArgumentError where all pairs are edges, or fewer are none than `distinct`
+        ones are wanted.
         """
         if count < 0:
             raise ArgumentError(f"count: must not be negative, got {count}")
         rows = len(self._offset) - 1
         loops = 0 if self._loops is None else rows - int(self._loops[-1])
-        if count and rows * self._columns - len(self._neighbors) - loops <= 0:
+        free = rows * self._columns - len(self._neighbors) - loops
+        if count and free <= 0:
             raise ArgumentError("graph: it has an edge between all pairs of vertices; there are no others to draw")
-        return self._drawn(None, count, draw)
+        if not self.distinct:
+            return self._drawn(None, count, self.by == "degree", self._key(draw))
+        if count > free:
+            raise ArgumentError(f"count: the graph has {free} pairs without an edge, got {count}; distinct=False")
+        if 2 * count <= free:
+            return draw_distinct(self._drawn, self._columns, count, self.by == "degree", self._key(draw))
+        row, column = self._listed(torch.arange(rows))
+        chosen = self._chosen(torch.zeros_like(row), row, column, torch.tensor([count]), self._key(draw))
+        return torch.stack((row[chosen], column[chosen]))
 
     def sample_for(self, sources: Tensor | Sequence[int], *, draw: int | None = None) -> Tensor:
         """A pair for each of the `sources`, int64 [2, k]: destinations that they have no edge to (structured sampling).
 
-        draw : as for `sample`. Raises ArgumentError for sources that are no vertices or have an edge to all.
+        draw : as for `sample`. Raises ArgumentError for sources that are no vertices, that have an edge to all, or that
+        occur more often than there are `distinct` destinations.
         """
-        index = torch.as_tensor(sources).to(torch.int64)
-        rows = len(self._offset) - 1
-        if index.ndim != 1:
-            raise ArgumentError(f"sources: expected [k], got {list(index.shape)}")
-        wrong = (index < 0) | (index >= rows)
-        if bool(wrong.any()):
-            place = int(wrong.nonzero()[0])
-            raise ArgumentError(f"sources[{place}] is {int(index[place])}; vertices are 0 to {rows - 1}")
-        full = self._free(index) <= 0
-        if bool(full.any()):
-            place = int(full.nonzero()[0])
+        index = checked_vertices(sources, len(self._offset) - 1, "sources")
+        free = self._free(index)
+        if len(full := (free <= 0).nonzero()):
+            place = int(full[0])
             raise ArgumentError(f"sources[{place}]: vertex {int(index[place])} has an edge to all; leave it out")
-        return self._drawn(index, len(index), draw)
+        key, by_degree = self._key(draw), self.by == "degree"
+        if not self.distinct:
+            return self._drawn(index, len(index), by_degree, key)
+        times = torch.bincount(index, minlength=len(self._offset) - 1)
+        if len(short := (times[index] > free).nonzero()):
+            vertex, most = int(index[short[0]]), int(free[short[0]])
+            raise ArgumentError(
+                f"sources[{int(short[0])}]: vertex {vertex} is there {int(times[vertex])} times, and has {most} "
+                "vertices that it has no edge to; leave some out, or distinct=False"
+            )
+        is_listed = 2 * times[index] > free
+        found = torch.empty_like(index)
+        found[~is_listed] = draw_distinct_for(self._drawn, self._columns, index[~is_listed], by_degree, key)
+        rows, place = index[is_listed].unique(return_inverse=True)
+        at, column = self._listed(rows)
+        chosen = self._chosen(at, rows[at], column, times[rows], random.key(key, _LISTED))
+        found[is_listed.nonzero().squeeze(1)[place.argsort(stable=True)]] = column[chosen]
+        return torch.stack((index, found))
+
+    def _listed(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        return list_free(self._offset, self._neighbors, self._columns, rows, self._loops is None)
+
+    def _chosen(self, group: Tensor, row: Tensor, column: Tensor, wanted: Tensor, key: int) -> Tensor:
+        """The numbers of pairs that are chosen of each group, as many as are wanted."""
+        weight = None
+        if self.by == "degree":
+            received = torch.bincount(self._neighbors, minlength=self._columns)
+            weight = (self._offset[row + 1] - self._offset[row]).double() * received[column]
+        return choose_listed(group, weight, wanted, key)
 
     def _free(self, rows: Tensor) -> Tensor:
         """How many pairs without an edge these rows have."""
         free = self._columns - (self._offset[rows + 1] - self._offset[rows])
         return free if self._loops is None else free - 1 + (self._loops[rows + 1] - self._loops[rows])
 
-    def _drawn(self, sources: Tensor | None, count: int, draw: int | None) -> Tensor:
+    def _key(self, draw: int | None) -> int:
         if draw is None:
             draw = self._calls
             self._calls += 1
-        key = random.key(self.seed, draw)
+        return random.key(self.seed, draw)
+
+    def _drawn(self, sources: Tensor | None, count: int, by_degree: bool, key: int) -> Tensor:
         arcs = self._offset, self._neighbors, self._columns, self._loops
-        return operators.sample_negatives(*arcs, sources, count, self.by == "degree", key)
+        return operators.sample_negatives(*arcs, sources, count, by_degree, key)
 
 
 def negative_edges(
@@ -101,6 +142,7 @@ def negative_edges(
     sources: Tensor | Sequence[int] | None = None,
     by: Literal["uniform", "degree"] = "uniform",
     self_loops: bool = False,
+    distinct: bool = False,
     seed: int = 0,
 ) -> Tensor:
     """`count` pairs of vertices without an edge, or one for each of `sources`, int64 [2, k]; see `NegativeSampler`,
@@ -110,7 +152,7 @@ def negative_edges(
     """
     if (count is None) == (sources is None):
         raise ArgumentError("count, sources: give one of both")
-    sampler = NegativeSampler(graph, by=by, self_loops=self_loops, seed=seed)
+    sampler = NegativeSampler(graph, by=by, self_loops=self_loops, distinct=distinct, seed=seed)
     if sources is not None:
         return sampler.sample_for(sources)
     assert count is not None

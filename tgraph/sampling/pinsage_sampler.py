@@ -13,7 +13,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.sampling.places import number_vertices
-from tgraph.kernels.portable.sampling.visits import most_visited
+from tgraph.kernels.portable.sampling.visits import Step, most_visited
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import checked_vertices
@@ -36,9 +36,11 @@ class PinSAGESampler:
     termination_prob : the probability that a walk ends before each traversal but the first.
     metapath : types of edges, the first of which ends where the last one begins, as arcs lead to where a walk is; for
         an ordinary graph none.
+    weighted : whether walks take arcs by their weights, which are not negative; those of weight 0 never.
     seed : with the number of the call, determines what is drawn, on any number of threads.
 
-    Raises ArgumentError for negative numbers, probabilities out of 0 to 1, and a metapath that the graph does not have.
+    Raises ArgumentError for negative numbers, probabilities out of 0 to 1, a metapath that the graph does not have,
+    and, where `weighted`, graphs without weights or with negative ones.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class PinSAGESampler:
         num_traversals: int = 2,
         termination_prob: float = 0.5,
         metapath: Sequence[EdgeType] | None = None,
+        weighted: bool = False,
         seed: int = 0,
     ):
         for name, value in (("num_random_walks", num_random_walks), ("num_traversals", num_traversals)):
@@ -59,10 +62,10 @@ class PinSAGESampler:
             raise ArgumentError(f"termination_prob: must be between 0 and 1, got {termination_prob}")
         if any(count < 0 for count in num_neighbors):
             raise ArgumentError(f"num_neighbors: must not be negative, got {list(num_neighbors)}")
-        arcs = _along(graph, metapath)
+        arcs = _along(graph, metapath, weighted)
         self.num_neighbors, self.seed = list(num_neighbors), seed
         self._rule = num_random_walks, num_traversals, float(termination_prob)
-        self._steps = [(step.offset, step.neighbors) for step in arcs]
+        self._steps = [Step(step.offset, step.neighbors, step.weights, step.sums) for step in arcs]
         self._calls = 0
 
     def sample(self, seeds: Tensor | Sequence[int], *, draw: int | None = None) -> SamplerOutput:
@@ -75,7 +78,7 @@ class PinSAGESampler:
             draw = self._calls
             self._calls += 1
         key = random.key(self.seed, draw)
-        node = checked_vertices(seeds, len(self._steps[0][0]) - 1, "seeds")
+        node = checked_vertices(seeds, len(self._steps[0].offset) - 1, "seeds")
         sizes, counts, begin = [len(node)], [], 0
         rows, columns, weights = [node[:0]], [node[:0]], [torch.empty(0)]
         for count in self.num_neighbors:
@@ -92,12 +95,14 @@ class PinSAGESampler:
         return SamplerOutput(node, row, col, None, None, sizes, counts, weight)
 
 
-def _along(graph: Graph | Csr | Mapping[EdgeType, Graph | Csr], metapath: Sequence[EdgeType] | None) -> list[Arcs]:
+def _along(
+    graph: Graph | Csr | Mapping[EdgeType, Graph | Csr], metapath: Sequence[EdgeType] | None, weighted: bool
+) -> list[Arcs]:
     """The arcs of each step of a walk, against their direction."""
     if not isinstance(graph, Mapping):
         if metapath is not None:
             raise ArgumentError("metapath: an ordinary graph has none; give a dictionary by type of edges")
-        arcs = Arcs.of(graph, "in", False, None, None, "graph")
+        arcs = Arcs.of(graph, "in", weighted, None, None, "graph")
         if arcs.num_sources != len(arcs.offset) - 1:
             raise ArgumentError("graph: walks do not come back; give a dictionary by type of edges and a metapath")
         return [arcs]
@@ -106,7 +111,7 @@ def _along(graph: Graph | Csr | Mapping[EdgeType, Graph | Csr], metapath: Sequen
     for kind in metapath:
         if kind not in graph:
             raise ArgumentError(f"metapath: the graph has no edges {kind!r}, only {list(graph)}")
-    steps = [Arcs.of(graph[kind], "in", False, None, None, f"graph[{kind!r}]") for kind in metapath]
+    steps = [Arcs.of(graph[kind], "in", weighted, None, None, f"graph[{kind!r}]") for kind in metapath]
     for i, kind in enumerate(metapath):
         after = (i + 1) % len(metapath)
         if kind[0] != metapath[after][2]:

@@ -63,6 +63,12 @@ class Arcs:
             held = held.with_time(node_time, False)
         return held.with_weights(weights, name) if weighted and weights is not None else held
 
+    @classmethod
+    def with_values(cls, arcs: Graph | Csr, direction: str) -> tuple[Arcs, Tensor | None]:
+        """(the arcs, their weights [m] in this order, or None), for samplers that do not draw single arcs by these."""
+        offset, neighbors, columns, number, weights = _rows(arcs, direction)
+        return cls(offset, neighbors, columns, number), weights
+
     def sorted_by(self, time: Tensor) -> tuple[Arcs, Tensor | None]:
         """Each row in the order of time, and where its arcs were; None where it is in that order already."""
         inside = torch.ones(len(time), dtype=torch.bool)

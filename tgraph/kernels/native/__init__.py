@@ -73,7 +73,7 @@ from tgraph.kernels.native.paths.shortest_paths import (
 )
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
-from tgraph.kernels.native.sampling import labor, negatives, places, push, visits
+from tgraph.kernels.native.sampling import labor, members, negatives, places, push, visits
 from tgraph.kernels.native.sampling import neighbors as sampled_neighbors
 from tgraph.kernels.native.sets import independent_set
 from tgraph.kernels.native.trees import boruvka
@@ -215,7 +215,7 @@ for _module in (
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
     *(floyd_warshall, gauss_seidel, global_cut, walks),
-    *(labor, negatives, places, push, sampled_neighbors, visits),
+    *(labor, members, negatives, places, push, sampled_neighbors, visits),
     dicts,
     blocks,
     *(cliques, peeling),

@@ -31,6 +31,7 @@ void bind_max_flow(nb::module_& module);
 void bind_walks(nb::module_& module);
 void bind_sample_negatives(nb::module_& module);
 void bind_sample_neighbors(nb::module_& module);
+void bind_arcs_from(nb::module_& module);
 void bind_least_arcs(nb::module_& module);
 void bind_push_residuals(nb::module_& module);
 void bind_most_visited(nb::module_& module);

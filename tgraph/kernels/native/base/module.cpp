@@ -88,6 +88,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_walks(module);
     tgraph::bind_sample_negatives(module);
     tgraph::bind_sample_neighbors(module);
+    tgraph::bind_arcs_from(module);
     tgraph::bind_least_arcs(module);
     tgraph::bind_push_residuals(module);
     tgraph::bind_most_visited(module);

@@ -10,6 +10,7 @@
 #include "base/bindings.hpp"
 #include "base/memory.hpp"
 #include "base/random.hpp"
+#include "sampling/draws.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
@@ -18,6 +19,8 @@ namespace {
 struct Step {
     In<int64_t> offset;
     In<void> neighbors;
+    In<void> weights;  // by which arcs are drawn, or None
+    In<double> sums;
 
     bool wide() const { return neighbors.dtype() == nb::dtype<int64_t>(); }
     void fetch_neighbor(int64_t arc) const {
@@ -26,6 +29,24 @@ struct Step {
     int64_t neighbor(int64_t arc) const {
         return wide() ? static_cast<const int64_t*>(neighbors.data())[arc]
                       : static_cast<const int32_t*>(neighbors.data())[arc];
+    }
+
+    // The arc of begin..end - 1 that a draw takes, -1 where none can be taken.
+    int64_t drawn(int64_t own, int64_t number, int64_t begin, int64_t end, Drawn& scratch) const {
+        if (begin == end) return -1;
+        if (!weights.data()) return begin + random_below(own, number, end - begin);
+        const auto stream = static_cast<int64_t>(random_word(own, number));
+        return weights.dtype() == nb::dtype<float>() ? by_weight<float>(stream, begin, end, scratch)
+                                                     : by_weight<double>(stream, begin, end, scratch);
+    }
+
+private:
+    template <class Weight>
+    int64_t by_weight(int64_t stream, int64_t begin, int64_t end, Drawn& scratch) const {
+        int64_t arc = -1;
+        const WeightedRow<Weight> row(static_cast<const Weight*>(weights.data()), sums.data(), begin, end);
+        row.draw(stream, 1, true, scratch, &arc);
+        return arc;
     }
 };
 
@@ -93,6 +114,7 @@ private:
     Rule rule_;
     std::vector<int64_t> at_, own_, arc_, visited_;
     std::vector<Visited> order_;
+    Drawn scratch_;
 
     // A walk where no arc leads on ends.
     void walk(const Step& step, int64_t number) {
@@ -100,23 +122,30 @@ private:
             if (v != none) fetch(step.offset.data() + v);
         for (std::size_t i = 0; i < at_.size(); ++i) {
             if (at_[i] == none) continue;
-            const int64_t begin = step.offset.data()[at_[i]], degree = step.offset.data()[at_[i] + 1] - begin;
-            if (degree == 0) at_[i] = none;
-            else step.fetch_neighbor(arc_[i] = begin + random_below(own_[i], number, degree));
+            const int64_t begin = step.offset.data()[at_[i]], end = step.offset.data()[at_[i] + 1];
+            arc_[i] = step.drawn(own_[i], number, begin, end, scratch_);
+            if (arc_[i] < 0) at_[i] = none;
+            else step.fetch_neighbor(arc_[i]);
         }
         for (std::size_t i = 0; i < at_.size(); ++i)
             if (at_[i] != none) at_[i] = step.neighbor(arc_[i]);
     }
 };
 
-// steps : (offset, neighbors) of each. Writes the vertices and their numbers of visits for each start, [k, count], and
-// how many there are.
+template <class T>
+In<T> or_none(nb::handle array) {
+    return array.is_none() ? In<T>() : nb::cast<In<T>>(array);
+}
+
+// steps : (offset, neighbors, weights or None, sums or None) of each. Writes the vertices and their numbers of visits
+// for each start, [k, count], and how many there are.
 void most_visited(nb::list steps, In<int64_t> start, int64_t first, int64_t walks, int64_t traversals,
                   double termination, int64_t count, int64_t key, Out<int64_t> vertices, Out<float> visits,
                   Out<int64_t> found) {
     std::vector<Step> held;
     for (const nb::handle step : steps)
-        held.push_back({nb::cast<In<int64_t>>(step[0]), nb::cast<In<void>>(step[1])});
+        held.push_back({nb::cast<In<int64_t>>(step[0]), nb::cast<In<void>>(step[1]), or_none<void>(step[2]),
+                        or_none<double>(step[3])});
     const nb::gil_scoped_release released;
     constexpr int64_t together = 16;  // starts
     const auto starts = static_cast<int64_t>(start.shape(0));

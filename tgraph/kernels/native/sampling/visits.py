@@ -11,10 +11,11 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
 from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.portable.sampling.visits import Step
 
 
 def most_visited(
-    steps: list[tuple[Tensor, Tensor]],
+    steps: list[Step],
     start: Tensor,
     first: int,
     walks: int,
@@ -27,7 +28,7 @@ def most_visited(
     count = min(count, walks * traversals)
     found, vertices = fresh((len(start),), torch.int64), fresh((len(start), count), torch.int64)
     visits = fresh((len(start), count), torch.float32)
-    held = [(offset.contiguous(), neighbors.contiguous()) for offset, neighbors in steps]
+    held = [(offset.contiguous(), neighbors.contiguous(), *weights) for offset, neighbors, *weights in steps]
     rule = first, walks, traversals, termination, count, key
     cast(Any, native.load()).most_visited(held, start.contiguous(), *rule, vertices, visits, found)
     return found, filled(vertices, found), filled(visits, found)
@@ -38,8 +39,8 @@ def filled(table: Tensor, found: Tensor) -> Tensor:
     return table[torch.arange(table.shape[1]) < found[:, None]]
 
 
-def _refuses(steps: list[tuple[Tensor, Tensor]], start: Tensor, *others: Any) -> str | None:
-    reasons = (refuses_data(offset) for offset, _ in steps)
+def _refuses(steps: list[Step], start: Tensor, *others: Any) -> str | None:
+    reasons = (refuses_data(step.offset) for step in steps)
     return refuses_data(start) or next((reason for reason in reasons if reason), None)
 
 
