@@ -15,6 +15,7 @@ from tgraph.errors import ArgumentError, TGraphError
 from tgraph.files.checksummed import DTYPE_NAMES
 
 BLOCK = 1 << 16  # bytes of a block, about; a block is a whole number of rows
+HELD = 1 << 22  # bytes of blocks of which rows are taken, so that they stay in the processor's cache
 ATTEMPTS = 100  # of what another's put interrupts
 T = TypeVar("T")
 _KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
@@ -59,9 +60,9 @@ def row_bytes(dtype: torch.dtype, shape: Sequence[int]) -> int:
     return dtype.itemsize * torch.Size(shape[1:]).numel()
 
 
-def rows_per_block(tensor: Tensor) -> int:
-    """The rows of blocks of about BLOCK bytes, at least one."""
-    return max(1, BLOCK // max(1, row_bytes(tensor.dtype, tensor.shape)))
+def rows_per_block(tensor: Tensor, size: int = BLOCK) -> int:
+    """The rows of blocks of at most `size` bytes, at least one."""
+    return max(1, size // max(1, row_bytes(tensor.dtype, tensor.shape)))
 
 
 class BlockStore(ABC):
@@ -103,9 +104,17 @@ class BlockStore(ABC):
         """The rows of one version of a tensor at `index`, int64 and in range; by default all. Raises as get_blocks."""
         if index is None:
             return self.get_joined(stat, range(stat.num_blocks))
-        numbers, place = torch.unique(index // stat.rows, return_inverse=True)
-        found = self.get_joined(stat, numbers.tolist())
-        return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
+        found = torch.empty((len(index), *stat.shape[1:]), dtype=stat.dtype)
+        rows, order = index.sort()
+        numbers, counts = torch.unique_consecutive(rows // stat.rows, return_counts=True)
+        ends, held = counts.cumsum(0), max(1, HELD // max(1, stat.rows * stat.row_bytes))
+        for first in range(0, len(numbers), held):
+            some = numbers[first : first + held]
+            here = slice(int(ends[first - 1]) if first else 0, int(ends[first + len(some) - 1]))
+            before = torch.repeat_interleave(torch.arange(len(some)) - some, counts[first : first + held])  # blocks
+            joined = self.get_joined(stat, some.tolist())  # all but the last of the tensor are whole
+            found.index_copy_(0, order[here], joined.index_select(0, rows[here] + before * stat.rows))
+        return found
 
 
 def read(

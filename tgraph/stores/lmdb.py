@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tgraph.errors import MissingDependencyError
@@ -38,9 +38,10 @@ class LmdbStore(KeyValueStore):
         with self._environment().begin() as transaction:
             return transaction.get(_name(key))
 
-    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
-        with self._environment().begin() as transaction:
-            return [transaction.get(_block(stat.version, number)) for number in numbers]
+    def _values(self, stat: Stat, numbers: Sequence[int]) -> Iterator[memoryview | None]:
+        with self._environment().begin(buffers=True) as transaction:
+            for number in numbers:
+                yield transaction.get(_block(stat.version, number))
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         key = new.stat.key

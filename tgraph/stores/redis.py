@@ -83,7 +83,7 @@ class RedisStore(ServerStore):
         try:
             self._client.unlink(blocks)
             for some in new.chunks():
-                pipe = self._client.pipeline(transaction=False)
+                pipe = self._client.pipeline()  # a transaction: what has no time to expire would stay
                 pipe.hset(blocks, mapping=dict(some)).expire(blocks, LEASE).execute()
             self._client.transaction(complete, self._heads, blocks)
         except Exception as fault:
