@@ -163,9 +163,12 @@ def in_memory(store: DiskStore) -> MemoryStore:
 
 @contextmanager
 def control_group(memory: int) -> Iterator[Path | None]:
-    """A control group that may have so much memory, page cache included; None where the system lets us make none."""
-    for root, limit in ((GROUPS / "memory", "memory.limit_in_bytes"), (GROUPS, "memory.max")):
-        group = root / f"tgraph-{os.getpid()}"
+    """A control group within our own that may have so much memory, page cache included; None where the system lets us
+    make none."""
+    lines = Path("/proc/self/cgroup").read_text().splitlines() if GROUPS.exists() else []
+    own = {names: path[1:] for _, names, path in (line.split(":", 2) for line in lines)}
+    for name, root, limit in (("memory", GROUPS / "memory", "memory.limit_in_bytes"), ("", GROUPS, "memory.max")):
+        group = root / own.get(name, "") / f"tgraph-{os.getpid()}"
         try:
             group.mkdir()
         except OSError:

@@ -16,6 +16,11 @@ EXPECTED = {
     "node_classification.py": ("gcn: ", "gat: ", "sage: ", "checked: more papers are right"),
     "differentiable_pagerank.py": ("has the largest rank", "checked: the gradient agrees"),
     "mini_batch.py": ("whole graph    mini-batches", "drawn"),
+    "link_prediction.py": ("edges are held out", "Adamic-Adar", "checked: the network is better than the index"),
+    "heterogeneous.py": ("words alone", "GraphSAGE", "transformer", "checked: the network tells more than the words"),
+    "temporal.py": ("messages between", "checked: no message was predicted from later ones"),
+    "inference_from_disk.py": ("layer 1: 4 columns", "right class", "checked: the same in memory"),
+    "distributed_training.py": ("2 processes: ", "checked: several processes learn as much as one"),
     "products.py": ("graph and features take", "disk: ", "times as long", "checked: as many vertices are right"),
     "features_on_disk.py": ("of which memory may hold", "layer 1: 8 features", "checked: the same in memory"),
 }

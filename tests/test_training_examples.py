@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -22,3 +24,40 @@ def test_accuracy_on_batches_is_that_on_the_whole_graph(printed):
     shown = printed("mini_batch.py", str(file), "--seeds", "2", "--epochs", "30").splitlines()[-1]
     whole, batches = map(float, re.findall(r"([\d.]+) \+-", shown))
     assert whole > 70 and abs(whole - batches) < 3
+
+
+def test_edges_of_a_file_are_predicted(tmp_path, printed):
+    """Ten cliques of ten vertices in a ring."""
+    file = tmp_path / "cliques.txt"
+    pairs = [(10 * clique + i, 10 * clique + j) for clique in range(10) for i in range(10) for j in range(i)]
+    file.write_text("".join(f"{i} {j}\n" for i, j in [*pairs, *((10 * c, (10 * c + 10) % 100) for c in range(10))]))
+    shown = printed("link_prediction.py", str(file), "--batch", "64", "--epochs", "8")
+    ours, usual = map(float, re.findall(r"0\.\d+", shown.splitlines()[-2]))
+    assert ours > 0.9 and usual > 0.9
+
+
+def test_the_field_of_a_paper_follows_from_its_network(printed):
+    shown = printed("heterogeneous.py", "--papers", "800")
+    words, sage, transformer = (float(found) for found in re.findall(r"([\d.]+) %", shown))
+    assert words < 60 and min(sage, transformer) > words + 10
+
+
+def test_messages_of_a_file_are_predicted_from_those_before(tmp_path, printed):
+    """Twenty pairs who write to each other."""
+    random, file = np.random.default_rng(0), tmp_path / "messages.txt"
+    source = random.integers(0, 40, 3000)
+    np.savetxt(file, np.column_stack((source, source ^ 1, 10 * np.arange(len(source)))), fmt="%d")
+    shown = printed("temporal.py", str(file))
+    assert "3,000 messages between 40 people" in shown
+    assert "checked: no message was predicted from later ones" in shown
+
+
+def test_layers_from_the_disk_are_those_from_memory(printed):
+    assert "checked: the same in memory" in printed("inference_from_disk.py")
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="torch is built without torch.distributed")
+def test_two_processes_learn_as_much_as_one(printed):
+    shown = printed("distributed_training.py", "--vertices", "1500")
+    assert re.search(r"2 processes: [\d.]+ %", shown)
+    assert "checked: several processes learn as much as one" in shown
