@@ -25,6 +25,12 @@ def key(seed: int, purpose: int = 0) -> int:
     return int(mix(mix(state + GOLDEN) + np.uint64(purpose)).view(np.int64)[0])
 
 
+def advanced(key: int, count: int) -> int:
+    """The key of the stream whose word i is word count + i of the stream `key`."""
+    state = (key + count * int(GOLDEN)) % 2**64
+    return state - 2**64 if state >= 2**63 else state
+
+
 def words(key: int | Tensor, counter: Tensor) -> Tensor:
     """The words of the stream `key` at the `counter`s, int64 of any shape: 64 random bits each, int64 of that shape.
 

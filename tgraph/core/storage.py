@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 # (offset int64 [k + 1], neighbors [e], weights [e] or None) of k rows.
 Rows = tuple[Tensor, Tensor, "Tensor | None"]
+
+
+class Stretches(NamedTuple):
+    """Where the arcs of k rows are stored: arc j of row i in entry first[i] + j * distance of `neighbors`.
+
+    first, degree : int64 [k].
+    """
+
+    first: Tensor
+    degree: Tensor
+    distance: int
+    neighbors: Tensor
 
 
 class CsrTensors(Protocol):
@@ -117,6 +129,8 @@ class Layout(Storage, Protocol):
     def pull(self, data: Tensor, reduce: str, edge: str = ...) -> Tensor: ...
 
     def affine_step(self, step: Any) -> Any: ...
+
+    def stretches(self, vertices: Tensor) -> Stretches | None: ...
 
     def transposed(self) -> Layout: ...
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches, offset_of
+from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, count_option
 from tgraph.formats.layout import Layout
@@ -70,10 +71,19 @@ class COO(Uncompressed):
         """Binary search of the rows where the arcs are sorted, else a scan over all arcs."""
         if not self.sorted:
             return select_rows(self.row_of_arc, self.neighbors, self.weights, vertices)
+        first, degree = self._stretches(vertices)
+        return taken(*gather_stretches(first, degree), self.neighbors, self.weights)
+
+    def stretches(self, vertices: Tensor) -> Stretches | None:
+        """See `Layout.stretches`: where the arcs are sorted."""
+        if not self.sorted:
+            return None
+        return Stretches(*self._stretches(vertices), 1, self.neighbors)
+
+    def _stretches(self, vertices: Tensor) -> tuple[Tensor, Tensor]:
         sought = vertices.to(self.row_of_arc.dtype)
         first = torch.searchsorted(self.row_of_arc, sought)
-        end = torch.searchsorted(self.row_of_arc, sought, right=True)
-        return taken(*gather_stretches(first, end - first), self.neighbors, self.weights)
+        return first, torch.searchsorted(self.row_of_arc, sought, right=True) - first
 
     def out_degree(self) -> Tensor:
         return torch.bincount(self.row_of_arc, minlength=self.num_vertices)

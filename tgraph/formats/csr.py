@@ -11,6 +11,7 @@ from tgraph.core.building import sorting, validate
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection, gather_rows
+from tgraph.core.storage import Stretches
 from tgraph.core.subgraph import Mode, Subgraph
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
@@ -54,6 +55,11 @@ class CSR(ByRow):
 
     def _rows(self, vertices: Tensor) -> Csr:
         return taken(*gather_rows(self.offset, vertices), self.neighbors, self.weights)
+
+    def stretches(self, vertices: Tensor) -> Stretches:
+        """See `Layout.stretches`."""
+        first, end = (self.offset[vertices + ahead].to(torch.int64) for ahead in (0, 1))
+        return Stretches(first, end - first, 1, self.neighbors)
 
     def out_degree(self) -> Tensor:
         return self.offset.diff().to(torch.int64)

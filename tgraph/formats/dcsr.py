@@ -10,6 +10,7 @@ from torch import Tensor
 from tgraph.core.building import sorting, validate
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_stretches
+from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.layout import Layout
@@ -55,10 +56,15 @@ class DCSR(ByRow):
         return self.row_offset(), self.neighbors, self.weights
 
     def _rows(self, vertices: Tensor) -> Csr:
+        first, degree, *_ = self.stretches(vertices)
+        return taken(*gather_stretches(first, degree), self.neighbors, self.weights)
+
+    def stretches(self, vertices: Tensor) -> Stretches:
+        """See `Layout.stretches`."""
         sought = vertices.to(self.row_ids.dtype)
-        first = self.offset[torch.searchsorted(self.row_ids, sought)]
-        end = self.offset[torch.searchsorted(self.row_ids, sought, right=True)]
-        return taken(*gather_stretches(first, end - first), self.neighbors, self.weights)
+        first = self.offset[torch.searchsorted(self.row_ids, sought)].to(torch.int64)
+        end = self.offset[torch.searchsorted(self.row_ids, sought, right=True)].to(torch.int64)
+        return Stretches(first, end - first, 1, self.neighbors)
 
     def out_degree(self) -> Tensor:
         degree = torch.zeros(self.num_vertices, dtype=torch.int64, device=self.device)

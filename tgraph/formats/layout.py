@@ -18,6 +18,7 @@ from tgraph.core.csr import Csr, statistics_of
 from tgraph.core.derived import computed_once
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
+from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError, LayoutError
 from tgraph.kernels.affine import AffineStep, StepResult
 from tgraph.kernels.portable.linear import finished, widened
@@ -92,6 +93,11 @@ class Layout(ABC):
         offset, neighbors, weights = self.to_csr()
         chosen, arcs = gather_rows(offset, vertices)
         return chosen, neighbors.index_select(0, arcs), None if weights is None else weights.index_select(0, arcs)
+
+    def stretches(self, vertices: Tensor) -> Stretches | None:
+        """Where the arcs of the rows of the `vertices` int64 [k] are stored, for layouts in which single arcs can be
+        read without decoding their row; None for others."""
+        return None
 
     @abstractmethod
     def out_degree(self) -> Tensor:

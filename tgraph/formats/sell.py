@@ -12,6 +12,7 @@ from tgraph.core.derived import computed_once
 from tgraph.core.dispatch import operator
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, gather_stretches, offset_of
+from tgraph.core.storage import Stretches
 from tgraph.errors import ArgumentError
 from tgraph.formats.checks import check_names, check_rows, count_option
 from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows, taken, transposed_csr
@@ -78,6 +79,13 @@ class SELL(Uncompressed):
         start, arc = gather_stretches(torch.zeros_like(first), length)  # the number of each arc within its row
         entries = first.repeat_interleave(length, output_size=len(arc)) + arc * height
         return taken(start, entries, self.slices.neighbors, self.weights)
+
+    def stretches(self, vertices: Tensor) -> Stretches:
+        """See `Layout.stretches`: the arcs of a row are one lane of a slice."""
+        place = vertices if self._place is None else self._place[vertices]
+        height = self.slices.height
+        first = self.slices.offset[place // height] + place % height
+        return Stretches(first, self.slices.length[place].to(torch.int64), height, self.slices.neighbors)
 
     def out_degree(self) -> Tensor:
         length, order = self.slices.length.to(torch.int64), self.slices.order

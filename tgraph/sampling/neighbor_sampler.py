@@ -15,8 +15,10 @@ from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.sampling import neighbors as operators
 from tgraph.kernels.portable.sampling.neighbors import Relation
+from tgraph.sampling.hops import Choose, Chosen, sample_hops
 from tgraph.sampling.output import EdgeType, SamplerOutput
 from tgraph.sampling.relations import Arcs
+from tgraph.sampling.stored import StoredArcs, drawn_in_memory
 
 Fanouts = Sequence[int] | Mapping[EdgeType, Sequence[int]]
 
@@ -41,6 +43,9 @@ class NeighborSampler:
     num_vertices : of a heterogeneous graph, by type: for types that no edges have.
     temporal_strategy : "uniform" takes any arcs that are not too late, "last" the latest of them.
     direction : "in" follows arcs to where messages come from, "out" to where they go.
+    numbered : whether the numbers of the arcs are returned; by default of all graphs but those in a layout. There, the
+        rows of a batch alone are decoded; numbers take 8 bytes for each vertex, and where arcs of a directed graph are
+        followed inwards, or there are times, all of it is decoded and kept.
     seed : with the number of the call, determines what is drawn, on any number of threads.
 
     Raises ArgumentError for fan-outs below -1 or of different numbers of hops, graphs without weights or with negative
@@ -61,6 +66,7 @@ class NeighborSampler:
         induced: bool = False,
         num_vertices: Mapping[str, int] | None = None,
         direction: Literal["in", "out"] = "in",
+        numbered: bool | None = None,
         seed: int = 0,
     ):
         if temporal_strategy not in ("uniform", "last"):
@@ -82,16 +88,19 @@ class NeighborSampler:
             raise ArgumentError("induced: arcs that were not drawn may be too late; leave it, or the times")
         self.induced = induced
         self.num_neighbors = num_neighbors
-        self._arcs: list[Arcs] = []
+        self._arcs: list[Arcs | StoredArcs] = []
         self._ends: list[tuple[int, int]] = []
         for kind, arcs in given.items():
             source, _, target = kind if direction == "in" else kind[::-1]
             self._ends.append((self.node_types.index(source), self.node_types.index(target)))
             name = f"graph[{kind!r}]" if self.is_hetero else "graph"
             times = _of(node_time, source, self.is_hetero), _of(edge_time, kind, self.is_hetero)
-            held = Arcs.of(arcs, direction, weighted, *times, name)
+            stored = None
+            if isinstance(arcs, Graph) and arcs.layout is not None and times == (None, None):
+                stored = StoredArcs.of(arcs, direction, weighted, bool(numbered), name)
+            held = stored or Arcs.of(arcs, direction, weighted, *times, name)
             self._arcs.append(held)
-            for end, size in ((source, held.num_sources), (target, len(held.offset) - 1)):
+            for end, size in ((source, held.num_sources), (target, held.num_rows)):
                 self._sizes[end] = max(self._sizes.get(end, 0), size)
         self._direction = direction
         self._calls = 0
@@ -116,25 +125,33 @@ class NeighborSampler:
         if draw is None:
             draw = self._calls
             self._calls += 1
-        key = random.key(self.seed, draw)
-        relations = [
-            Relation(
-                *(arcs.offset, arcs.neighbors, source, target, random.key(key, i), fanouts),
-                *(arcs.weights, arcs.sums, arcs.time, arcs.is_time_of_arcs),
-            )
-            for i, (arcs, (source, target), fanouts) in enumerate(
-                zip(self._arcs, self._ends, self._fanouts, strict=True)
-            )
-        ]
         hops = len(self._fanouts[0]) if self._fanouts else 0
-        sampled = self._drawn(relations, given, hops, key, latest_time)
+        sampled = self._drawn(given, hops, random.key(self.seed, draw), latest_time)
         return self._output(self._with_all_arcs(sampled) if self.induced else sampled)
 
-    def _drawn(
-        self, relations: list[Relation], seeds: dict[int, Tensor], hops: int, key: int, latest_time: Tensor | None
-    ) -> operators.Sampled:
-        choice = self.replace, self.disjoint, self.latest
-        return operators.sample_neighbors(relations, seeds, len(self.node_types), hops, *choice, latest_time)
+    def _drawn(self, seeds: dict[int, Tensor], hops: int, key: int, latest_time: Tensor | None) -> operators.Sampled:
+        keys = [random.key(key, i) for i in range(len(self._arcs))]
+        relations = [
+            Relation(
+                *(arcs.offset, arcs.neighbors, *ends, own, fanouts),
+                *(arcs.weights, arcs.sums, arcs.time, arcs.is_time_of_arcs),
+            )
+            for arcs, ends, own, fanouts in zip(self._arcs, self._ends, keys, self._fanouts, strict=True)
+            if isinstance(arcs, Arcs)
+        ]
+        if len(relations) == len(self._arcs):
+            choice = self.replace, self.disjoint, self.latest
+            return operators.sample_neighbors(relations, seeds, len(self.node_types), hops, *choice, latest_time)
+
+        def choose(i: int, hop: int, vertices: Tensor, place: int) -> Chosen:
+            arcs, how = self._arcs[i], (vertices, self._fanouts[i][hop], self.replace, keys[i], place)
+            return arcs.drawn(*how) if isinstance(arcs, StoredArcs) else drawn_in_memory(arcs, *how)
+
+        return self._by_hops(seeds, hops, choose)
+
+    def _by_hops(self, seeds: dict[int, Tensor], hops: int, choose: Choose) -> operators.Sampled:
+        sizes = [self._sizes[kind] for kind in self.node_types]
+        return sample_hops(sizes, self._ends, seeds, hops, self.disjoint, choose)
 
     @property
     def num_neighbors(self) -> Fanouts:
@@ -162,9 +179,7 @@ class NeighborSampler:
         rows, columns = sampled.rows, sampled.columns
         if self._direction == "out":
             rows, columns = columns, rows
-        edges = [
-            arc if held.number is None else held.number[arc] for held, arc in zip(self._arcs, sampled.arcs, strict=True)
-        ]
+        edges = [_numbers(held, arc) for held, arc in zip(self._arcs, sampled.arcs, strict=True)]
         trees = sampled.trees
         if not self.is_hetero:
             batch = None if trees is None else trees[0]
@@ -236,6 +251,13 @@ class NeighborSampler:
             expected = f"expected int64 {list(index.shape)}, one for each seed"
             raise ArgumentError(f"seed_time: {expected}, got {time.dtype} {list(time.shape)}")
         return time
+
+
+def _numbers(arcs: Arcs | StoredArcs, chosen: Tensor) -> Tensor | None:
+    """The numbers of sampled arcs in the graph."""
+    if isinstance(arcs, StoredArcs):
+        return None if arcs.first is None else chosen
+    return chosen if arcs.number is None else arcs.number[chosen]
 
 
 def _of(times: Any, kind: Any, is_hetero: bool) -> Tensor | None:

@@ -91,15 +91,8 @@ class Arcs:
         """
         column, arc = gather_arcs(self.offset, targets)
         neighbor = self.neighbors[arc].to(torch.int64)
-        if trees is not None:
-            sources = sources + trees[0] * self.num_sources
-            neighbor += trees[1][column] * self.num_sources
-            targets = targets + trees[1] * (len(self.offset) - 1)
-        ordered, place = sources.sort(stable=True)
-        at = torch.searchsorted(ordered, neighbor).clamp(max=max(len(ordered) - 1, 0))
-        inside = ordered[at] == neighbor if len(ordered) else torch.zeros_like(neighbor, dtype=torch.bool)
-        inside &= first_of_equals(targets)[column] == column
-        return place[at[inside]], column[inside], arc[inside]
+        inside, place = ends_between(column, neighbor, sources, targets, trees, self.num_sources)
+        return place, column[inside], arc[inside]
 
     def with_time(self, time: Tensor, is_of_arcs: bool) -> Arcs:
         """The same with times."""
@@ -108,17 +101,18 @@ class Arcs:
 
     def with_weights(self, weights: Tensor, name: str) -> Arcs:
         """The same with weights, which are summed for every STEP-th arc."""
-        weights = weights.detach()
-        weights = (weights if weights.dtype in (torch.float32, torch.float64) else weights.double()).contiguous()
         if len(weights) and not bool((weights >= 0).all() & weights.isfinite().all()):
             place = int((~(weights >= 0) | ~weights.isfinite()).nonzero()[0])
             raise ArgumentError(
                 f"{name}: arcs are sampled by finite weights that are not negative, weights[{place}] is "
                 f"{weights[place].item()}; replace it, or leave weighted=False"
             )
-        whole = len(weights) // STEP * STEP
-        sums = weights[:whole].view(-1, STEP).sum(1, dtype=torch.float64).cumsum(0)
-        return Arcs(**{**self.__dict__, "weights": weights, "sums": torch.nn.functional.pad(sums, (1, 0))})
+        held, sums = sums_of(weights)
+        return Arcs(**{**self.__dict__, "weights": held, "sums": sums})
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.offset) - 1
 
 
 def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tensor | None, Tensor | None]:
@@ -135,6 +129,37 @@ def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tenso
         return graph.offset, graph.neighbors, graph.num_vertices, None, graph.weights
     reverse = graph.transpose()
     return reverse.offset, reverse.neighbors, graph.num_vertices, graph.transpose_permutation, reverse.weights
+
+
+def sums_of(weights: Tensor) -> tuple[Tensor, Tensor]:
+    """(weights as samplers hold them, their sums for every STEP-th arc), as in `Relation` of
+    `tgraph.kernels.portable.sampling.neighbors`."""
+    weights = weights.detach()
+    weights = (weights if weights.dtype in (torch.float32, torch.float64) else weights.double()).contiguous()
+    whole = len(weights) // STEP * STEP
+    sums = weights[:whole].view(-1, STEP).sum(1, dtype=torch.float64).cumsum(0)
+    return weights, torch.nn.functional.pad(sums, (1, 0))
+
+
+def ends_between(
+    column: Tensor,
+    neighbor: Tensor,
+    sources: Tensor,
+    targets: Tensor,
+    trees: tuple[Tensor, Tensor] | None,
+    num_sources: int,
+) -> tuple[Tensor, Tensor]:
+    """Which arcs, from a `neighbor` to the target at a place, `column`, come from one of the `sources`, and that one's
+    place; `trees` as for `Arcs.between`."""
+    if trees is not None:
+        sources = sources + trees[0] * num_sources
+        neighbor = neighbor + trees[1][column] * num_sources
+        targets = targets + trees[1] * (int(targets.max()) + 1 if len(targets) else 1)
+    ordered, place = sources.sort(stable=True)
+    at = torch.searchsorted(ordered, neighbor).clamp(max=max(len(ordered) - 1, 0))
+    inside = ordered[at] == neighbor if len(ordered) else torch.zeros_like(neighbor, dtype=torch.bool)
+    inside &= first_of_equals(targets)[column] == column
+    return inside, place[at[inside]]
 
 
 def _through(permutation: Tensor | None, number: Tensor) -> Tensor:

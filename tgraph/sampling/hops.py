@@ -1,0 +1,71 @@
+"""Sampling hop by hop, for samplers that choose the arcs of a hop by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tgraph.kernels.portable.sampling.neighbors import Sampled
+from tgraph.kernels.portable.sampling.places import number_vertices
+
+
+class Chosen(NamedTuple):
+    """The arcs that a hop takes: how many of each vertex, int64 [k]; their neighbors, int64 [e]; their numbers, int64
+    [e], or None where they have none."""
+
+    counts: Tensor
+    neighbors: Tensor
+    arcs: Tensor | None
+
+
+Choose = Callable[[int, int, Tensor, int], Chosen]
+
+
+def sample_hops(
+    sizes: list[int],
+    ends: list[tuple[int, int]],
+    seeds: dict[int, Tensor],
+    hops: int,
+    disjoint: bool,
+    choose: Choose,
+) -> Sampled:
+    """What `sample_neighbors` of `tgraph.kernels.portable.sampling.neighbors` returns, with numbered vertices, hops and
+    trees as there, of the arcs that choose(relation, hop, vertices, place of the first vertex) takes.
+
+    sizes : vertices of each type. ends : the types of source and target of each relation. Where no arcs of a relation
+    have numbers, it has none.
+    """
+    none = torch.empty(0, dtype=torch.int64)
+    lists = [none for _ in sizes]  # a vertex of tree t is number t * size + vertex
+    trees = 0
+    for kind, given in seeds.items():
+        lists[kind] = given + sizes[kind] * torch.arange(trees, trees + len(given)) if disjoint else given
+        trees += len(given)
+    added = [[len(each)] for each in lists]
+    begin = [0] * len(lists)
+    rows, columns, numbers = ([[none] for _ in ends] for _ in range(3))
+    counts: list[list[int]] = [[] for _ in ends]
+    for hop in range(hops):
+        end = [len(each) for each in lists]
+        for i, (source, target) in enumerate(ends):
+            held = lists[target][begin[target] : end[target]]
+            found = choose(i, hop, held % max(sizes[target], 1), begin[target])
+            column = torch.arange(begin[target], end[target]).repeat_interleave(found.counts)
+            neighbors = found.neighbors
+            if disjoint:
+                neighbors = neighbors + sizes[source] * (lists[target][column] // max(sizes[target], 1))
+            row, lists[source] = number_vertices(lists[source], neighbors)
+            rows[i].append(row)
+            columns[i].append(column)
+            numbers[i].append(none if found.arcs is None else found.arcs)
+            counts[i].append(len(row))
+        begin = end
+        for each, size in zip(lists, added, strict=True):
+            size.append(len(each) - sum(size))
+    vertices = [each % max(size, 1) for each, size in zip(lists, sizes, strict=True)]
+    of_trees = [each // max(size, 1) for each, size in zip(lists, sizes, strict=True)] if disjoint else None
+    joined = [[torch.cat(found) for found in each] for each in (rows, columns, numbers)]
+    return Sampled(vertices, of_trees, added, joined[0], joined[1], joined[2], list(counts))
