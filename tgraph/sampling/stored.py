@@ -19,7 +19,7 @@ from tgraph.kernels.portable.sampling.neighbors import Relation, sample_neighbor
 from tgraph.sampling.hops import Chosen
 from tgraph.sampling.relations import Arcs, ends_between, sums_of
 
-ROWS = 256  # decoded together
+ROWS = 2048  # decoded together, by all threads
 
 # (offset int64 [k + 1], neighbors [e], weights [e] or None)
 Rows = tuple[Tensor, Tensor, "Tensor | None"]

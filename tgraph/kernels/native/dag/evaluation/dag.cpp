@@ -29,7 +29,7 @@ void count_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, Out<i
     check_outputs(rows, outputs);
     if (count.shape(0) != outputs.shape(0)) throw std::invalid_argument("count: expected [k]");
     decode_rows(rows, of_outputs, outputs.data(), static_cast<int64_t>(outputs.shape(0)),
-                [&](int64_t i, const auto& leaves) { count.data()[i] = static_cast<int64_t>(leaves.size()); });
+                [&](int64_t i, DagDecoder& decode) { count.data()[i] = decode.count(outputs.data()[i]); });
 }
 
 // Decodes the rows of some outputs: neighbors, and positions of their weights, at `offset` [k + 1].
@@ -39,9 +39,9 @@ void list_rows(const DagRows& rows, bool of_outputs, In<int64_t> outputs, In<int
     check_outputs(rows, outputs);
     if (offset.shape(0) != outputs.shape(0) + 1) throw std::invalid_argument("offset: expected [k + 1]");
     decode_rows(rows, of_outputs, outputs.data(), static_cast<int64_t>(outputs.shape(0)),
-                [&](int64_t i, const auto& leaves) {
+                [&](int64_t i, DagDecoder& decode) {
                     int64_t at = offset.data()[i];
-                    for (const DagLeaf& leaf : leaves) {
+                    for (const DagLeaf& leaf : decode(outputs.data()[i])) {
                         if (arcs.is_valid()) arcs.data()[at] = leaf.arc;
                         neighbors.data()[at++] = static_cast<Neighbor>(leaf.input);
                     }

@@ -25,27 +25,12 @@ public:
     // The leaves below an output, in the order of the inputs.
     const std::vector<DagLeaf>& operator()(int64_t output) {
         leaves_.clear();
-        stack_.assign(1, {rows_.num_virtual() + output, -1, false});
         bool subtracts = false, ascends = true;
-        while (!stack_.empty()) {
-            const Node node = stack_.back();
-            stack_.pop_back();
-            if (node.row < 0) {
-                const int64_t input = ~node.row;
-                ascends = ascends && (leaves_.empty() || leaves_.back().input <= input);
-                leaves_.push_back({input, node.arc, node.subtracted});
-                subtracts |= node.subtracted;
-                continue;
-            }
-            const bool weighs = of_outputs_ && node.row >= rows_.num_virtual();
-            for (int64_t i = rows_.offset[node.row + 1]; i-- > rows_.offset[node.row];) {  // the first is popped first
-                const int64_t child = rows_.child(i), below = node_of(child);
-                const bool is_input = below < rows_.num_vertices;
-                stack_.push_back({is_input ? ~below : below - rows_.num_vertices,
-                                  weighs || (is_input && !of_outputs_) ? i : node.arc,
-                                  node.subtracted != (child < 0)});
-            }
-        }
+        walk(output, [&](const DagLeaf& leaf) {
+            ascends = ascends && (leaves_.empty() || leaves_.back().input <= leaf.input);
+            leaves_.push_back(leaf);
+            subtracts |= leaf.subtracted;
+        });
         if (!ascends)
             std::stable_sort(leaves_.begin(), leaves_.end(),
                              [](const DagLeaf& a, const DagLeaf& b) { return a.input < b.input; });
@@ -53,11 +38,47 @@ public:
         return leaves_;
     }
 
+    // How many these are, which need no order unless some are subtracted.
+    int64_t count(int64_t output) {
+        int64_t found = 0;
+        bool subtracts = false;
+        walk(output, [&](const DagLeaf& leaf) {
+            ++found;
+            subtracts |= leaf.subtracted;
+        });
+        return subtracts ? static_cast<int64_t>((*this)(output).size()) : found;
+    }
+
 private:
+    // The children of a row that are left, and the arc that carries the weight of the paths to it.
     struct Node {
-        int64_t row, arc;  // row: or ~input
-        bool subtracted;
+        int64_t next, end, arc;
+        bool weighs, subtracted;
     };
+
+    // Calls see(leaf) for each input at the end of a path, depth-first.
+    template <class See>
+    void walk(int64_t output, const See& see) {
+        stack_.clear();
+        enter(rows_.num_virtual() + output, -1, false);
+        while (!stack_.empty()) {
+            Node& node = stack_.back();
+            if (node.next == node.end) {
+                stack_.pop_back();
+                continue;
+            }
+            const int64_t i = node.next++, child = rows_.child(i), below = node_of(child);
+            const bool is_input = below < rows_.num_vertices, subtracted = node.subtracted != (child < 0);
+            const int64_t arc = node.weighs || (is_input && !of_outputs_) ? i : node.arc;
+            if (is_input) see(DagLeaf{below, arc, subtracted});
+            else enter(below - rows_.num_vertices, arc, subtracted);
+        }
+    }
+
+    void enter(int64_t row, int64_t arc, bool subtracted) {
+        const bool weighs = of_outputs_ && row >= rows_.num_virtual();
+        stack_.push_back({rows_.offset[row], rows_.offset[row + 1], arc, weighs, subtracted});
+    }
 
     // Keeps added minus subtracted leaves of each input.
     void cancel() {
@@ -78,13 +99,13 @@ private:
     std::vector<Node> stack_;
 };
 
-// Calls visit(i, leaves) for each output.
+// Calls visit(i, decoder) for each output.
 template <class Visit>
 void decode_rows(const DagRows& rows, bool of_outputs, const int64_t* outputs, int64_t count, Visit visit) {
     constexpr int64_t grain = 64;
     for_each_chunk((count + grain - 1) / grain, part_count(count * 64), [&](int64_t chunk) {
         DagDecoder decode(rows, of_outputs);
-        for (int64_t i = chunk * grain; i < std::min(count, (chunk + 1) * grain); ++i) visit(i, decode(outputs[i]));
+        for (int64_t i = chunk * grain; i < std::min(count, (chunk + 1) * grain); ++i) visit(i, decode);
     });
 }
 
