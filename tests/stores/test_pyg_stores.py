@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch_geometric.data import HeteroData, TensorAttr
 
+from tgraph import stores
 from tgraph.errors import ArgumentError
 from tgraph.pyg import NeighborLoader
-from tgraph.stores import EDGES, FeatureStore, GraphStore
+from tgraph.stores import EDGES, FeatureStore, GraphStore, MemoryStore
+from tgraph.stores.names import to_key
 
 CITES = ("paper", "cites", "paper")
 
@@ -158,6 +160,49 @@ def test_batches_from_stores(store, workers):
     for batch in batches:
         assert torch.equal(batch.x, x[batch.n_id])
         assert torch.equal(batch.n_id[batch.edge_index], edge_index[:, batch.e_id])
+
+
+def test_a_batch_asks_once_for_all_tensors():
+    """All features of vertices in one call, all of edges in another."""
+
+    class Traced(MemoryStore):
+        def get_many(self, wanted):
+            calls.append([stat.key for stat, _ in wanted])
+            return super().get_many(wanted)
+
+    calls, store = [], Traced()
+    features, edges = FeatureStore(store), GraphStore(store)
+    kinds = CITES, ("paper", "names", "paper")
+    for name in ("x", "y", "z"):
+        features["paper", name, None] = torch.arange(100)
+    for kind in kinds:
+        edges[kind, "coo", False, (100, 100)] = tuple(torch.randint(100, (2, 400)))
+        features[kind, "weight", None] = torch.arange(400)
+    loader = NeighborLoader((features, edges), [3], input_nodes=("paper", torch.arange(100)), batch_size=50)
+    calls.clear()
+    batches = list(loader)
+    of_vertices = [f"features/paper/{name}" for name in "xyz"]
+    of_edges = sorted(to_key("features", kind, "weight") for kind in kinds)
+    assert [sorted(call) for call in calls] == [of_vertices, of_edges] * 2
+    for batch in batches:
+        assert all(torch.equal(batch["paper"][name], batch["paper"].n_id) for name in "xyz")
+        assert all(torch.equal(batch[kind].weight, batch[kind].e_id) for kind in kinds)
+
+
+@pytest.mark.parametrize("kind", ["redis", "postgres"])
+@pytest.mark.parametrize("cached", [False, True])
+def test_servers_are_asked_twice_for_any_number_of_tensors(make, kind, cached, monkeypatch):
+    store, asked = make(kind), []
+    features = FeatureStore(stores.CachedStore(store, "1MB") if cached else store)
+    x = {name: torch.rand(3000, 10) for name in "abcd"}
+    for name, values in x.items():
+        features[None, name, None] = values
+    ask = type(store)._ask
+    monkeypatch.setattr(type(store), "_ask", lambda self, *given: asked.append(given[0]) or ask(self, *given))
+    index = torch.randint(3000, (500,))
+    found = features.multi_get_tensor([TensorAttr(None, name, index) for name in x])
+    assert all(torch.equal(values, x[name][index]) for name, values in zip(x, found, strict=True))
+    assert asked == [", ".join(f"features/~/{name}" for name in x)] * 2  # their heads, then their rows
 
 
 def with_flag(batch):

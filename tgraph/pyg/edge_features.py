@@ -18,13 +18,14 @@ class WithEdgeFeatures:
         self.features, self.transform = features, transform
 
     def __call__(self, batch: Any) -> Any:
+        wanted = []
         for kind, edges in _edges(batch):
-            attributes = self.features.edge_attributes(kind)
-            for attribute in attributes:
+            for attribute in self.features.edge_attributes(kind):
                 attribute.index = edges.e_id
-            found = self.features.multi_get_tensor(attributes)
-            for attribute, values in zip(attributes, found, strict=True):
-                edges[attribute.attr_name] = values
+                wanted.append((edges, attribute))
+        found = self.features.multi_get_tensor([attribute for _, attribute in wanted])  # of all types in one call
+        for (edges, attribute), values in zip(wanted, found, strict=True):
+            edges[attribute.attr_name] = values
         return batch if self.transform is None else self.transform(batch)
 
 

@@ -15,7 +15,6 @@ from tgraph.errors import ArgumentError, TGraphError
 from tgraph.files.checksummed import DTYPE_NAMES
 
 BLOCK = 1 << 16  # bytes of a block, about; a block is a whole number of rows
-HELD = 1 << 22  # bytes of blocks of which rows are taken, so that they stay in the processor's cache
 ATTEMPTS = 100  # of what another's put interrupts
 T = TypeVar("T")
 _KEY = re.compile(r"[\w,~%-]+(/[\w,~%-]+)*", re.ASCII)
@@ -104,17 +103,17 @@ class BlockStore(ABC):
         """The rows of one version of a tensor at `index`, int64 and in range; by default all. Raises as get_blocks."""
         if index is None:
             return self.get_joined(stat, range(stat.num_blocks))
-        found = torch.empty((len(index), *stat.shape[1:]), dtype=stat.dtype)
-        rows, order = index.sort()
-        numbers, counts = torch.unique_consecutive(rows // stat.rows, return_counts=True)
-        ends, held = counts.cumsum(0), max(1, HELD // max(1, stat.rows * stat.row_bytes))
-        for first in range(0, len(numbers), held):
-            some = numbers[first : first + held]
-            here = slice(int(ends[first - 1]) if first else 0, int(ends[first + len(some) - 1]))
-            before = torch.repeat_interleave(torch.arange(len(some)) - some, counts[first : first + held])  # blocks
-            joined = self.get_joined(stat, some.tolist())  # all but the last of the tensor are whole
-            found.index_copy_(0, order[here], joined.index_select(0, rows[here] + before * stat.rows))
-        return found
+        numbers, place = torch.unique(index // stat.rows, return_inverse=True)
+        found = self.get_joined(stat, numbers.tolist())
+        return found[place * stat.rows + index % stat.rows]  # all blocks but the last of the tensor are whole
+
+    def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
+        """`stat` of several tensors, of which a server is asked at once."""
+        return [self.stat(key) for key in keys]
+
+    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+        """`get_rows` of several tensors, which a server or disk is asked for at once."""
+        return [self.get_rows(stat, index) for stat, index in wanted]
 
 
 def read(
@@ -123,11 +122,24 @@ def read(
     """One version of a tensor, and the rows that `select` chooses by their number, as `get_rows` has them; None where
     there is no tensor."""
 
-    def attempt() -> tuple[Stat, Tensor] | None:
-        stat = store.stat(key)
-        return None if stat is None else (stat, store.get_rows(stat, select(stat.shape[0])))
+    return read_many(store, [(key, select)])[0]
 
-    return repeated(key, attempt)
+
+def read_many(
+    store: BlockStore, wanted: Sequence[tuple[str, Callable[[int], Tensor | None]]]
+) -> list[tuple[Stat, Tensor] | None]:
+    """`read` of several tensors at once, from a key and a `select` of each."""
+    keys = [key for key, _ in wanted]
+
+    def attempt() -> list[tuple[Stat, Tensor] | None]:
+        stats = store.stat_many(keys)
+        there = [
+            (stat, select(stat.shape[0])) for stat, (_, select) in zip(stats, wanted, strict=True) if stat is not None
+        ]
+        found = iter(store.get_many(there))
+        return [None if stat is None else (stat, next(found)) for stat in stats]
+
+    return repeated(", ".join(keys), attempt)
 
 
 def repeated(key: str, attempt: Callable[[], T]) -> T:

@@ -43,6 +43,38 @@ class CacheStats:
         return f"{self.hit_rate:.1%} hits, {self.bytes_read / 1e6:,.0f} MB read, {self.bytes_served / 1e6:,.0f} served"
 
 
+class _Lookup:
+    """Rows of a tensor at `index` [k], by default all, that are looked for in memory, `held`, where there is some.
+
+    rows : that the store is to be asked for, None for all. counts : hits, misses, rows read from the store."""
+
+    def __init__(self, stat: Stat, index: Tensor | None, held: RowCache | None):
+        self.stat, self.index, self.held, self.rows = stat, index, held, index
+        self.found = torch.empty(0)
+        self.counts = 0, 0 if index is None else len(index), stat.shape[0] if index is None else len(index)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows were in memory."""
+        return self.rows is not None and self.held is not None and not len(self.rows)
+
+    def look(self) -> None:
+        """Find what is in memory."""
+        if self.held is None or self.index is None:
+            return
+        self.found, self._missing = self.held.get(self.index)
+        self.rows, self._place = torch.unique(self.index[self._missing], return_inverse=True)  # ascending, read faster
+        self.counts = len(self.index) - len(self._missing), len(self._missing), len(self.rows)
+
+    def take(self, values: Tensor) -> None:
+        """The rows that were asked for."""
+        if self.held is None or self.rows is None:
+            self.found = values
+            return
+        self.found[self._missing] = values[self._place]
+        self.held.add(self.rows, values)
+
+
 class CachedStore(BlockStore):
     """Any store, with the rows that are used most in memory.
 
@@ -126,25 +158,24 @@ class CachedStore(BlockStore):
         return self.store.get_blocks(stat, numbers)
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        if index is None:
-            found = self.store.get_rows(stat)
-            self._count(stat, 0, 0, len(found), len(found))
-            return found
-        held = self._of(stat)
-        if held is None:
-            self._count(stat, 0, len(index), len(index), len(index))
-            return self.store.get_rows(stat, index)
+        return self.get_many([(stat, index)])[0]
+
+    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+        lookups = [_Lookup(stat, index, None if index is None else self._of(stat)) for stat, index in wanted]
         with _LOCK:
-            found, missing = held.get(index)
-        if len(missing):
-            rows, place = torch.unique(index[missing], return_inverse=True)  # stores read ascending rows faster
-            values = self.store.get_rows(stat, rows)
-            found[missing] = values[place]
-            with _LOCK:
-                held.add(rows, values)
-            self._count(stat, 0, len(missing), len(rows), 0)
-        self._count(stat, len(index) - len(missing), 0, 0, len(index))
-        return found
+            for each in lookups:
+                each.look()
+        missed = [each for each in lookups if not each.is_complete]
+        values = self.store.get_many([(each.stat, each.rows) for each in missed])
+        with _LOCK:
+            for each, rows in zip(missed, values, strict=True):
+                each.take(rows)
+        for each in lookups:
+            self._count(each.stat, *each.counts, len(each.found))
+        return [each.found for each in lookups]
+
+    def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
+        return self.store.stat_many(keys)
 
     def _of(self, stat: Stat) -> RowCache | None:
         """The rows of this version that are held, None where there is room for none; those of others are forgotten."""

@@ -86,13 +86,15 @@ class DiskStore(BlockStore):
         return [held.tensor[number * stat.rows : (number + 1) * stat.rows] for number in numbers]
 
     def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
-        held = self._version(stat)
-        if index is not None:
+        return self.get_many([(stat, index)])[0]
+
+    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+        opened = [(self._version(stat), index) for stat, index in wanted]
+        for held, index in opened:  # the disk reads what is asked for while rows of another tensor are copied
             held.verify(held.unread(index))
-            held.ask(index)
-            return held.tensor.index_select(0, index)
-        held.verify(held.unread())
-        return held.copy()
+            if index is not None:
+                held.ask(index)
+        return [held.copy() if index is None else held.tensor.index_select(0, index) for held, index in opened]
 
     def _path(self, key: str) -> Path:
         return self.path / f"{key}{SUFFIX}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch_geometric import data as pyg
 from torch_geometric.data.feature_store import _FieldStatus
 
 from tgraph.errors import ArgumentError
-from tgraph.stores.blocks import BlockStore, Stat, read, repeated
+from tgraph.stores.blocks import BlockStore, Stat, read, read_many, repeated
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
 
@@ -58,13 +59,18 @@ class FeatureStore(pyg.FeatureStore):
         return True
 
     def _get_tensor(self, attr: pyg.TensorAttr) -> Tensor:
-        key, index = _key(attr), attr.index
-        if isinstance(index, np.integer) or (isinstance(index, Tensor) and index.ndim == 0):
-            index = int(index)
-        found = read(self.store, key, lambda size: places(index, size))
-        if found is None:
-            raise KeyError(f"no tensor {attr.attr_name!r} of {attr.group_name!r} is stored, in {self.store!r}")
-        return found[1][0] if isinstance(index, int) else found[1]
+        return self._multi_get_tensor([attr])[0]
+
+    def _multi_get_tensor(self, attrs: list[pyg.TensorAttr]) -> list[Tensor]:
+        """Tensors that the store is asked for at once."""
+        indices = [_plain(attr.index) for attr in attrs]
+        selects = [functools.partial(places, index) for index in indices]
+        found = read_many(self.store, list(zip(map(_key, attrs), selects, strict=True)))
+        for attr, each in zip(attrs, found, strict=True):
+            if each is None:
+                raise KeyError(f"no tensor {attr.attr_name!r} of {attr.group_name!r} is stored, in {self.store!r}")
+        rows = [each[1] for each in found if each is not None]
+        return [each[0] if isinstance(index, int) else each for index, each in zip(indices, rows, strict=True)]
 
     def _remove_tensor(self, attr: pyg.TensorAttr) -> bool:
         return self.store.delete(_key(attr))
@@ -109,6 +115,12 @@ class FeatureStore(pyg.FeatureStore):
 
 def _key(attr: pyg.TensorAttr) -> str:
     return to_key(_FOLDER, attr.group_name, attr.attr_name)
+
+
+def _plain(index: Any) -> Any:
+    """A single number as int."""
+    is_number = isinstance(index, np.integer) or (isinstance(index, Tensor) and index.ndim == 0)
+    return int(index) if is_number else index
 
 
 def _is_all(index: Any) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+import torch
 import xxhash
 from torch import Tensor
 
@@ -22,6 +23,7 @@ from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, checked, rows_
 BLOCK = 4024
 CHUNK = 1 << 22  # bytes of blocks that are read or written at once, about
 SEAL = 8  # bytes of a checksum
+Wanted = Sequence[tuple[Stat, Sequence[int]]]  # versions, and the numbers of blocks of each
 REMEDY = "put the tensor again, or fetch the database from a copy"
 
 
@@ -38,6 +40,23 @@ class NewVersion:
         data, size = as_bytes(self.tensor.view(-1)), self.stat.rows * self.stat.row_bytes
         for numbers in chunks(self.stat, range(self.stat.num_blocks)):
             yield [(number, sealed(data[number * size : (number + 1) * size])) for number in numbers]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of a version that are to be read. rows : of all of them, to be filled. chosen : a tensor, at which places
+    of it, and which of the rows are put there."""
+
+    stat: Stat
+    numbers: Sequence[int]
+    rows: Tensor
+    chosen: tuple[Tensor, Tensor, Tensor] | None = None
+
+    def finish(self) -> None:
+        """Put the rows that were chosen where they belong."""
+        if self.chosen is not None:
+            found, place, index = self.chosen
+            found.index_copy_(0, place, self.rows.index_select(0, index))
 
 
 class KeyValueStore(BlockStore):
@@ -58,8 +77,11 @@ class KeyValueStore(BlockStore):
         self._replace(NewVersion(stat, tensor, sealed(json.dumps(head | {"notes": stat.notes}).encode())), replacing)
 
     def stat(self, key: str) -> Stat | None:
-        value = self._head(key)
-        return None if value is None else self._opened(key, value)
+        return self.stat_many([key])[0]
+
+    def stat_many(self, keys: Sequence[str]) -> list[Stat | None]:
+        heads = zip(keys, self._heads_of(keys), strict=True)
+        return [None if value is None else self._opened(key, value) for key, value in heads]
 
     def get_blocks(self, stat: Stat, numbers: Sequence[int]) -> list[Tensor]:
         sizes = [stat.block_shape(number)[0] for number in numbers]
@@ -67,24 +89,47 @@ class KeyValueStore(BlockStore):
 
     def get_joined(self, stat: Stat, numbers: Sequence[int]) -> Tensor:
         lacking = (stat.num_blocks * stat.rows - stat.shape[0]) * numbers.count(stat.num_blocks - 1)
-        found = fresh((len(numbers) * stat.rows - lacking, *stat.shape[1:]), dtype=stat.dtype)
-        data, end = as_bytes(found.view(-1)), 0
+        found = fresh((len(numbers) * stat.rows - lacking, *stat.shape[1:]), stat.dtype)
+        begin = 0
         for some in chunks(stat, numbers):
-            for number, value in zip(some, self._values(stat, some), strict=True):
-                block = memoryview(value or b"")[SEAL:]
-                if value is None or xxhash.xxh3_64_digest(block) != value[:SEAL]:
-                    self._refuse(stat, number, value)
-                begin, end = end, end + len(block)
-                data[begin:end] = block
+            end = begin + sum(stat.block_shape(number)[0] for number in some)
+            self._take([Blocks(stat, some, found[begin:end])])
+            begin = end
         return found
 
-    @abstractmethod
-    def _head(self, key: str) -> bytes | None:
-        """The sealed head of a key, None where there is no tensor."""
+    def get_rows(self, stat: Stat, index: Tensor | None = None) -> Tensor:
+        return self.get_many([(stat, index)])[0]
+
+    def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
+        sizes = (stat.shape[0] if index is None else len(index) for stat, index in wanted)
+        found = [fresh((size, *stat.shape[1:]), stat.dtype) for size, (stat, _) in zip(sizes, wanted, strict=True)]
+        both = zip(wanted, found, strict=True)
+        for some in groups(blocks for (stat, index), rows in both for blocks in blocks_of(stat, index, rows)):
+            self._take(some)
+        return found
+
+    def _take(self, wanted: Sequence[Blocks]) -> None:
+        """Read blocks of several tensors in one request, and verify them."""
+        values = iter(self._values([(blocks.stat, blocks.numbers) for blocks in wanted]))
+        for blocks in wanted:
+            data, end = as_bytes(blocks.rows.view(-1)), 0
+            for number in blocks.numbers:
+                value = next(values)
+                block = memoryview(value or b"")[SEAL:]
+                if value is None or xxhash.xxh3_64_digest(block) != value[:SEAL]:
+                    self._refuse(blocks.stat, number, value)
+                begin, end = end, end + len(block)
+                data[begin:end] = block
+            blocks.finish()
 
     @abstractmethod
-    def _values(self, stat: Stat, numbers: Sequence[int]) -> Iterable[bytes | memoryview | None]:
-        """The sealed blocks of a version, None for those that are not there. Each is used before the next is taken."""
+    def _heads_of(self, keys: Sequence[str]) -> Sequence[bytes | None]:
+        """The sealed head of each key, None where there is no tensor."""
+
+    @abstractmethod
+    def _values(self, wanted: Wanted) -> Iterable[bytes | memoryview | None]:
+        """The sealed blocks of versions by their numbers, those of one version after those of the other, None for those
+        that are not there. Each is used before the next is taken."""
 
     @abstractmethod
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
@@ -108,7 +153,7 @@ class KeyValueStore(BlockStore):
         """Raise the error of a block that is missing or damaged."""
         if value is not None:
             raise FileFormatError(self.place, f"the checksum of block {number} of {stat.key!r} differs", REMEDY)
-        if self._present(stat.key, self._head(stat.key)) == stat.version:
+        if self._present(stat.key, self._heads_of([stat.key])[0]) == stat.version:
             raise FileFormatError(self.place, f"block {number} of {stat.key!r} is missing", REMEDY)
         raise ReplacedError(f"{stat.key}: replaced meanwhile; ask for its stat again")
 
@@ -123,3 +168,35 @@ def chunks(stat: Stat, numbers: Sequence[int]) -> Iterator[Sequence[int]]:
     count = max(1, CHUNK // max(1, stat.rows * stat.row_bytes))
     for begin in range(0, len(numbers), count):
         yield numbers[begin : begin + count]
+
+
+def blocks_of(stat: Stat, index: Tensor | None, found: Tensor) -> Iterator[Blocks]:
+    """The blocks that have the rows at `index`, by default all, which go into `found`. The rows of a chunk are taken
+    together, while it is in the processor's cache."""
+    if index is None:
+        for some in chunks(stat, range(stat.num_blocks)):
+            yield Blocks(stat, some, found[some[0] * stat.rows : (some[-1] + 1) * stat.rows])
+        return
+    rows, order = index.sort()
+    blocks, counts = torch.unique_consecutive(rows // stat.rows, return_counts=True)
+    numbers, ends, first = blocks.tolist(), [0, *counts.cumsum(0).tolist()], 0
+    for some in chunks(stat, numbers):
+        last = first + len(some)
+        here = slice(ends[first], ends[last])
+        before = torch.repeat_interleave(torch.arange(len(some)) - blocks[first:last], counts[first:last])
+        place = rows[here] + before * stat.rows  # all blocks but the last of the tensor are whole
+        size = len(some) * stat.rows - max(0, (some[-1] + 1) * stat.rows - stat.shape[0])
+        yield Blocks(stat, some, torch.empty((size, *stat.shape[1:]), dtype=stat.dtype), (found, order[here], place))
+        first = last
+
+
+def groups(wanted: Iterable[Blocks]) -> Iterator[list[Blocks]]:
+    """Blocks of about CHUNK bytes together, in order."""
+    group: list[Blocks] = []
+    for blocks in wanted:
+        if group and sum(each.rows.nbytes for each in group) + blocks.rows.nbytes > CHUNK:
+            yield group
+            group = []
+        group.append(blocks)
+    if group:
+        yield group

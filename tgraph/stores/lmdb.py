@@ -9,7 +9,7 @@ from typing import Any
 from tgraph.errors import MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import KeyValueStore, NewVersion
+from tgraph.stores.keyvalue import KeyValueStore, NewVersion, Wanted
 
 _OPENED: dict[str, tuple[int, Any]] = {}  # the process that opened a database, and the database
 
@@ -34,14 +34,15 @@ class LmdbStore(KeyValueStore):
         with self._environment().begin() as transaction:
             return sorted(name[1:].decode() for name in _names(transaction, _name(beginning)))
 
-    def _head(self, key: str) -> bytes | None:
+    def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
         with self._environment().begin() as transaction:
-            return transaction.get(_name(key))
+            return [transaction.get(_name(key)) for key in keys]
 
-    def _values(self, stat: Stat, numbers: Sequence[int]) -> Iterator[memoryview | None]:
+    def _values(self, wanted: Wanted) -> Iterator[memoryview | None]:
         with self._environment().begin(buffers=True) as transaction:
-            for number in numbers:
-                yield transaction.get(_block(stat.version, number))
+            for stat, numbers in wanted:
+                for number in numbers:
+                    yield transaction.get(_block(stat.version, number))
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         key = new.stat.key

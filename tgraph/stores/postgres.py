@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from tgraph.errors import MissingDependencyError
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import NewVersion
-from tgraph.stores.server import ServerStore
+from tgraph.stores.keyvalue import NewVersion, Wanted
+from tgraph.stores.server import ServerStore, named
 
 T = TypeVar("T")
 # A server that is gone without a word is noticed after half a minute, in seconds.
@@ -73,15 +73,25 @@ class PostgresStore(ServerStore):
         query = f"SELECT key FROM {self._heads} WHERE starts_with(key, %s) ORDER BY key"
         return [key for (key,) in self._rows(beginning, query, beginning)]
 
-    def _head(self, key: str) -> bytes | None:
-        found = self._rows(key, f"SELECT head FROM {self._heads} WHERE key = %s", key)
-        return found[0][0] if found else None
+    def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
+        query = f"SELECT key, head FROM {self._heads} WHERE key = ANY(%s)"
+        found = dict(self._rows(named(keys), query, list(keys)))
+        return [found.get(key) for key in keys]
 
-    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
+    def _values(self, wanted: Wanted) -> list[bytes | None]:
         query = f"SELECT number, value FROM {self._blocks} WHERE version = %s AND number = ANY(%s::int4[])"
-        wanted = f"{{{','.join(map(str, numbers))}}}"  # psycopg takes longer for a list than the server for all
-        found = dict(self._rows(stat.key, query, uuid.UUID(stat.version), wanted))
-        return [found.get(number) for number in numbers]
+
+        def request(connection: Any) -> list[dict[int, bytes]]:
+            with contextlib.ExitStack() as held:
+                if len(wanted) > 1:
+                    held.enter_context(connection.pipeline())
+                # as text: psycopg takes longer for a list of numbers than the server for all of the request
+                values = ((uuid.UUID(stat.version), f"{{{','.join(map(str, numbers))}}}") for stat, numbers in wanted)
+                cursors = [connection.execute(query, each, binary=True) for each in values]
+                return [dict(cursor.fetchall()) for cursor in cursors]
+
+        found = self._request(named(stat.key for stat, _ in wanted), request)
+        return [each.get(number) for each, (_, numbers) in zip(found, wanted, strict=True) for number in numbers]
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         self._request(new.stat.key, lambda connection: self._attempt(connection, new, replacing))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tgraph.errors import MissingDependencyError
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import NewVersion
-from tgraph.stores.server import ServerStore
+from tgraph.stores.keyvalue import NewVersion, Wanted
+from tgraph.stores.server import ServerStore, named
 
 LEASE = 300  # seconds without progress after which the server removes what a put has written
 KEEP = 10  # seconds for which those who read a version may go on when another has taken its place
@@ -54,11 +55,17 @@ class RedisStore(ServerStore):
         found = self._ask(beginning, lambda: self._client.hkeys(self._heads))
         return sorted(key for key in map(bytes.decode, found) if key.startswith(beginning))
 
-    def _head(self, key: str) -> bytes | None:
-        return self._ask(key, lambda: self._client.hget(self._heads, key))
+    def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
+        return self._ask(named(keys), lambda: self._client.hmget(self._heads, list(keys)) if keys else [])
 
-    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
-        return self._ask(stat.key, lambda: self._client.hmget(self._blocks(stat.version), list(numbers)))
+    def _values(self, wanted: Wanted) -> Iterator[bytes | None]:
+        def request() -> list[list[bytes | None]]:
+            pipe = self._client.pipeline(transaction=False)
+            for stat, numbers in wanted:
+                pipe.hmget(self._blocks(stat.version), list(numbers))
+            return pipe.execute()
+
+        return itertools.chain.from_iterable(self._ask(named(stat.key for stat, _ in wanted), request))
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         self._ask(new.stat.key, lambda: self._attempt(new, replacing))

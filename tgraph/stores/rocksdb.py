@@ -12,7 +12,7 @@ from typing import Any
 from tgraph.errors import BusyError, FileFormatError, MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion
+from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion, Wanted
 
 # Databases by folder, since a process may open one once: to write, and to read what another process writes.
 _WRITERS: dict[str, Any] = {}
@@ -57,11 +57,13 @@ class RocksDbStore(KeyValueStore):
                 if database is not None:
                     database.close()
 
-    def _head(self, key: str) -> bytes | None:
-        return self._get(self._caught_up(), _name(key))
+    def _heads_of(self, keys: Sequence[str]) -> list[bytes | None]:
+        return self._get(self._caught_up(), [_name(key) for key in keys])
 
-    def _values(self, stat: Stat, numbers: Sequence[int]) -> list[bytes | None]:
-        return self._get(self._reader(), [_block(stat.version, number) for number in numbers])
+    def _values(self, wanted: Wanted) -> list[bytes | None]:
+        return self._get(
+            self._reader(), [_block(stat.version, number) for stat, numbers in wanted for number in numbers]
+        )
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         database, version = self._writer(), new.stat.version

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 
@@ -49,6 +49,11 @@ class Address:
 
     def __repr__(self) -> str:
         return repr(self._text)
+
+
+def named(keys: Iterable[str]) -> str:
+    """Keys for an error of a request about all of them."""
+    return ", ".join(dict.fromkeys(keys))
 
 
 class ServerStore(KeyValueStore):
