@@ -3,8 +3,10 @@
 import ctypes
 import mmap
 import os
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -81,3 +83,13 @@ def test_rows_of_a_store_that_are_not_in_memory(tmp_path):
             with open(tmp_path / "x.safetensors") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             assert torch.equal(store.get_rows(store.stat("x"), index), x[index])
+
+
+def test_neighbours_in_a_store_are_read_page_by_page(tmp_path):
+    store = DiskStore(tmp_path)
+    store.put("neighbors", torch.arange(10000))
+    whole = store.get_rows(store.stat("neighbors"))
+    maps = Path("/proc/self/smaps").read_text().split("neighbors.safetensors")[1:]
+    flags = [re.search(r"(?m)^VmFlags:(.*)$", found)[1].split() for found in maps]
+    assert len(flags) == 2 and all("rr" in found for found in flags)  # MADV_RANDOM, on the store's map and the tensor's
+    assert torch.equal(whole, torch.arange(10000))

@@ -18,7 +18,7 @@ from torch import Tensor
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
-from tgraph.stores.pages import Pages
+from tgraph.stores.pages import Pages, read_alone
 
 try:
     import fcntl
@@ -150,7 +150,9 @@ class _Mapped:
 
     def copy(self) -> Tensor:
         """The tensor on a map of its own, so that what is written to it changes no other."""
-        return self._on(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_COPY))
+        mapping = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_COPY)
+        read_alone(mapping)  # neighbours are read here and there
+        return self._on(mapping)
 
     def unread(self, index: Tensor | None = None) -> list[int]:
         """The blocks that are not yet verified: of the rows `index`, by default all."""

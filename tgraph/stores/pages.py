@@ -11,6 +11,12 @@ _AT_ONCE = (128 << 10) // mmap.PAGESIZE  # pages of a request: of longer ones sy
 _PROBES = 32
 
 
+def read_alone(mapping: mmap.mmap) -> None:
+    """Have a page fault read one page, not the megabytes around it, which where memory is short drive out others."""
+    if hasattr(mmap, "MADV_RANDOM"):
+        mapping.madvise(mmap.MADV_RANDOM)
+
+
 class Pages:
     """The pages of a file on a map of it.
 
@@ -23,8 +29,7 @@ class Pages:
     def __init__(self, file: int, mapping: mmap.mmap):
         self._file, self._map = file, mapping
         self._can_ask = hasattr(mmap, "MADV_WILLNEED")
-        if self._can_ask:
-            mapping.madvise(mmap.MADV_RANDOM)  # what is missing nevertheless is read alone
+        read_alone(mapping)  # what is missing nevertheless
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)  # and so is what a probe does not find
 
