@@ -29,22 +29,18 @@ public:
     T* data() const { return data_; }
     T& operator[](int64_t i) const { return data_[i]; }
 
-    // Room for so many more, which `push` and `grow` then need not make.
+    // Room for so many more, which `push` and `resize` then need not make.
     void reserve_more(int64_t count) {
-        if (size_ + count <= capacity_) return;
-        const int64_t capacity = std::max(size_ + count, capacity_ + capacity_ / 2);
-        T* const data = static_cast<T*>(std::realloc(data_, std::max<int64_t>(capacity, 1) * sizeof(T)));
-        if (!data) throw std::bad_alloc();
-        data_ = data;
-        capacity_ = capacity;
+        if (size_ + count > capacity_) set_capacity(std::max(size_ + count, capacity_ + capacity_ / 2));
     }
 
     // Without a check: reserve_more came before.
     void push(T value) { data_[size_++] = value; }
+    void resize(int64_t size) { size_ = size; }
 
-    // An array of numpy, which owns the memory from now on.
+    // An array of numpy, which owns the memory from now on, as much as it takes.
     nb::object to_numpy() {
-        reserve_more(size_ == 0 ? 1 : 0);
+        set_capacity(size_);
         T* const data = std::exchange(data_, nullptr);
         const auto size = static_cast<std::size_t>(std::exchange(size_, 0));
         capacity_ = 0;
@@ -55,6 +51,13 @@ public:
 private:
     T* data_ = nullptr;
     int64_t size_ = 0, capacity_ = 0;
+
+    void set_capacity(int64_t capacity) {
+        T* const data = static_cast<T*>(std::realloc(data_, std::max<int64_t>(capacity, 1) * sizeof(T)));
+        if (!data) throw std::bad_alloc();
+        data_ = data;
+        capacity_ = capacity;
+    }
 };
 
 }  // namespace tgraph

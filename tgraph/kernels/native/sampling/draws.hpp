@@ -12,43 +12,43 @@
 
 namespace tgraph {
 
-// The arcs that were drawn for a row. While these are few, they are compared one by one.
+// The numbers of the arcs of a row that were drawn. A bit for each remembers them; in long rows arcs share bits, and
+// where one is set, those drawn are compared one by one, or looked up where they are many.
 class Drawn {
 public:
-    // For at most `count` of the arcs from `begin` on, of which there are `degree`.
-    void start(int64_t begin, int64_t degree, int64_t count) {
-        begin_ = begin;
+    // For at most `count` of `degree` arcs.
+    void start(int64_t degree, int64_t count) {
+        std::fill_n(bits_, words, 0);
+        is_exact_ = degree <= 64 * words;
+        few_ = count <= most_compared;
         count_ = 0;
-        few_ = count <= most_compared && degree < none;
-        if (few_)
-            std::fill_n(list_, (count + lanes - 1) / lanes * lanes, none);
-        else
-            table_.assign(std::bit_ceil(static_cast<uint64_t>(2 * count)), -1);
+        if (!is_exact_ && !few_) table_.assign(std::bit_ceil(static_cast<uint64_t>(2 * count)), -1);
     }
 
     bool has(int64_t arc) const {
+        if (!(bits_[word(arc)] >> (arc & 63) & 1)) return false;
+        if (is_exact_) return true;
         if (!few_) return table_[slot(arc)] == arc;
-        const auto wanted = static_cast<uint32_t>(arc - begin_);
-        uint32_t found = 0;
-        for (int64_t i = 0; i < count_; i += lanes)
-            for (int64_t lane = 0; lane < lanes; ++lane) found |= list_[i + lane] == wanted;
-        return found;
+        return std::find(list_, list_ + count_, arc) != list_ + count_;
     }
 
     void add(int64_t arc) {
-        if (few_) list_[count_] = static_cast<uint32_t>(arc - begin_);
+        bits_[word(arc)] |= uint64_t{1} << (arc & 63);
+        if (is_exact_) return;
+        if (few_) list_[count_++] = arc;
         else table_[slot(arc)] = arc;
-        ++count_;
     }
 
 private:
-    static constexpr int64_t most_compared = 64, lanes = 4;
-    static constexpr uint32_t none = 0xffffffff;
+    static constexpr int64_t most_compared = 64, words = 8;
 
-    int64_t begin_ = 0, count_ = 0;
-    bool few_ = true;
-    uint32_t list_[most_compared];
+    bool is_exact_ = true, few_ = true;
+    int64_t count_ = 0;
+    uint64_t bits_[words];
+    int64_t list_[most_compared];
     std::vector<int64_t> table_;
+
+    static int64_t word(int64_t arc) { return arc >> 6 & (words - 1); }
 
     uint64_t slot(int64_t arc) const {
         const uint64_t mask = table_.size() - 1;
@@ -61,13 +61,13 @@ private:
 // Any `count` of the arcs begin..end - 1 alike, fewer than there are, each at most once (Floyd's algorithm: Bentley and
 // Floyd, "A sample of brilliance", CACM 1987).
 inline void draw_distinct(int64_t own, int64_t begin, int64_t end, int64_t count, Drawn& drawn, int64_t* out) {
-    drawn.start(begin, end - begin, count);
+    const int64_t rest = end - begin - count;
+    for (int64_t i = 0; i < count; ++i) out[i] = random_below(own, i, rest + i + 1);
+    drawn.start(end - begin, count);
     for (int64_t i = 0; i < count; ++i) {
-        const int64_t last = end - begin - count + i;
-        int64_t arc = begin + random_below(own, i, last + 1);
-        if (drawn.has(arc)) arc = begin + last;
+        const int64_t arc = drawn.has(out[i]) ? rest + i : out[i];
         drawn.add(arc);
-        out[i] = arc;
+        out[i] = begin + arc;
     }
 }
 
@@ -108,7 +108,7 @@ public:
     int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out) const {
         if (!(mass_ > 0)) return 0;
         int64_t found = 0, number = 0;
-        drawn.start(begin_, end_ - begin_, replace ? 0 : count);
+        drawn.start(end_ - begin_, replace ? 0 : count);
         // Arcs that were drawn before are passed over, which gives the distribution among the others.
         for (const int64_t most = replace ? count : 4 * count; found < count && number < most;) {
             Place places[together];
@@ -116,8 +116,8 @@ public:
             for (int64_t i = 0; i < some; ++i) places[i] = place(random_uniform(own, number + i) * mass_);
             for (int64_t i = 0; i < some; ++i) {
                 const int64_t arc = at(places[i]);
-                if (!replace && drawn.has(arc)) continue;
-                if (!replace) drawn.add(arc);
+                if (!replace && drawn.has(arc - begin_)) continue;
+                if (!replace) drawn.add(arc - begin_);
                 out[found++] = arc;
             }
             number += some;
@@ -126,7 +126,7 @@ public:
         for (number = 4 * count; !replace && found < count; ++number) {
             const int64_t arc = among_others(random_uniform(own, number), drawn);
             if (arc < 0) break;
-            drawn.add(arc);
+            drawn.add(arc - begin_);
             out[found++] = arc;
         }
         return found;
@@ -201,10 +201,10 @@ private:
     int64_t among_others(double uniform, const Drawn& drawn) const {
         double left = 0, total = 0;
         for (int64_t arc = begin_; arc < end_; ++arc)
-            if (!drawn.has(arc)) left += static_cast<double>(weights_[arc]);
+            if (!drawn.has(arc - begin_)) left += static_cast<double>(weights_[arc]);
         int64_t found = -1;
         for (int64_t arc = begin_; arc < end_ && total <= uniform * left; ++arc) {
-            if (!(weights_[arc] > 0) || drawn.has(arc)) continue;
+            if (!(weights_[arc] > 0) || drawn.has(arc - begin_)) continue;
             total += static_cast<double>(weights_[arc]);
             found = arc;
         }

@@ -47,6 +47,10 @@ struct Choice {
 struct Arcs {
     Buffer<int64_t> row, col, arc;
     std::vector<int64_t> count;  // by hop
+
+    void reserve_more(int64_t more) {
+        for (Buffer<int64_t>* buffer : {&row, &col, &arc}) buffer->reserve_more(more);
+    }
 };
 
 // The vertices for which a hop draws arcs: copied, since the list grows meanwhile.
@@ -196,7 +200,7 @@ private:
 // ready and that nobody uses one. Nobody waits unless pieces are far ahead of their use.
 template <class Draw, class Use>
 void in_order(int64_t pieces, int threads, const Draw& draw, const Use& use) {
-    constexpr int64_t window = 32;  // so many pieces exist at once
+    constexpr int64_t window = 4;  // so many pieces exist at once
     std::vector<Piece> held(std::min(pieces, window));
     std::vector<std::atomic<bool>> ready(held.size());
     std::atomic<int64_t> next{0}, used{0};
@@ -303,6 +307,7 @@ private:
                 drawing.draw({i * Piece::rows, std::min(frontier.size(), (i + 1) * Piece::rows)}, piece);
             };
             const int64_t most = frontier.size() * (fanout < 0 ? 64 : fanout);  // arcs, about
+            if (fanout > 0) arcs.reserve_more(most);
             in_order(pieces, part_count(4 * most), draw, [&](const Piece& piece) {
                 number(frontier, piece, vertices_[relation.source], arcs);
             });
@@ -314,16 +319,16 @@ private:
     static void number(const Frontier& frontier, const Piece& piece, Numbering& sources, Arcs& arcs) {
         const auto room = static_cast<int64_t>(piece.arc.size());
         sources.reserve_more(room);
-        for (Buffer<int64_t>* buffer : {&arcs.row, &arcs.col, &arcs.arc}) buffer->reserve_more(room);
+        arcs.reserve_more(room);
         const Range range = piece.range;
         for (int64_t i = range.begin; i < range.end; ++i) {
             if (i + ahead < range.end) fetch_slots(frontier.tree[i + ahead], piece, i + ahead, sources);
-            const int64_t from = piece.begin[i - range.begin], to = from + piece.count[i - range.begin];
-            for (int64_t k = from; k < to; ++k) {
-                arcs.row.push(sources.place_of(piece.neighbor[k], frontier.tree[i]));
-                arcs.col.push(frontier.first + i);
-                arcs.arc.push(piece.arc[k]);
-            }
+            const int64_t from = piece.begin[i - range.begin], count = piece.count[i - range.begin];
+            const int64_t size = arcs.arc.size();
+            sources.find_all(piece.neighbor.data() + from, count, frontier.tree[i], arcs.row.data() + size);
+            std::fill_n(arcs.col.data() + size, count, frontier.first + i);
+            std::copy_n(piece.arc.data() + from, count, arcs.arc.data() + size);
+            for (Buffer<int64_t>* buffer : {&arcs.row, &arcs.col, &arcs.arc}) buffer->resize(size + count);
         }
     }
 

@@ -14,14 +14,14 @@
 
 namespace tgraph {
 
-// The vertices of one type in a batch: a list, and a hash table (linear probing) from a vertex to its place in it.
-// Slots hold the place alone, one more than it, 0 for none: vertices are compared in the list, so that a slot takes
-// four bytes. If `disjoint`, a vertex in the trees of two seeds is two; otherwise all trees are 0.
+// The vertices of one type in a batch: a list, and a hash table (linear probing) from a vertex to its place in it. A
+// slot holds half of the vertex and one more than its place, 0 for none: most look-ups read one line of the cache. If
+// `disjoint`, a vertex in the trees of two seeds is two; otherwise all trees are 0.
 class Numbering {
 public:
     explicit Numbering(bool disjoint) : disjoint_(disjoint) {}
     Numbering(Numbering&&) = delete;
-    ~Numbering() { give_back(); }
+    ~Numbering() { give_back(std::move(block_), capacity_); }
 
     int64_t size() const { return vertex_.size(); }
     int64_t vertex(int64_t place) const { return vertex_[place]; }
@@ -29,24 +29,30 @@ public:
     Buffer<int64_t>& vertices() { return vertex_; }
     Buffer<int64_t>& trees() { return tree_; }
 
-    // Room for so many more.
+    // Room for so many more, and one: what may be new is written behind the last.
     void reserve_more(int64_t count) {
-        vertex_.reserve_more(count);
-        if (disjoint_) tree_.reserve_more(count);
-        // At most 3/4 of the slots are taken, where all of them turn out to be new.
-        if (const int64_t most = size() + count; 4 * most > 3 * capacity_) grow(most);
+        vertex_.reserve_more(count + 1);
+        if (disjoint_) tree_.reserve_more(count + 1);
+        // At most half of the slots are taken, where all of them turn out to be new.
+        if (const int64_t most = size() + count; 2 * most > capacity_) grow(4 * most);
     }
 
-    TGRAPH_INLINE void fetch_slot(int64_t vertex, int64_t tree) const { fetch(slots() + home(vertex, tree)); }
+    TGRAPH_INLINE void fetch_slot(int64_t vertex, int64_t tree) const { fetch(slots() + home(key(vertex, tree))); }
 
-    // The place of a vertex, which is appended where it is new. `reserve_more` came before.
-    TGRAPH_INLINE int64_t place_of(int64_t vertex, int64_t tree) {
-        Slot& slot = find(vertex, tree);
-        if (slot == 0) {
-            append(vertex, tree);
-            slot = static_cast<Slot>(size());
-        }
-        return slot - 1;
+    // The places of vertices in one tree; those that are new are appended. `reserve_more` came before.
+    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, int64_t tree, int64_t* places) {
+        uint64_t bits = 0;
+        for (int64_t i = 0; i < count; ++i) bits |= static_cast<uint64_t>(vertices[i]);
+        is_wide_ |= bits >> 32 != 0;
+        if (disjoint_) find_all<true, true>(vertices, count, tree, places);
+        else if (is_wide_) find_all<true, false>(vertices, count, tree, places);
+        else find_all<false, false>(vertices, count, tree, places);
+    }
+
+    int64_t place_of(int64_t vertex, int64_t tree) {
+        int64_t place;
+        find_all(&vertex, 1, tree, &place);
+        return place;
     }
 
     // Appends a vertex even where it is in the list; it is found at its first place.
@@ -57,29 +63,58 @@ public:
     }
 
 private:
-    using Slot = uint32_t;
+    using Slot = uint64_t;
     using Block = KeptBlocks::Block;
 
-    bool disjoint_;
+    bool disjoint_, is_wide_ = false;  // is_wide_ : half of a vertex may be that of another
     Buffer<int64_t> vertex_, tree_;
     Block block_{0};
     int64_t capacity_ = 0;
 
     Slot* slots() const { return reinterpret_cast<Slot*>(block_.data()); }
 
-    uint64_t home(int64_t vertex, int64_t tree) const {
-        const uint64_t key = static_cast<uint64_t>(vertex) + static_cast<uint64_t>(tree) * 0xd6e8feb86659fd93;
+    static uint64_t key(int64_t vertex, int64_t tree) {
+        return static_cast<uint64_t>(vertex) + static_cast<uint64_t>(tree) * 0xd6e8feb86659fd93;
+    }
+
+    uint64_t home(uint64_t key) const {
         return (key * 0x9e3779b97f4a7c15) >> (64 - std::countr_zero(static_cast<uint64_t>(capacity_)));
     }
 
-    TGRAPH_INLINE Slot& find(int64_t vertex, int64_t tree) {
+    // Whether a vertex is new cannot be foreseen: the list, its length and the slot are written in either case.
+    template <bool compares, bool disjoint>
+    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, int64_t tree, int64_t* places) {
+        Slot* const slot = slots();
         const uint64_t mask = static_cast<uint64_t>(capacity_) - 1;
-        for (uint64_t at = home(vertex, tree);; at = (at + 1) & mask) {
-            Slot& slot = slots()[at];
-            if (slot == 0) return slot;
-            const int64_t place = slot - 1;
-            if (vertex_[place] == vertex && (!disjoint_ || tree_[place] == tree)) return slot;
+        int64_t *const list = vertex_.data(), *const trees = tree_.data(), size = vertex_.size();
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t vertex = vertices[i];
+            const uint64_t own = key(vertex, tree), half = own << 32;
+            uint64_t at = home(own);
+            Slot found = slot[at];
+            const auto is_another = [&] {
+                const bool differs = (found ^ half) >> 32 != 0;
+                if constexpr (!compares) return static_cast<bool>((found != 0) & differs);
+                const int64_t place = static_cast<uint32_t>(found) - int64_t{1};
+                return found != 0 && (differs || list[place] != vertex || (disjoint && trees[place] != tree));
+            };
+            while (is_another()) found = slot[at = (at + 1) & mask];
+            list[size] = vertex;
+            if (disjoint) trees[size] = tree;
+            const uint64_t is_new = opaque(found == 0);
+            const uint64_t place = (found & 0xffffffff) + is_new * static_cast<uint64_t>(size + 1);
+            slot[at] = half | place;
+            places[i] = static_cast<int64_t>(place) - 1;
+            size += static_cast<int64_t>(is_new);
         }
+        vertex_.resize(size);
+        if (disjoint) tree_.resize(size);
+    }
+
+    // Keeps the compiler from making a branch of it.
+    TGRAPH_INLINE static uint64_t opaque(uint64_t value) {
+        asm("" : "+r"(value));
+        return value;
     }
 
     void append(int64_t vertex, int64_t tree) {
@@ -87,24 +122,30 @@ private:
         if (disjoint_) tree_.push(tree);
     }
 
-    void grow(int64_t most) {
-        if (most >= int64_t{1} << 31) throw std::length_error("a batch has more than 2^31 vertices");
-        give_back();
-        capacity_ = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(most * 4 / 3, 64))));
+    void grow(int64_t capacity) {
+        if (size() >= int64_t{1} << 31) throw std::length_error("a batch has more than 2^31 vertices");
+        Block before = std::exchange(block_, Block{0});
+        const int64_t count = std::exchange(
+            capacity_, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(capacity, 64)))));
         block_ = KeptBlocks::of_thread().take(capacity_ * sizeof(Slot));
-        for (int64_t place = 0; place < size(); ++place) {
-            if (place + 16 < size()) fetch_slot(vertex_[place + 16], tree(place + 16));
-            Slot& slot = find(vertex_[place], tree(place));
-            if (slot == 0) slot = static_cast<Slot>(place + 1);
-        }
+        // In the order of the old slots, which is nearly that of the new ones.
+        for (int64_t i = 0; i < count; ++i)
+            if (const Slot held = reinterpret_cast<const Slot*>(before.data())[i]) insert(held);
+        give_back(std::move(before), count);
+    }
+
+    void insert(Slot held) {
+        const int64_t place = static_cast<uint32_t>(held) - int64_t{1};
+        uint64_t at = home(disjoint_ || is_wide_ ? key(vertex_[place], tree(place)) : held >> 32);
+        while (slots()[at] != 0) at = (at + 1) & (static_cast<uint64_t>(capacity_) - 1);
+        slots()[at] = held;
     }
 
     // The threads keep zeros.
-    void give_back() {
-        if (!capacity_) return;
-        std::memset(slots(), 0, capacity_ * sizeof(Slot));
-        KeptBlocks::of_thread().keep(std::move(block_));
-        capacity_ = 0;
+    static void give_back(Block&& block, int64_t capacity) {
+        if (!capacity) return;
+        std::memset(block.data(), 0, capacity * sizeof(Slot));
+        KeptBlocks::of_thread().keep(std::move(block));
     }
 };
 

@@ -19,9 +19,10 @@ nb::object number_vertices(In<int64_t> known, In<int64_t> vertices, Out<int64_t>
         numbering.reserve_more(seeds + count);
         for (int64_t i = 0; i < seeds; ++i) numbering.append_seed(known.data()[i], 0);
         const int64_t* const vertex = vertices.data();
-        for (int64_t i = 0; i < count; ++i) {
-            if (i + ahead < count) numbering.fetch_slot(vertex[i + ahead], 0);
-            places.data()[i] = numbering.place_of(vertex[i], 0);
+        for (int64_t i = 0; i < count; i += ahead) {
+            for (int64_t next = i + ahead; next < std::min(count, i + 2 * ahead); ++next)
+                numbering.fetch_slot(vertex[next], 0);
+            numbering.find_all(vertex + i, std::min(ahead, count - i), 0, places.data() + i);
         }
     }
     return numbering.vertices().to_numpy();
