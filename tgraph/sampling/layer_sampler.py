@@ -104,14 +104,13 @@ class LayerSampler:
         drawn, total = self._of_layer(rows, count, key) if self._running is None else self._of_all(count, key)
         sources, times = drawn.unique(return_counts=True)
         found, arc, place = arcs_from(self._arcs.offset, self._arcs.neighbors, rows, sources)
-        row = torch.arange(len(rows)).repeat_interleave(found)
-        value = self._values(arc, rows[row])
+        value = self._values(rows, found, arc)
         if self._running is None:
             mass = torch.zeros(len(sources), dtype=torch.float64).index_add_(0, place, value.square())
         else:
             mass = self._running[sources] - torch.where(sources > 0, self._running[sources - 1], 0)
         weight = value * (times * total / (max(count, 1) * mass))[place]
-        return found, arc, self._scaled(weight, row, rows) if self.normalize else weight
+        return found, arc, self._scaled(weight, found, rows) if self.normalize else weight
 
     def _of_layer(self, rows: Tensor, count: int, key: int) -> tuple[Tensor, float]:
         """(`count` sources of the arcs of rows, drawn by the squares of these, the sum of all squares)"""
@@ -140,20 +139,23 @@ class LayerSampler:
         mass = torch.zeros(self._arcs.num_sources, dtype=torch.float64)
         for begin in range(0, len(neighbors), _STRETCH):
             arc = torch.arange(begin, min(begin + _STRETCH, len(neighbors)))
-            row = torch.searchsorted(offset, arc, right=True) - 1
-            mass.index_add_(0, neighbors[arc].long(), self._values(arc, row).square())
+            rows, count = (torch.searchsorted(offset, arc, right=True) - 1).unique_consecutive(return_counts=True)
+            mass.index_add_(0, neighbors[arc].long(), self._values(rows, count, arc).square())
         return mass
 
-    def _values(self, arc: Tensor, row: Tensor) -> Tensor:
-        """The entries of arcs, each in a row, float64."""
-        return 1 / self._degree(row).double() if self._entries is None else self._entries[arc].double()
+    def _values(self, rows: Tensor, count: Tensor, arc: Tensor) -> Tensor:
+        """The entries of arcs, of which so many are in each row, float64."""
+        if self._entries is None:
+            return (1 / self._degree(rows).double()).repeat_interleave(count, output_size=len(arc))
+        return self._entries[arc].double()
 
     def _degree(self, rows: Tensor) -> Tensor:
         return self._arcs.offset[rows + 1] - self._arcs.offset[rows]
 
-    def _scaled(self, weight: Tensor, row: Tensor, rows: Tensor) -> Tensor:
-        """The weights of sampled arcs, which sum to what all arcs of their row sum to; as they are where they cancel
-        out."""
+    def _scaled(self, weight: Tensor, count: Tensor, rows: Tensor) -> Tensor:
+        """The weights of sampled arcs, so many of each row, scaled to sum to what all arcs of their row sum to; as they
+        are where they cancel out."""
+        row = torch.arange(len(rows)).repeat_interleave(count)
         sampled = torch.zeros(len(rows), dtype=torch.float64).index_add_(0, row, weight)
         whole = torch.ones_like(sampled)
         if self._entries is not None:
