@@ -24,6 +24,15 @@ import torch_geometric.testing.decorators as decorators  # noqa: E402
 import tgraph.pyg as ours  # noqa: E402
 from tgraph.sampling.relations import Arcs  # noqa: E402
 
+OTHERWISE = {
+    "test_homogeneous_neighbor_sampler_weighted_backwards[remote]": pytest.mark.xfail(
+        reason="expects NotImplementedError for weights in stores, which ours sample by", strict=True
+    ),
+    "test_cpu_affinity_neighbor_loader": pytest.mark.skip(
+        "fails with PyTorch Geometric's loader, too, and what its workers leave ends the run"
+    ),
+}
+
 sampled = 0
 
 
@@ -79,6 +88,12 @@ def pytest_configure():
     for module in (sampler, sampler.neighbor_sampler, loader.neighbor_loader, loader.link_neighbor_loader):
         module.NeighborSampler = ours.NeighborSampler
     count_samples()
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for name in {item.name, item.originalname} & OTHERWISE.keys():
+            item.add_marker(OTHERWISE[name])
 
 
 def count_samples():
