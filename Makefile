@@ -139,8 +139,8 @@ pyg: $(VENV)/.dev
 	        --rootdir . -p in_pyg -p no:cacheprovider $(PYG_PARTS)) || failed=1; \
 	done; \
 	for store in $(PYG_STORES); do \
-	    (cd '$(PYG_TESTS)' && TGRAPH_STORE=$$store PYTHONPATH='$(CURDIR)/tests/pyg' '$(CURDIR)/$(BIN)/pytest' -q \
-	        --rootdir . -p loaders_in_pyg -p stores_in_pyg -p no:cacheprovider -m 'not dataset' \
+	    (cd '$(PYG_TESTS)' && TGRAPH_STORE=$$store FULL_TEST=1 PYTHONPATH='$(CURDIR)/tests/pyg' \
+	        '$(CURDIR)/$(BIN)/pytest' -q --rootdir . -p loaders_in_pyg -p stores_in_pyg -p no:cacheprovider \
 	        $(PYG_LOADERS)) || failed=1; \
 	done; exit $$failed
 

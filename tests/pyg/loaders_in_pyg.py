@@ -3,11 +3,12 @@
     PYTHONPATH=tests/pyg pytest -p loaders_in_pyg FOLDER
 
 Tests that ask for pyg-lib, torch-sparse or METIS run, since ours need them not; what they compute themselves with
-torch-sparse's SparseTensor is done by a small stand-in. The summary counts the batches that TGraph sampled; a run
-without any fails.
+torch-sparse's SparseTensor is done by a small stand-in. Citation networks are those of ../shared/data. The summary
+counts the batches that TGraph sampled; a run without any fails.
 """
 
 import functools
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ import torch_geometric.typing
 
 torch_geometric.typing.WITH_PYG_LIB = True  # before its decorators are imported, which read it
 
+import torch_geometric.datasets  # noqa: E402
 import torch_geometric.loader  # noqa: E402
 import torch_geometric.loader.link_neighbor_loader  # noqa: E402
 import torch_geometric.loader.neighbor_loader  # noqa: E402
@@ -23,6 +25,8 @@ import torch_geometric.testing.decorators as decorators  # noqa: E402
 
 import tgraph.pyg as ours  # noqa: E402
 from tgraph.sampling.relations import Arcs  # noqa: E402
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
 
 OTHERWISE = {
     "test_homogeneous_neighbor_sampler_weighted_backwards[remote]": pytest.mark.xfail(
@@ -71,7 +75,8 @@ class SparseTensor:
         return SparseTensor(row[kept], col[kept], self.entries[2][kept], (self.size, self.size))
 
 
-def pytest_configure():
+def pytest_configure(config):
+    config.addinivalue_line("markers", "dataset: needs a graph that is downloaded, or in ../shared/data")
     for name in ("WITH_EDGE_TIME_NEIGHBOR_SAMPLE", "WITH_WEIGHTED_NEIGHBOR_SAMPLE"):
         setattr(torch_geometric.typing, name, True)
     has_package = decorators.has_package
@@ -87,7 +92,16 @@ def pytest_configure():
             setattr(loader, name, getattr(ours, name))
     for module in (sampler, sampler.neighbor_sampler, loader.neighbor_loader, loader.link_neighbor_loader):
         module.NeighborSampler = ours.NeighborSampler
+    torch_geometric.datasets.Planetoid.url = property(lambda self: folder_of(self.name))
     count_samples()
+
+
+def folder_of(name):
+    """The files of a citation network."""
+    folder = DATA / f"planetoid-{name.lower()}"
+    if not folder.exists():
+        pytest.skip(f"{name} is not in ../shared/data")
+    return str(folder)
 
 
 def pytest_collection_modifyitems(items):
