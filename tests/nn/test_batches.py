@@ -66,9 +66,19 @@ def test_at_once_and_by_operators(name):
         torch.testing.assert_close(one, other)
 
 
+@pytest.fixture
+def unmeasured(tmp_path, monkeypatch):
+    """Nothing that tests before have tuned, nor a machine whose choices are stored."""
+    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
+    tuned.forget()
+    yield
+    monkeypatch.undo()
+    tuned.forget()
+
+
 @pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_new_batch_calls_no_registered_operator(name):
+def test_a_new_batch_calls_no_registered_operator(name, unmeasured):
     """Each call of one goes through torch's dispatcher, twice."""
     layer, (x, edge_index) = LAYERS[name]().double(), batch()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
@@ -78,12 +88,8 @@ def test_a_new_batch_calls_no_registered_operator(name):
 
 
 @pytest.fixture
-def measured(tmp_path, monkeypatch):
-    monkeypatch.setenv("TGRAPH_CACHE", str(tmp_path))
-    tuned.forget()
-    yield lambda graph: tuned.store({tuned.key(graph, "sum", 6, torch.float64): tuned.Measured("portable", {})})
-    monkeypatch.undo()
-    tuned.forget()
+def measured(unmeasured):
+    return lambda graph: tuned.store({tuned.key(graph, "sum", 6, torch.float64): tuned.Measured("portable", {})})
 
 
 @pytest.mark.skipif(native.load() is None, reason="the compiled kernels are not installed")

@@ -9,7 +9,9 @@ from torch import Tensor
 from torch_geometric import loader as pyg
 
 from tgraph.core.graph import Graph
+from tgraph.errors import ArgumentError
 from tgraph.formats.reordering import metis_parts
+from tgraph.pyg.checks import check_count
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
@@ -19,6 +21,7 @@ class ClusterData(pyg.ClusterData):
 
     def _metis(self, edge_index: Tensor, num_nodes: int) -> Tensor:
         """The part of each vertex."""
+        check_count("num_parts", self.num_parts, 1, num_nodes)
         source, target = edge_index.cpu()
         graph = Graph.from_edges(source, target, num_vertices=num_nodes).to_undirected("first").without_self_loops()
         return metis_parts(graph, self.num_parts, "ClusterData", recursive=self.recursive).to(edge_index.device)
@@ -29,6 +32,10 @@ class ClusterLoader(Prefetching, pyg.ClusterLoader):
 
     def __init__(self, cluster_data: Any, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)
+        if not isinstance(cluster_data, pyg.ClusterData):
+            raise ArgumentError(
+                f"cluster_data: expected ClusterData(data, num_parts), got {type(cluster_data).__name__}"
+            )
         self.data = cluster_data.data
         super().__init__(cluster_data, **kwargs)
 

@@ -12,6 +12,7 @@ from torch_geometric.sampler.utils import to_hetero_csc
 from tgraph import sampling
 from tgraph.core.csr import Csr
 from tgraph.pyg import epochs
+from tgraph.pyg.checks import check_edges, check_hops, checked_input_nodes
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 
 
@@ -22,7 +23,9 @@ class HGTSampler(BaseSampler):
 
     def __init__(self, data: Any, num_samples: Any, is_sorted: bool = False, share_memory: bool = False):
         if not isinstance(data, HeteroData):
-            raise NotImplementedError(f"HGTSampler does not support a data object of type {type(data)}.")
+            raise NotImplementedError(f"data: HGTSampler samples from HeteroData, got {type(data).__name__}")
+        check_edges(data)
+        check_hops("num_samples", num_samples)
         self.node_types, self.edge_types = data.metadata()
         self.num_samples = num_samples
         offsets, neighbors, self.perm = to_hetero_csc(
@@ -71,11 +74,12 @@ class HGTLoader(Prefetching, pyg.HGTLoader):
     ):
         self.prefetch = check_prefetch(prefetch)
         self.transforms_ahead = bool(filter_per_worker)
+        sampler = HGTSampler(data, num_samples, is_sorted, kwargs.get("num_workers", 0) > 0)
         pyg.NodeLoader.__init__(
             self,
             data=data,
-            node_sampler=HGTSampler(data, num_samples, is_sorted, kwargs.get("num_workers", 0) > 0),
-            input_nodes=input_nodes,
+            node_sampler=sampler,
+            input_nodes=checked_input_nodes(data, input_nodes),
             transform=transform,
             transform_sampler_output=transform_sampler_output,
             filter_per_worker=filter_per_worker,

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch_geometric import loader as pyg
 
+from tgraph.pyg.checks import check_edges, check_hops, check_labels, checked_input_edges, checked_input_nodes
 from tgraph.pyg.edge_features import WithEdgeFeatures
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.sampler import NeighborSampler
@@ -59,8 +60,17 @@ class LinkNeighborLoader(Prefetching, pyg.LinkNeighborLoader):
 
 def _with_sampler(init: Callable[..., None], arguments: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a loader by name, with our sampler where none is given."""
-    given = inspect.signature(init).bind(*arguments, **options).arguments
+    of_loader = inspect.signature(init)
+    given = of_loader.bind(*arguments, **options).arguments
     given |= given.pop("kwargs", {})
+    check_edges(given["data"])
+    for name, checked in (("input_nodes", checked_input_nodes), ("edge_label_index", checked_input_edges)):
+        if name in of_loader.parameters:
+            given[name] = checked(given["data"], given.get(name))
+    check_hops("num_neighbors", given["num_neighbors"])
+    if "edge_label_index" in given:
+        labels = {name: given.get(name) for name in ("edge_label", "edge_label_time")}
+        check_labels(given["data"], given["edge_label_index"], labels)
     if given.get("neighbor_sampler") is None:
         own = {name: given[name] for name in OF_SAMPLER if name in given}
         given["neighbor_sampler"] = NeighborSampler(share_memory=given.get("num_workers", 0) > 0, **own)

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch_geometric import loader as pyg
 from torch_geometric.data import HeteroData
 
+from tgraph.pyg.checks import check_count, check_edges
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.subgraphs import rows_of, subgraph
 
@@ -19,6 +20,8 @@ class RandomNodeLoader(Prefetching, pyg.RandomNodeLoader):
 
     def __init__(self, data: Any, num_parts: int, prefetch: int | None = None, **kwargs: Any):
         self.prefetch = check_prefetch(prefetch)
+        check_edges(data)
+        check_count("num_parts", num_parts)
         super().__init__(data, num_parts, **kwargs)
         sizes = {store._key: store.num_nodes for store in data.node_stores}
         self._rows = {}

@@ -15,6 +15,7 @@ from tgraph import sampling
 from tgraph.core import random
 from tgraph.core.graph import Graph
 from tgraph.pyg import epochs
+from tgraph.pyg.checks import check_count, check_edges
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.subgraphs import rows_of
 
@@ -40,6 +41,10 @@ class GraphSAINTSampler(Prefetching, pyg.GraphSAINTSampler):
         **kwargs: Any,
     ):
         self.prefetch = check_prefetch(prefetch)
+        check_edges(data)
+        check_count("batch_size", batch_size)
+        check_count("num_steps", num_steps)
+        check_count("sample_coverage", sample_coverage, 0)
         kwargs.pop("dataset", None)
         kwargs.pop("collate_fn", None)
         self.data, self.num_steps, self._batch_size = data, num_steps, batch_size
@@ -120,6 +125,7 @@ class GraphSAINTRandomWalkSampler(GraphSAINTSampler, pyg.GraphSAINTRandomWalkSam
     """`torch_geometric.loader.GraphSAINTRandomWalkSampler`: the vertices of random walks."""
 
     def __init__(self, data: Any, batch_size: int, walk_length: int, *arguments: Any, **options: Any):
+        check_count("walk_length", walk_length, 0)
         self.walk_length = walk_length
         GraphSAINTSampler.__init__(self, data, batch_size, *arguments, **options)
 

@@ -17,7 +17,9 @@ from tgraph import sampling
 from tgraph.core import random
 from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
+from tgraph.errors import ArgumentError
 from tgraph.pyg import epochs
+from tgraph.pyg.checks import check_weights
 from tgraph.pyg.edge_features import weights_of
 from tgraph.stores.feature_store import EDGES, FeatureStore
 from tgraph.stores.graph_store import GraphStore
@@ -175,6 +177,8 @@ def _times(data: Any, kind: DataType, name: str | None, is_hetero: bool) -> tupl
     if name is None:
         return None, None
     if kind == DataType.homogeneous:
+        if name not in data:
+            raise ArgumentError(f"time_attr: the data has no {name!r}; it has {', '.join(data.keys())}")
         if data.is_node_attr(name):
             return data[name], None
         if data.is_edge_attr(name):
@@ -218,8 +222,15 @@ def _weights(data: Any, kind: DataType, name: str | None) -> Any:
     if name is None:
         return None
     if kind == DataType.homogeneous:
+        if name not in data:
+            raise ArgumentError(f"weight_attr: the data has no {name!r}; it has {', '.join(data.keys())}")
+        check_weights(f"weight_attr {name!r}", data[name], data.num_edges)
         return data[name]
     if kind == DataType.heterogeneous:
+        for store in data.edge_stores:
+            if name not in store:
+                raise ArgumentError(f"weight_attr: {store._key} has no {name!r}, which all types of edges need")
+            check_weights(f"weight_attr {name!r} of {store._key}", store[name], store.num_edges)
         return data.collect(name)
     if isinstance(data[0], FeatureStore):
         return weights_of(data[0], data[1], name)

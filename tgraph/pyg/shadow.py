@@ -15,6 +15,7 @@ from torch_geometric.data import Batch
 from tgraph.core.csr import Csr
 from tgraph.core.rows import offset_of
 from tgraph.pyg import epochs
+from tgraph.pyg.checks import check_count, check_edges, checked_seeds
 from tgraph.pyg.prefetching import Prefetching, check_prefetch
 from tgraph.pyg.subgraphs import rows_of
 from tgraph.sampling import NeighborSampler, PPRSampler
@@ -38,6 +39,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         replace: bool = False,
         **kwargs: Any,
     ):
+        check_count("depth", depth, 0)
         self.depth, self.num_neighbors, self.replace = depth, num_neighbors, replace
         arcs = self._arcs_of(data)
         self._sampler: NeighborSampler | PPRSampler = NeighborSampler(
@@ -47,6 +49,7 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
 
     def _arcs_of(self, data: Any) -> Csr:
         """The edges by their destinations."""
+        check_edges(data)
         self.data = copy.copy(data)
         self.is_sparse_tensor = data.edge_index is None
         size = int(data.num_nodes)
@@ -60,7 +63,8 @@ class ShaDowKHopSampler(Prefetching, pyg.ShaDowKHopSampler):
         self.prefetch = check_prefetch(prefetch)
         if node_idx is None:
             node_idx = torch.arange(int(self.data.num_nodes))
-        elif node_idx.dtype == torch.bool:
+        node_idx = checked_seeds("node_idx", node_idx, int(self.data.num_nodes))
+        if node_idx.dtype == torch.bool:
             node_idx = node_idx.nonzero().view(-1)
         self.node_idx = node_idx
         seeds: Any = node_idx.tolist()

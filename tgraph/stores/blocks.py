@@ -54,6 +54,15 @@ class Stat:
         return (min(self.rows, self.shape[0] - number * self.rows), *self.shape[1:])
 
 
+def checked_store(store: object) -> BlockStore:
+    """The store that was given. Raises ArgumentError for anything else, such as its URL."""
+    if not isinstance(store, BlockStore):
+        raise ArgumentError(
+            f"store: expected a BlockStore, got {type(store).__name__}; tgraph.stores.open(url) opens one"
+        )
+    return store
+
+
 def row_bytes(dtype: torch.dtype, shape: Sequence[int]) -> int:
     """The bytes of a row of a tensor."""
     return dtype.itemsize * torch.Size(shape[1:]).numel()

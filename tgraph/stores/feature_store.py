@@ -12,7 +12,7 @@ from torch_geometric import data as pyg
 from torch_geometric.data.feature_store import _FieldStatus
 
 from tgraph.errors import ArgumentError
-from tgraph.stores.blocks import BlockStore, Stat, read, read_many, repeated
+from tgraph.stores.blocks import BlockStore, Stat, checked_store, read, read_many, repeated
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
 
@@ -47,7 +47,7 @@ class FeatureStore(pyg.FeatureStore):
 
     def __init__(self, store: BlockStore | None = None):
         super().__init__(TensorAttr)
-        self.__dict__["store"] = MemoryStore() if store is None else store
+        self.__dict__["store"] = MemoryStore() if store is None else checked_store(store)
 
     def _put_tensor(self, tensor: Any, attr: pyg.TensorAttr) -> bool:
         key = _key(attr)

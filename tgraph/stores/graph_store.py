@@ -12,7 +12,7 @@ from torch_geometric.data import EdgeAttr
 from torch_geometric.data.graph_store import EdgeLayout
 
 from tgraph.errors import ArgumentError
-from tgraph.stores.blocks import BlockStore, Stat, read
+from tgraph.stores.blocks import BlockStore, Stat, checked_store, read
 from tgraph.stores.memory import MemoryStore
 from tgraph.stores.names import from_key, to_key
 
@@ -33,7 +33,7 @@ class GraphStore(pyg.GraphStore):
 
     def __init__(self, store: BlockStore | None = None):
         super().__init__()
-        self.__dict__["store"] = MemoryStore() if store is None else store
+        self.__dict__["store"] = MemoryStore() if store is None else checked_store(store)
 
     def _put_edge_index(self, edge_index: Any, edge_attr: EdgeAttr) -> bool:
         first, second = _pair(edge_index, edge_attr)
