@@ -27,6 +27,7 @@ except ImportError:  # Windows, where the writers of one file have to be in one 
 
 SUFFIX = ".safetensors"
 AHEAD = 256  # blocks that are asked of the disk before they are verified
+IN_FLIGHT = 1 << 24  # bytes of pages that are asked of the disk before those of the rows before them are copied
 REMEDY = "put the tensor again, or fetch the file from a copy"
 _WRITING = threading.Lock()  # temporary files are named by process
 
@@ -90,11 +91,9 @@ class DiskStore(BlockStore):
 
     def get_many(self, wanted: Sequence[tuple[Stat, Tensor | None]]) -> list[Tensor]:
         opened = [(self._version(stat), index) for stat, index in wanted]
-        for held, index in opened:  # the disk reads what is asked for while rows of another tensor are copied
+        for held, index in opened:
             held.verify(held.unread(index))
-            if index is not None:
-                held.ask(index)
-        return [held.copy() if index is None else held.tensor.index_select(0, index) for held, index in opened]
+        return [held.copy() if index is None else held.rows(index) for held, index in opened]
 
     def _path(self, key: str) -> Path:
         return self.path / f"{key}{SUFFIX}"
@@ -177,11 +176,20 @@ class _Mapped:
         if numbers:
             self._all_verified = bool(self._is_verified.all())
 
-    def ask(self, index: Tensor) -> None:
-        """Have rows read into memory, all of them at the same time."""
-        begin = self._contents.position(self._key) + index * self.stat.row_bytes
-        if not self._pages.seem_in_memory(begin):
-            self._pages.ask(begin, self.stat.row_bytes)
+    def rows(self, index: Tensor) -> Tensor:
+        """Rows, for which the disk is asked in their order, of the next ones while the ones before are copied. All at
+        once, where memory is short, the first would be gone from it when they are copied."""
+        begin, size = self._contents.position(self._key) + index * self.stat.row_bytes, self.stat.row_bytes
+        if self._pages.seem_in_memory(begin):
+            return self.tensor.index_select(0, index)
+        found = torch.empty((len(index), *self.stat.shape[1:]), dtype=self.stat.dtype)
+        parts = index.argsort().split(max(1, IN_FLIGHT // max(size, mmap.PAGESIZE)))
+        for before, now in zip([None, *parts], [*parts, None], strict=True):
+            if now is not None:
+                self._pages.ask(begin[now], size)
+            if before is not None:
+                found[before] = self.tensor[index[before]]
+        return found
 
     def _on(self, mapping: mmap.mmap) -> Tensor:
         if not math.prod(self.stat.shape):
