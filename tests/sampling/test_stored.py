@@ -1,6 +1,7 @@
 """Batches from graphs in a layout: those of the same graph in memory, without decoding more than the rows needed."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from strategies import on_threads, random_graph
 import tgraph as tg
 from tgraph.errors import ArgumentError
 from tgraph.formats import LAYOUTS
-from tgraph.sampling import LaborSampler, NeighborSampler
+from tgraph.sampling import LaborSampler, LayerSampler, NeighborSampler
 
 OPTIONS = {"ell": {"limit": 1e9}, "wsb": {"min_density": 0}, "csr": {"narrow": True}, "sell": {"C": 4, "sigma": 64}}
 DIRECT = ("coo", "csr", "dcsr", "ell", "sell")  # single arcs are read without their row
@@ -83,6 +84,22 @@ def test_labor_as_from_the_graph_in_memory(name):
             found = sampler.sample([5, 0, 69], draw=2)
         assert torch.equal(found.node, expected.node) and torch.equal(found.row, expected.row) and found.edge is None
         same(LaborSampler(held, [4, 3], seed=1, numbered=True).sample([5, 0, 69], draw=2), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "fastgcn"}, {"weighted": True, "normalize": True}])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layers_as_from_the_graph_in_memory(name, options):
+    if name == "cbm" and "weighted" in options:
+        pytest.skip("cbm holds no weights")
+    for directed in (False, True):
+        graph = simple_graph(70, 900, directed=directed, weighted="weighted" in options)
+        expected = LayerSampler(graph, [9, 5], seed=1, **options).sample([5, 0, 69], draw=2)
+        held = stored(graph, name)
+        sampler = LayerSampler(held, [9, 5], seed=1, **options)
+        with decoding(held):
+            found = sampler.sample([5, 0, 69], draw=2)
+        same(replace(found, edge=expected.edge), expected)
+        assert found.edge is None
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -5,7 +5,7 @@ convolutional networks via importance sampling", ICLR 2018)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ from tgraph.kernels.portable.sampling.places import number_vertices
 from tgraph.sampling.output import SamplerOutput
 from tgraph.sampling.relations import Arcs
 from tgraph.sampling.seeds import checked_vertices
+from tgraph.sampling.stored import ROWS, StoredArcs
 
 _STRETCH = 1 << 22  # arcs that are looked at together
 
@@ -35,7 +36,8 @@ class LayerSampler:
 
     Parameters
     ----------
-    graph : a Graph, or a square Csr whose rows are destinations.
+    graph : a Graph, or a square Csr whose rows are destinations; of a graph in a layout the rows of a batch are
+        decoded, and its arcs have no numbers.
     num_draws : of sources, in each hop; different ones are fewer, and fewer still have an arc with "fastgcn".
     weighted : whether A are the weights of the graph, such as those of a normalised GCN; otherwise A[v, u] is 1 / the
         arcs along which v receives, as in a mean.
@@ -61,11 +63,20 @@ class LayerSampler:
             raise ArgumentError(f"method: expected 'ladies' or 'fastgcn', got {method!r}")
         if any(count < 0 for count in num_draws):
             raise ArgumentError(f"num_draws: must not be negative, got {list(num_draws)}")
-        self._arcs, weights = Arcs.with_values(graph, "in")
-        self._entries = _checked(weights) if weighted else None
-        if self._arcs.num_sources != len(self._arcs.offset) - 1:
+        self._arcs: Arcs | StoredArcs
+        self._entries, self._weighted = None, weighted
+        if isinstance(graph, Graph) and graph.layout is not None:
+            stored = StoredArcs.of(graph, "in", weighted, False, "graph")
+            assert stored is not None
+            self._arcs = stored
+        else:
+            self._arcs, weights = Arcs.with_values(graph, "in")
+            self._entries = _checked(weights) if weighted else None
+        if self._arcs.num_sources != self._arcs.num_rows:
             raise ArgumentError("graph: layers need the same vertices as rows and as columns")
         self.num_draws, self.method, self.normalize, self.seed = list(num_draws), method, normalize, seed
+        given = graph.weight_dtype if weighted else torch.float32
+        self._dtype = given if given is not None and given.is_floating_point else torch.float64
         self._running = self._mass_of_all().cumsum(0) if method == "fastgcn" else None
         self._calls = 0
 
@@ -80,14 +91,15 @@ class LayerSampler:
             draw = self._calls
             self._calls += 1
         key = random.key(self.seed, draw)
-        node = checked_vertices(seeds, len(self._arcs.offset) - 1, "seeds")
+        node = checked_vertices(seeds, self._arcs.num_rows, "seeds")
         sizes, counts, begin = [len(node)], [], 0
         rows, columns, arcs = [node[:0]], [node[:0]], [node[:0]]
-        weights = [torch.empty(0, dtype=torch.float32 if self._entries is None else self._entries.dtype)]
+        weights = [torch.empty(0, dtype=self._dtype)]
         for hop, draws in enumerate(self.num_draws):
             end = len(node)
-            found, arc, weight = self._layer(node[begin:], draws, random.key(key, hop))
-            place, node = number_vertices(node, self._arcs.neighbors[arc].long())
+            matrix, rows_of_hop = self._rows_of(node[begin:])
+            found, arc, weight = self._layer(matrix, rows_of_hop, draws, random.key(key, hop))
+            place, node = number_vertices(node, matrix.neighbors[arc].long())
             rows.append(place)
             columns.append(torch.arange(begin, end).repeat_interleave(found))
             arcs.append(arc)
@@ -96,72 +108,97 @@ class LayerSampler:
             counts.append(len(arc))
             begin = end
         row, col, edge, weight = (torch.cat(parts) for parts in (rows, columns, arcs, weights))
+        if isinstance(self._arcs, StoredArcs):
+            return SamplerOutput(node, row, col, None, None, sizes, counts, weight)
         number = self._arcs.number
         return SamplerOutput(node, row, col, edge if number is None else number[edge], None, sizes, counts, weight)
 
-    def _layer(self, rows: Tensor, count: int, key: int) -> tuple[Tensor, Tensor, Tensor]:
+    def _mass_of_all(self) -> Tensor:
+        """The sum of the squares of what each vertex sends, float64 [n]."""
+        mass = torch.zeros(self._arcs.num_sources, dtype=torch.float64)
+        if isinstance(self._arcs, StoredArcs):
+            for begin in range(0, self._arcs.num_rows, ROWS):
+                part = torch.arange(begin, min(begin + ROWS, self._arcs.num_rows))
+                self._rows_of(part)[0].add_mass(mass, 0, None)
+            return mass
+        matrix = self._rows_of(mass[:0].long())[0]
+        for begin in range(0, len(matrix.neighbors), _STRETCH):
+            matrix.add_mass(mass, begin, begin + _STRETCH)
+        return mass
+
+    def _rows_of(self, vertices: Tensor) -> tuple[_Matrix, Tensor]:
+        """(a matrix, the numbers of its rows that the vertices have)"""
+        if isinstance(self._arcs, StoredArcs):
+            offset, neighbors, weights = self._arcs.storage.rows(vertices)
+            entries = _checked(weights) if self._weighted else None
+            return _Matrix(offset, neighbors, entries), torch.arange(len(vertices))
+        return _Matrix(self._arcs.offset, self._arcs.neighbors, self._entries), vertices
+
+    def _layer(self, matrix: _Matrix, rows: Tensor, count: int, key: int) -> tuple[Tensor, Tensor, Tensor]:
         """The arcs of rows from the sources that are drawn for them: (how many of each, numbers, weights float64)."""
-        drawn, total = self._of_layer(rows, count, key) if self._running is None else self._of_all(count, key)
+        if self._running is None:
+            drawn, total = matrix.drawn(rows, count, key)
+        else:
+            drawn = _places(self._running, random.uniform(key, 2 * torch.arange(count)))
+            total = float(self._running[-1]) if len(self._running) else 0.0
         sources, times = drawn.unique(return_counts=True)
-        found, arc, place = arcs_from(self._arcs.offset, self._arcs.neighbors, rows, sources)
-        value = self._values(rows, found, arc)
+        found, arc, place = arcs_from(matrix.offset, matrix.neighbors, rows, sources)
+        value = matrix.values(rows, found, arc)
         if self._running is None:
             mass = torch.zeros(len(sources), dtype=torch.float64).index_add_(0, place, value.square())
         else:
             mass = self._running[sources] - torch.where(sources > 0, self._running[sources - 1], 0)
         weight = value * (times * total / (max(count, 1) * mass))[place]
-        return found, arc, self._scaled(weight, found, rows) if self.normalize else weight
+        return found, arc, matrix.scaled(weight, found, rows) if self.normalize else weight
 
-    def _of_layer(self, rows: Tensor, count: int, key: int) -> tuple[Tensor, float]:
+
+class _Matrix(NamedTuple):
+    """Rows of A: offset int64 [k + 1], neighbors [e], entries [e], or None where each is 1 / the arcs of its row."""
+
+    offset: Tensor
+    neighbors: Tensor
+    entries: Tensor | None
+
+    def drawn(self, rows: Tensor, count: int, key: int) -> tuple[Tensor, float]:
         """(`count` sources of the arcs of rows, drawn by the squares of these, the sum of all squares)"""
         number = torch.arange(count)
-        if self._entries is None:  # the squares of a row are the same, and sum to 1 / its arcs
-            degree = self._degree(rows)
+        if self.entries is None:  # the squares of a row are the same, and sum to 1 / its arcs
+            degree = self.degree(rows)
             running = torch.where(degree > 0, 1 / degree.double(), 0).cumsum(0)
             found = _places(running, random.uniform(key, 2 * number))
             within = random.below(key, 2 * number[: len(found)] + 1, degree[found])
-            arc = self._arcs.offset[rows[found]] + within
+            arc = self.offset[rows[found]] + within
         else:
-            every = gather_rows(self._arcs.offset, rows)[1]
-            running = self._entries[every].double().square().cumsum(0)
+            every = gather_rows(self.offset, rows)[1]
+            running = self.entries[every].double().square().cumsum(0)
             arc = every[_places(running, random.uniform(key, 2 * number))]
-        return self._arcs.neighbors[arc].long(), float(running[-1]) if len(running) else 0.0
+        return self.neighbors[arc].long(), float(running[-1]) if len(running) else 0.0
 
-    def _of_all(self, count: int, key: int) -> tuple[Tensor, float]:
-        """(`count` vertices drawn by the squares of all that they send, the sum of all squares)"""
-        assert self._running is not None
-        found = _places(self._running, random.uniform(key, 2 * torch.arange(count)))
-        return found, float(self._running[-1]) if len(self._running) else 0.0
+    def add_mass(self, mass: Tensor, begin: int, end: int | None) -> None:
+        """Add the squares of arcs begin..end - 1 to the `mass` of their neighbors."""
+        arc = torch.arange(len(self.neighbors))[begin:end]
+        rows, count = (torch.searchsorted(self.offset, arc, right=True) - 1).unique_consecutive(return_counts=True)
+        mass.index_add_(0, self.neighbors[arc].long(), self.values(rows, count, arc).square())
 
-    def _mass_of_all(self) -> Tensor:
-        """The sum of the squares of what each vertex sends, float64 [n]."""
-        offset, neighbors = self._arcs.offset, self._arcs.neighbors
-        mass = torch.zeros(self._arcs.num_sources, dtype=torch.float64)
-        for begin in range(0, len(neighbors), _STRETCH):
-            arc = torch.arange(begin, min(begin + _STRETCH, len(neighbors)))
-            rows, count = (torch.searchsorted(offset, arc, right=True) - 1).unique_consecutive(return_counts=True)
-            mass.index_add_(0, neighbors[arc].long(), self._values(rows, count, arc).square())
-        return mass
-
-    def _values(self, rows: Tensor, count: Tensor, arc: Tensor) -> Tensor:
+    def values(self, rows: Tensor, count: Tensor, arc: Tensor) -> Tensor:
         """The entries of arcs, of which so many are in each row, float64."""
-        if self._entries is None:
-            return (1 / self._degree(rows).double()).repeat_interleave(count, output_size=len(arc))
-        return self._entries[arc].double()
+        if self.entries is None:
+            return (1 / self.degree(rows).double()).repeat_interleave(count, output_size=len(arc))
+        return self.entries[arc].double()
 
-    def _degree(self, rows: Tensor) -> Tensor:
-        return self._arcs.offset[rows + 1] - self._arcs.offset[rows]
+    def degree(self, rows: Tensor) -> Tensor:
+        return self.offset[rows + 1] - self.offset[rows]
 
-    def _scaled(self, weight: Tensor, count: Tensor, rows: Tensor) -> Tensor:
+    def scaled(self, weight: Tensor, count: Tensor, rows: Tensor) -> Tensor:
         """The weights of sampled arcs, so many of each row, scaled to sum to what all arcs of their row sum to; as they
         are where they cancel out."""
         row = torch.arange(len(rows)).repeat_interleave(count)
         sampled = torch.zeros(len(rows), dtype=torch.float64).index_add_(0, row, weight)
         whole = torch.ones_like(sampled)
-        if self._entries is not None:
-            bounds, arc = gather_rows(self._arcs.offset, rows)
+        if self.entries is not None:
+            bounds, arc = gather_rows(self.offset, rows)
             every = torch.arange(len(rows)).repeat_interleave(bounds.diff())
-            whole = torch.zeros_like(sampled).index_add_(0, every, self._entries[arc].double())
+            whole = torch.zeros_like(sampled).index_add_(0, every, self.entries[arc].double())
         return weight * torch.where(sampled != 0, whole / sampled, 1)[row]
 
 
