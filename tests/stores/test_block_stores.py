@@ -10,11 +10,13 @@ from tgraph.errors import ArgumentError, FileFormatError
 from tgraph.stores import DiskStore, ReplacedError
 from tgraph.stores.blocks import BlockStore, read
 
-DTYPES = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool]
+DTYPES = [torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool]
+SHAPES = [(0,), (1,), (5000, 17), (3, 40_000), (7, 0), (300, 2, 3)]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(0,), (1,), (5000, 17), (3, 40_000), (7, 0), (300, 2, 3)])
+@pytest.mark.parametrize(
+    ("dtype", "shape"), [*((torch.float32, shape) for shape in SHAPES), *((dtype, (700, 17)) for dtype in DTYPES)]
+)
 def test_tensors_return_as_they_were_put(store, dtype, shape):
     tensor = (torch.rand(shape) * 100).to(dtype)
     store.put("a/b", tensor, {"note": "text"})

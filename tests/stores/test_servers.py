@@ -11,20 +11,21 @@ import torch
 from bench.servers import PASSWORD, free_port, quoted, running
 from tgraph import stores
 from tgraph.errors import ArgumentError, ServerError
+from tgraph.pyg import NeighborLoader
 from tgraph.stores.blocks import read
 from tgraph.stores.server import Address
 
 SECRETS = (PASSWORD, quoted(PASSWORD), "s3cret", "p@ss")
 
 
-@pytest.fixture(params=["redis", "postgres"])
+@pytest.fixture(scope="module", params=["redis", "postgres"])
 def kind(request):
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own(request, kind):
-    """A server that the test may stop."""
+    """A server that tests may stop, and start again."""
     with running(type(request.getfixturevalue(f"{kind}_server"))) as server:
         yield server
 
@@ -70,6 +71,30 @@ def test_readers_go_on_when_the_server_is_started_again(kind, own):
     assert not faults
     store.put("x", tensor + 1)
     assert torch.equal(read(store, "x")[1], tensor + 1)
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.soak)])
+def test_an_epoch_goes_on_when_the_server_is_started_again(own, workers):
+    store = stores.open(own.url())
+    features, edges, x = stores.FeatureStore(store), stores.GraphStore(store), torch.rand(2000, 20)
+    features[None, "x", None] = x
+    edges[None, "coo", False, (2000, 2000)] = tuple(torch.randint(2000, (2, 8000)))
+    loader = NeighborLoader(
+        (features, edges), [3, 3], batch_size=50, input_nodes=torch.arange(2000), num_workers=workers
+    )
+    seen, starting = [], None
+    for number, batch in enumerate(loader):
+        assert torch.equal(batch.x, x[batch.n_id])
+        seen.append(batch.input_id)
+        if number in (5, 20):
+            if starting is not None:
+                starting.join()
+            own.stop()
+            starting = threading.Timer(0.3, own.start)
+            starting.start()
+    starting.join()
+    assert torch.equal(torch.cat(seen), torch.arange(2000))
 
 
 @pytest.mark.fault

@@ -1,6 +1,9 @@
 """What stores that outlast a process survive: killed puts, several writers, damage."""
 
+import errno
 import multiprocessing
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -9,7 +12,7 @@ import pytest
 import torch
 
 from tgraph import stores
-from tgraph.errors import FileFormatError
+from tgraph.errors import FileFormatError, ServerError
 from tgraph.stores.blocks import read, repeated
 
 pytestmark = pytest.mark.fault
@@ -40,19 +43,23 @@ def stored(store):
 
 def puts(url, options):
     store = stores.open(url, **options)
-    for value in range(1, 1000):
+    for value in range(1, 100_000):
         store.put("x", torch.full((50_000, 10), float(value)))
 
 
-def test_a_put_that_is_killed_has_happened_wholly_or_not_at_all(named, make, lasting):
+@pytest.mark.parametrize("kills", [4, pytest.param(24, marks=pytest.mark.soak)])
+def test_a_put_that_is_killed_has_happened_wholly_or_not_at_all(named, make, lasting, kills):
     store, seen = make(lasting), set()
     store.put("x", torch.zeros(50_000, 10))
     if lasting == "rocksdb":
         store.close()
-    for number in range(8):
+    for number in range(kills):
+        before = store.stat("x")
         writer = FORK.Process(target=puts, args=named(lasting))
         writer.start()
-        time.sleep(0.02 + 0.023 * number)
+        while number % 2 and store.stat("x") == before:  # kill it in a later put than its first
+            time.sleep(0.002)
+        time.sleep(0.02 + 0.2 * number / kills)
         writer.kill()
         writer.join(60)
         assert writer.exitcode == -9
@@ -62,6 +69,57 @@ def test_a_put_that_is_killed_has_happened_wholly_or_not_at_all(named, make, las
     assert len(seen) > 1
     store.put("x", torch.zeros(50_000, 10))
     assert len(stored(store)) == (1 if lasting == "disk" else store.stat("x").num_blocks)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 12 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", os.fspath(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", os.fspath(folder)], check=True)  # LMDB keeps its files open
+
+
+@pytest.mark.parametrize("kind", ["disk", "lmdb", "rocksdb"])
+def test_a_put_on_a_full_disk_changes_nothing(small_disk, kind):
+    store = stores.open(f"{kind}:{small_disk / 'store'}")
+    store.put("x", torch.ones(1000))
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"\d+ bytes are needed, \d+ are free; make room") as caught:
+            store.put("x", torch.zeros(4_000_000))
+        assert caught.value.errno == errno.ENOSPC
+        assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
+    store.put("x", torch.ones(1500))
+    assert len(read(store, "x")[1]) == 1500
+    if kind == "rocksdb":
+        store.close()
+
+
+def test_a_full_database_of_lmdb_changes_nothing(tmp_path):
+    pytest.importorskip("lmdb")
+    store = stores.LmdbStore(tmp_path / "store", max_bytes=1 << 20)
+    store.put("x", torch.ones(1000))
+    with pytest.raises(OSError, match="may take 1048576 bytes; give a larger max_bytes"):
+        store.put("x", torch.zeros(4_000_000))
+    store.put("y", torch.ones(1000))
+    assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x", "y"]
+
+
+def test_a_redis_server_without_memory_changes_nothing(make):
+    store = make("redis")
+    store.put("x", torch.ones(1000))
+    store._client.config_set("maxmemory", store._client.info("memory")["used_memory"] + 1_000_000)
+    try:
+        with pytest.raises(ServerError, match=r"used memory > .maxmemory."):
+            store.put("x", torch.zeros(4_000_000))
+        assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
+    finally:
+        store._client.config_set("maxmemory", 0)
+    store.put("x", torch.ones(1500))
+    assert len(stored(store)) == store.stat("x").num_blocks
 
 
 def reads(url, options, ready):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,6 +158,13 @@ class KeyValueStore(BlockStore):
         if self._present(stat.key, self._heads_of([stat.key])[0]) == stat.version:
             raise FileFormatError(self.place, f"block {number} of {stat.key!r} is missing", REMEDY)
         raise ReplacedError(f"{stat.key}: replaced meanwhile; ask for its stat again")
+
+
+def disk_full(place: str, nbytes: int, said: object) -> OSError:
+    """The error of a put for which the disk of a database has no room."""
+    free = shutil.disk_usage(place).free
+    what = f"{said}: {nbytes} bytes are needed, {free} are free; make room, or put the database on another disk"
+    return OSError(errno.ENOSPC, what, place)
 
 
 def sealed(data: bytes | memoryview) -> bytes:

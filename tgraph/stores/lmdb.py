@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tgraph.errors import MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import KeyValueStore, NewVersion, Wanted
+from tgraph.stores.keyvalue import KeyValueStore, NewVersion, Wanted, disk_full
 
 _OPENED: dict[str, tuple[int, Any]] = {}  # the process that opened a database, and the database
 
 
 class LmdbStore(KeyValueStore):
-    """Tensors in an LMDB database. A put is one transaction.
+    """Tensors in an LMDB database. A put is one transaction, and raises OSError, with nothing
+    changed, where the disk or `max_bytes` has no room for it.
 
     path : of the folder. max_bytes : which the database may take at most; the space is only taken as it is filled.
     Raises MissingDependencyError where the package lmdb is not installed.
@@ -45,6 +48,19 @@ class LmdbStore(KeyValueStore):
                     yield transaction.get(_block(stat.version, number))
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
+        import lmdb
+
+        try:
+            self._write(new, replacing)
+        except lmdb.MapFullError as fault:
+            what = f"{fault}: the database may take {self.max_bytes} bytes; give a larger max_bytes"
+            raise OSError(errno.ENOSPC, what, self.place) from fault
+        except lmdb.Error as fault:
+            if shutil.disk_usage(self.place).free > new.tensor.nbytes:
+                raise
+            raise disk_full(self.place, new.tensor.nbytes, fault) from fault
+
+    def _write(self, new: NewVersion, replacing: Stat | None) -> None:
         key = new.stat.key
         with self._environment().begin(write=True) as transaction:
             present = self._present(key, transaction.get(_name(key)))

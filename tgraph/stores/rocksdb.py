@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,8 +13,9 @@ from typing import Any
 from tgraph.errors import BusyError, FileFormatError, MissingDependencyError
 from tgraph.files import PathLike
 from tgraph.stores.blocks import Stat, check_version
-from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion, Wanted
+from tgraph.stores.keyvalue import REMEDY, KeyValueStore, NewVersion, Wanted, disk_full
 
+LOG = 1 << 27  # bytes of the log of what is written, about, which are on the disk beside the tables
 # Databases by folder, since a process may open one once: to write, and to read what another process writes.
 _WRITERS: dict[str, Any] = {}
 _READERS: dict[str, Any] = {}
@@ -26,7 +28,8 @@ class RocksDbStore(KeyValueStore):
     The process that puts first holds the database until it ends or calls `close`; a put of another raises BusyError
     meanwhile. Other processes read by secondary instances, which see what had been put when `stat` or `keys` was called
     last. A put writes the blocks in batches, then the head in one with the removal of the version before; what a killed
-    process has left is removed by the first put of another.
+    process has left is removed by the first put of another. A put raises OSError before it writes where the disk has no
+    room.
 
     path : of the folder, which is made.
     Raises MissingDependencyError where the package rocksdict is not installed.
@@ -66,6 +69,9 @@ class RocksDbStore(KeyValueStore):
         )
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
+        needed = new.tensor.nbytes + min(new.tensor.nbytes, LOG)
+        if shutil.disk_usage(self.place).free < needed:  # once RocksDB finds that, the database has to be opened anew
+            raise disk_full(self.place, needed, "no space left")
         database, version = self._writer(), new.stat.version
         for blocks in new.chunks():
             batch = _batch()
