@@ -8,7 +8,7 @@ trained on (Hamilton, Ying and Leskovec, NeurIPS 2017, for the network and the f
 
 A control group of Linux holds the process to --memory; its page cache counts, too. PyTorch Geometric's own loader does
 not take part: it needs pyg-lib or torch-sparse, neither of which the package index has for a current torch. The folder
-takes 2.5 GB while it is made, and 1.5 GB then.
+takes 2.5 GB while it is made, and 1.5 GB then. What is resident counts a page of a file once for each map of it.
 Usage: python examples/products.py [--folder FOLDER] [--scale 1] [--memory 1e9] ...
 """
 
