@@ -13,7 +13,20 @@ import tgraph as tg
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from bench import gapbs, gpu, limits, loaders, measure, peers, report, serial, store_systems, stores, verify
+from bench import (
+    cold_sampling,
+    gapbs,
+    gpu,
+    limits,
+    loaders,
+    measure,
+    peers,
+    report,
+    serial,
+    store_systems,
+    stores,
+    verify,
+)
 from bench.arrays import Arrays
 
 PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
@@ -254,3 +267,16 @@ def test_regions_are_counted_for_the_threads_that_they_ask_for():
     assert "power.cpp" in serial.regions(row) and "pagerank" in serial.markdown(
         [{"algorithm": "pagerank"} | row | serial.speed_ups(row, (0.0, 0.0))]
     )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads past the system's cache are those of Linux")
+def test_batches_from_a_file_that_is_not_in_memory_are_verified(tmp_path, monkeypatch, capsys):
+    options = ["--scale", "8", "--batch", "16", "--batches", "2", "--folder", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["cold_sampling", *options])
+    monkeypatch.setattr(cold_sampling, "random_reads", lambda *_: 1.0)  # not every file system knows O_DIRECT
+    cold_sampling.main()
+    assert "| tgraph |" in capsys.readouterr().out
+    write, other = tg.write, tg.generators.rmat(8, 16, seed=1)
+    monkeypatch.setattr(tg, "write", lambda graph, path: write(other, path))
+    with pytest.raises(verify.WrongResult, match="a batch from the file is not the one from memory"):
+        cold_sampling.main()

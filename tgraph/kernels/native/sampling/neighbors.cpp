@@ -14,6 +14,7 @@
 #include "base/bindings.hpp"
 #include "sampling/draws.hpp"
 #include "sampling/numbering.hpp"
+#include "sampling/read_ahead.hpp"
 #include "threads/parallel.hpp"
 
 namespace tgraph {
@@ -79,7 +80,7 @@ struct Piece {
 class Drawing {
 public:
     Drawing(const Relation& relation, const Frontier& frontier, int64_t fanout, const Choice& choice)
-        : relation_(relation), frontier_(frontier), fanout_(fanout), choice_(choice) {}
+        : relation_(relation), frontier_(frontier), fanout_(fanout), choice_(choice), from_file_(is_absent_in_part()) {}
 
     void draw(Range range, Piece& piece) const {
         piece.range = range;
@@ -103,12 +104,24 @@ private:
     const Frontier& frontier_;
     int64_t fanout_;
     const Choice& choice_;
+    bool from_file_;  // pages are asked for, not lines of the cache
 
     const int64_t* offset(int64_t i) const { return relation_.offset.data() + frontier_.vertex[i]; }
+    const char* neighbor(int64_t arc) const {
+        return static_cast<const char*>(relation_.neighbors.data()) + arc * (relation_.wide() ? 8 : 4);
+    }
+
+    // Whether the arcs of a few vertices of the frontier are not all in memory.
+    bool is_absent_in_part() const {
+        constexpr int64_t most = 8;
+        for (int64_t i = 0; i < frontier_.size(); i += std::max<int64_t>(1, frontier_.size() / most))
+            if (is_absent(offset(i)) || (offset(i)[0] < offset(i)[1] && is_absent(neighbor(offset(i)[0])))) return true;
+        return false;
+    }
 
     // Each vertex has room for the fan-out, or, where all arcs are taken, for these.
     void make_room(Range range, Piece& piece) const {
-        for (int64_t i = range.begin; i < range.end; ++i) fetch(offset(i));
+        for (int64_t i = range.begin; i < range.end; ++i) fetch_from(from_file_, offset(i), 2);
         piece.begin.resize(range.end - range.begin);
         piece.count.resize(range.end - range.begin);
         int64_t room = 0;
@@ -129,11 +142,11 @@ private:
             const int64_t first = offset(i)[0], last = offset(i)[1];
             constexpr int64_t step = WeightedRow<float>::step;
             for (int64_t arc = first; arc < std::min(last, first + step / 4); arc += 64 / size)
-                fetch(weights + arc * size);
+                fetch_from(from_file_, weights + arc * size);
             if (last - first <= step) continue;
             fetch(relation_.sums.data() + first / step);
             fetch(relation_.sums.data() + last / step);
-            fetch(weights + last * size - 1);
+            fetch_from(from_file_, weights + last * size - 1);
         }
     }
 
@@ -182,9 +195,7 @@ private:
     }
 
     TGRAPH_INLINE void fetch_all(const int64_t* arcs, int64_t count) const {
-        const auto* const base = static_cast<const char*>(relation_.neighbors.data());
-        const int64_t size = relation_.wide() ? 8 : 4;
-        for (int64_t k = 0; k < count; ++k) fetch(base + arcs[k] * size);
+        for (int64_t k = 0; k < count; ++k) fetch_from(from_file_, neighbor(arcs[k]));
     }
 
     template <class Neighbor>
