@@ -79,19 +79,24 @@ class PostgresStore(ServerStore):
         return [found.get(key) for key in keys]
 
     def _values(self, wanted: Wanted) -> list[bytes | None]:
-        query = f"SELECT number, value FROM {self._blocks} WHERE version = %s AND number = ANY(%s::int4[])"
-
         def request(connection: Any) -> list[dict[int, bytes]]:
             with contextlib.ExitStack() as held:
                 if len(wanted) > 1:
                     held.enter_context(connection.pipeline())
-                # as text: psycopg takes longer for a list of numbers than the server for all of the request
-                values = ((uuid.UUID(stat.version), f"{{{','.join(map(str, numbers))}}}") for stat, numbers in wanted)
-                cursors = [connection.execute(query, each, binary=True) for each in values]
+                cursors = [connection.execute(*self._select(*each), binary=True) for each in wanted]
                 return [dict(cursor.fetchall()) for cursor in cursors]
 
         found = self._request(named(stat.key for stat, _ in wanted), request)
         return [each.get(number) for each, (_, numbers) in zip(found, wanted, strict=True) for number in numbers]
+
+    def _select(self, stat: Stat, numbers: Sequence[int]) -> tuple[str, list[Any]]:
+        """The query for blocks of a version."""
+        query = f"SELECT number, value FROM {self._blocks} WHERE version = %s AND number"
+        version = uuid.UUID(stat.version)
+        if isinstance(numbers, range) and numbers.step == 1:
+            return f"{query} BETWEEN %s AND %s", [version, numbers[0], numbers[-1]]
+        # as text: psycopg takes longer for a list of numbers than the server for all of the request
+        return f"{query} = ANY(%s::int4[])", [version, f"{{{','.join(map(str, numbers))}}}"]
 
     def _replace(self, new: NewVersion, replacing: Stat | None) -> None:
         self._request(new.stat.key, lambda connection: self._attempt(connection, new, replacing))
