@@ -134,7 +134,7 @@ class NeighborSampler:
         relations = [
             Relation(
                 *(arcs.offset, arcs.neighbors, *ends, own, fanouts),
-                *(arcs.weights, arcs.sums, arcs.time, arcs.is_time_of_arcs),
+                *(arcs.weights, arcs.sums, arcs.bounds, arcs.time, arcs.is_time_of_arcs),
             )
             for arcs, ends, own, fanouts in zip(self._arcs, self._ends, keys, self._fanouts, strict=True)
             if isinstance(arcs, Arcs)

@@ -11,7 +11,7 @@ from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.sampling.neighbors import STEP
+from tgraph.kernels.portable.sampling.neighbors import NO_BOUND, STEP
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Arcs:
     """Arcs by the vertex that receives along them.
 
     offset : int64 [n + 1]. neighbors : int32 or int64 [m], the sources. num_sources : how many there may be.
-    number : int64 [m], the number of each arc, None where that is its place. weights, sums, time, is_time_of_arcs : as
-    in `Relation` of `tgraph.kernels.portable.sampling.neighbors`.
+    number : int64 [m], the number of each arc, None where that is its place. weights, sums, bounds, time,
+    is_time_of_arcs : as in `Relation` of `tgraph.kernels.portable.sampling.neighbors`.
     """
 
     offset: Tensor
@@ -29,6 +29,7 @@ class Arcs:
     number: Tensor | None
     weights: Tensor | None = None
     sums: Tensor | None = None
+    bounds: Tensor | None = None
     time: Tensor | None = None
     is_time_of_arcs: bool = False
 
@@ -100,15 +101,15 @@ class Arcs:
         return Arcs(**fields)
 
     def with_weights(self, weights: Tensor, name: str) -> Arcs:
-        """The same with weights, which are summed for every STEP-th arc."""
+        """The same with weights, of which sums and bounds are kept."""
         if len(weights) and not bool((weights >= 0).all() & weights.isfinite().all()):
             place = int((~(weights >= 0) | ~weights.isfinite()).nonzero()[0])
             raise ArgumentError(
                 f"{name}: arcs are sampled by finite weights that are not negative, weights[{place}] is "
                 f"{weights[place].item()}; replace it, or leave weighted=False"
             )
-        held, sums = sums_of(weights)
-        return Arcs(**{**self.__dict__, "weights": held, "sums": sums})
+        held, sums, bounds = sums_of(self.offset, weights)
+        return Arcs(**{**self.__dict__, "weights": held, "sums": sums, "bounds": bounds})
 
     @property
     def num_rows(self) -> int:
@@ -131,14 +132,22 @@ def _rows(arcs: Graph | Csr, direction: str) -> tuple[Tensor, Tensor, int, Tenso
     return reverse.offset, reverse.neighbors, graph.num_vertices, graph.transpose_permutation, reverse.weights
 
 
-def sums_of(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """(weights as samplers hold them, their sums for every STEP-th arc), as in `Relation` of
+def sums_of(offset: Tensor, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(weights as samplers hold them, their sums for every STEP-th arc, bounds of the rows), as in `Relation` of
     `tgraph.kernels.portable.sampling.neighbors`."""
     weights = weights.detach()
     weights = (weights if weights.dtype in (torch.float32, torch.float64) else weights.double()).contiguous()
     whole = len(weights) // STEP * STEP
     sums = weights[:whole].view(-1, STEP).sum(1, dtype=torch.float64).cumsum(0)
-    return weights, torch.nn.functional.pad(sums, (1, 0))
+    bounds = torch.full((len(sums) + 1,), NO_BOUND, dtype=torch.int8)
+    rows = (offset.diff() > STEP).nonzero().squeeze(1)
+    if len(rows):
+        first, count = offset[rows], offset[rows + 1] - offset[rows]
+        most = torch.segment_reduce(weights[gather_arcs(offset, rows)[1]], "max", lengths=count)
+        exponent = torch.frexp(most).exponent
+        held = (most > 0) & (exponent.abs() < -NO_BOUND)
+        bounds[(first + STEP - 1) // STEP] = exponent.where(held, NO_BOUND).to(torch.int8)
+    return weights, torch.nn.functional.pad(sums, (1, 0)), bounds
 
 
 def ends_between(

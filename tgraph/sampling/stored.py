@@ -137,7 +137,7 @@ def least_of_rows(offset: Tensor, neighbors: Tensor, rows: Tensor, fanout: int, 
 def drawn_in_memory(arcs: Arcs, vertices: Tensor, fanout: int, replace: bool, key: int, place: int) -> Chosen:
     """The same of arcs in memory."""
     own = random.advanced(key, place)
-    relation = Relation(arcs.offset, arcs.neighbors, 1, 0, own, [fanout], arcs.weights, arcs.sums)
+    relation = Relation(arcs.offset, arcs.neighbors, 1, 0, own, [fanout], arcs.weights, arcs.sums, arcs.bounds)
     found = sample_neighbors([relation], {0: vertices}, 2, 1, replace, False, False, None)
     at = found.arcs[0]
     return Chosen(torch.bincount(found.columns[0], minlength=len(vertices)), arcs.neighbors[at].long(), at)
@@ -152,7 +152,7 @@ def _draw(
     """
     if neighbors is None:
         neighbors = torch.zeros(int(offset[-1]), dtype=torch.int32)  # pages that nobody reads take no memory
-    summed = (None, None) if weights is None else sums_of(weights)
+    summed = (None, None, None) if weights is None else sums_of(offset, weights)
     relation = Relation(offset, neighbors, 1, 0, key, [fanout], *summed)
     found = sample_neighbors([relation], {0: torch.arange(len(offset) - 1)}, 2, 1, replace, False, False, None)
     return torch.bincount(found.columns[0], minlength=len(offset) - 1), found.columns[0], found.arcs[0]

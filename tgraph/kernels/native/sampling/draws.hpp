@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -104,11 +105,11 @@ public:
         }
     }
 
-    // Draws at most `count` arcs of weight above 0, with `replace` any of them again and again; returns how many.
-    int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out) const {
-        if (!(mass_ > 0)) return 0;
-        int64_t found = 0, number = 0;
-        drawn.start(end_ - begin_, replace ? 0 : count);
+    // Draws arcs of weight above 0 until `count` are found, with `replace` any of them again and again; returns how
+    // many there are.
+    int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out, int64_t found = 0) const {
+        if (!(mass_ > 0)) return found;
+        int64_t number = 0;
         // Arcs that were drawn before are passed over, which gives the distribution among the others.
         for (const int64_t most = replace ? count : 4 * count; found < count && number < most;) {
             Place places[together];
@@ -210,6 +211,53 @@ private:
         }
         return found;
     }
+};
+
+// Arcs of a long row drawn by their weights as long as a few tries find them: any arc alike, which is kept with the
+// probability of its weight over a bound. A try reads one weight, where a share of the mass has to be looked up.
+template <class Weight>
+class Rejection {
+public:
+    Rejection(const Weight* weights, const int8_t* bounds, int64_t begin, int64_t end, int64_t count)
+        : weights_(weights + begin), begin_(begin), degree_(end - begin) {
+        constexpr int64_t step = WeightedRow<Weight>::step;
+        if (degree_ <= step) return;
+        const int8_t exponent = bounds[(begin + step - 1) / step];
+        if (exponent == no_bound) return;
+        bound_ = std::ldexp(1.0, exponent);
+        tries_ = 4 * count + 4;
+    }
+
+    int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out) const {
+        int64_t found = 0;
+        for (int64_t i = 0; i < tries_ && found < count; ++i) {
+            const int64_t arc = at(own, i);
+            if (!(random_uniform(own, 2 * i + 1) * bound_ < static_cast<double>(weights_[arc]))) continue;
+            if (!replace && drawn.has(arc)) continue;
+            if (!replace) drawn.add(arc);
+            out[found++] = begin_ + arc;
+        }
+        return found;
+    }
+
+    // The stream behind what the tries take of it.
+    int64_t after(int64_t own) const {
+        const auto taken = static_cast<uint64_t>(2 * tries_);
+        return static_cast<int64_t>(static_cast<uint64_t>(own) + taken * 0x9e3779b97f4a7c15);
+    }
+
+    // The weight that a try reads.
+    const Weight* weight(int64_t own, int64_t i) const { return weights_ + at(own, i); }
+    int64_t tries() const { return tries_; }
+
+private:
+    static constexpr int8_t no_bound = -128;
+
+    const Weight* weights_;
+    int64_t begin_, degree_, tries_ = 0;
+    double bound_ = 0;
+
+    int64_t at(int64_t own, int64_t i) const { return random_below(own, 2 * i, degree_); }
 };
 
 }  // namespace tgraph

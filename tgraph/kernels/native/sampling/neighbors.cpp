@@ -28,6 +28,7 @@ struct Relation {
     std::vector<int64_t> fanout;  // of each hop; negative for all arcs
     In<void> weights;             // or None
     In<double> sums;
+    In<int8_t> bounds;
     In<int64_t> time;  // of the arcs, or of the vertices that they come from, ascending within a row; or None
     bool time_of_arcs;
 
@@ -131,24 +132,34 @@ private:
         }
         piece.arc.resize(room);
         piece.neighbor.resize(room);
-        if (relation_.weights.is_valid()) fetch_weights(range);
+        if (!relation_.weights.is_valid()) return;
+        if (relation_.weights.dtype() == nb::dtype<double>()) fetch_weights<double>(range);
+        else fetch_weights<float>(range);
     }
 
     // What the first draws of each row read.
+    template <class Weight>
     void fetch_weights(Range range) const {
-        const int64_t size = relation_.weights.dtype() == nb::dtype<double>() ? 8 : 4;
-        const auto* const weights = static_cast<const char*>(relation_.weights.data());
+        const auto* const weights = static_cast<const Weight*>(relation_.weights.data());
+        constexpr int64_t step = WeightedRow<Weight>::step, line = 64 / sizeof(Weight);
         for (int64_t i = range.begin; i < range.end; ++i) {
             const int64_t first = offset(i)[0], last = offset(i)[1];
-            constexpr int64_t step = WeightedRow<float>::step;
-            for (int64_t arc = first; arc < std::min(last, first + step / 4); arc += 64 / size)
-                fetch_from(from_file_, weights + arc * size);
+            const Rejection<Weight> rejection(weights, relation_.bounds.data(), first, last, fanout_);
+            if (const int64_t tries = std::min(rejection.tries(), 2 * fanout_); tries > 0) {
+                for (int64_t k = 0; k < tries; ++k) fetch_from(from_file_, rejection.weight(own(i), k));
+                continue;
+            }
+            for (int64_t arc = first; arc < std::min(last, first + step / 4); arc += line)
+                fetch_from(from_file_, weights + arc);
             if (last - first <= step) continue;
             fetch(relation_.sums.data() + first / step);
             fetch(relation_.sums.data() + last / step);
-            fetch_from(from_file_, weights + last * size - 1);
+            fetch_from(from_file_, weights + last - 1);
         }
     }
+
+    // The stream of a vertex.
+    int64_t own(int64_t i) const { return static_cast<int64_t>(random_word(relation_.key, frontier_.first + i)); }
 
     // The end of the arcs that are not too late.
     int64_t in_time(int64_t i, int64_t first, int64_t last) const {
@@ -164,7 +175,7 @@ private:
 
     int64_t draw_row(int64_t i, int64_t first, int64_t last, Drawn& drawn, int64_t* out) const {
         const int64_t degree = last - first, count = fanout_ < 0 ? degree : std::min(fanout_, degree);
-        const auto own = static_cast<int64_t>(random_word(relation_.key, frontier_.first + i));
+        const int64_t own = this->own(i);
         const bool replace = choice_.replace && fanout_ >= 0;
         if (relation_.weights.is_valid()) {
             if (relation_.weights.dtype() == nb::dtype<double>())
@@ -191,7 +202,12 @@ private:
                 if (weights[arc] > 0) out[found++] = arc;
             return found;
         }
-        return WeightedRow<Weight>(weights, relation_.sums.data(), first, last).draw(own, count, replace, drawn, out);
+        drawn.start(last - first, replace ? 0 : count);
+        const Rejection<Weight> rejection(weights, relation_.bounds.data(), first, last, count);
+        const int64_t found = rejection.draw(own, count, replace, drawn, out);
+        if (found == count) return count;
+        const WeightedRow<Weight> row(weights, relation_.sums.data(), first, last);
+        return row.draw(rejection.after(own), count, replace, drawn, out, found);
     }
 
     TGRAPH_INLINE void fetch_all(const int64_t* arcs, int64_t count) const {
@@ -361,7 +377,8 @@ Relation relation_of(nb::handle fields) {
             nb::cast<int64_t>(fields[2]),     nb::cast<int64_t>(fields[3]),
             nb::cast<int64_t>(fields[4]),     nb::cast<std::vector<int64_t>>(fields[5]),
             or_none<void>(fields[6]),         or_none<double>(fields[7]),
-            or_none<int64_t>(fields[8]),      nb::cast<bool>(fields[9])};
+            or_none<int8_t>(fields[8]),       or_none<int64_t>(fields[9]),
+            nb::cast<bool>(fields[10])};
 }
 
 // relations : a tuple for each, with the fields of Relation. seeds : (type, vertices) for each type that has some.

@@ -10,6 +10,9 @@ uniform, without: Floyd's algorithm. Of d arcs, draw i takes one of the first d 
     that one was drawn before (Bentley and Floyd, "A sample of brilliance", CACM 1987).
 by weight: draw i takes the arc at number i of the mass of the row. Without replacement, arcs that were drawn before
     are passed over, at most 3 k of them; then each further one is drawn among those that are left.
+by weight, from rows of more than STEP arcs: try i takes the arc at number 2 i of the row, alike for all, and keeps it
+    with the probability of its weight over a bound for the row, number 2 i + 1 (rejection sampling: von Neumann,
+    "Various techniques used in connection with random digits", 1951). After 4 k + 4 tries the rest is drawn as above.
 latest: the last k of those that are not too late.
 """
 
@@ -24,6 +27,7 @@ from tgraph.core import random
 from tgraph.core.dispatch import operator
 
 STEP = 128  # running sums of the weights are kept for every so many arcs
+NO_BOUND = -128
 
 
 class Relation(NamedTuple):
@@ -32,8 +36,10 @@ class Relation(NamedTuple):
     offset : int64 [n + 1]. neighbors : int32 or int64 [m], of the source's type. source, target : numbers of types.
     key : of the stream of random numbers. fanout : arcs for each vertex in each hop, negative for all.
     weights : float32 or float64 [m], not negative, by which arcs are drawn, or None. sums : float64 [m // STEP + 1],
-    of the weights before every STEP-th arc. time : int64 of the arcs [m], or of the vertices of the source's type,
-    ascending within each row, or None; is_time_of_arcs : which of the two.
+    of the weights before every STEP-th arc. bounds : int8 [m // STEP + 1], at the number of the first STEP-th arc of a
+    row with more than STEP arcs, the least e for which all its weights are below 2^e; NO_BOUND where e is not in
+    -127..127, and at other places. time : int64 of the arcs [m], or of the vertices of the source's type, ascending
+    within each row, or None; is_time_of_arcs : which of the two.
     """
 
     offset: Tensor
@@ -44,6 +50,7 @@ class Relation(NamedTuple):
     fanout: list[int]
     weights: Tensor | None = None
     sums: Tensor | None = None
+    bounds: Tensor | None = None
     time: Tensor | None = None
     is_time_of_arcs: bool = False
 
@@ -179,7 +186,7 @@ def _drawn(
     else:
         count = degree.clamp(max=fanout)
     if relation.weights is not None:
-        return _by_weight(relation.weights, begin, end, own, fanout if replace else count, replace)
+        return _by_weight(relation, begin, end, own, fanout if replace else count, replace)
     if latest:
         return _counted(end - count, count)
     if replace:
@@ -227,19 +234,30 @@ def _floyd(own: Tensor, degree: Tensor, count: int) -> Tensor:
 
 
 def _by_weight(
-    weights: Tensor, begin: Tensor, end: Tensor, own: Tensor, count: Tensor | int, replace: bool
+    relation: Relation, begin: Tensor, end: Tensor, own: Tensor, count: Tensor | int, replace: bool
 ) -> tuple[Tensor, Tensor]:
     """Row by row: the reference for what is drawn."""
+    assert relation.weights is not None and relation.bounds is not None
     rows, arcs = [torch.empty(0, dtype=torch.int64)], [torch.empty(0, dtype=torch.int64)]
     wanted = [count] * len(begin) if isinstance(count, int) else count.tolist()
     for row, (first, last, k) in enumerate(zip(begin.tolist(), end.tolist(), wanted, strict=True)):
-        found = first + torch.tensor(_weighted_row(weights[first:last].double().cpu(), own[row].cpu(), k, replace))
+        weights = relation.weights[first:last].double().cpu()
+        bound = int(relation.bounds[-(-first // STEP)]) if last - first > STEP else NO_BOUND
+        found = first + torch.tensor(_weighted_row(weights, bound, own[row].cpu(), k, replace))
         rows.append(torch.full((len(found),), row))
         arcs.append(found.to(torch.int64))
     return torch.cat(rows).to(begin.device), torch.cat(arcs).to(begin.device)
 
 
-def _weighted_row(weights: Tensor, own: Tensor, count: int, replace: bool) -> list[int]:
+def _tried(weights: Tensor, bound: int, own: Tensor, tries: int, count: int, replace: bool) -> list[int]:
+    """What rejection sampling takes of one row, at most `count` arcs."""
+    numbers = torch.arange(0, 2 * tries, 2)
+    arc = (random.uniform(own, numbers) * len(weights)).to(torch.int64)
+    accepted = arc[random.uniform(own, numbers + 1) * 2.0**bound < weights[arc]].tolist()
+    return (accepted if replace else list(dict.fromkeys(accepted)))[:count]
+
+
+def _weighted_row(weights: Tensor, bound: int, own: Tensor, count: int, replace: bool) -> list[int]:
     """`count` arcs of one row by their weights, float64 [d]; those of weight 0 never."""
     if not replace and count == len(weights):
         return weights.nonzero().squeeze(1).tolist()
@@ -247,6 +265,10 @@ def _weighted_row(weights: Tensor, own: Tensor, count: int, replace: bool) -> li
     if count == 0 or not len(weights) or not running[-1] > 0:
         return []
     found: list[int] = []
+    if bound != NO_BOUND:
+        tries = 4 * count + 4
+        found = _tried(weights, bound, own, tries, count, replace)
+        own = own + random.advanced(0, 2 * tries)
     most = count if replace else 4 * count
     shares = random.uniform(own, torch.arange(most + count)) * running[-1]
     at = torch.searchsorted(running, shares[:most], right=True).clamp(max=int(weights.nonzero().max()))
