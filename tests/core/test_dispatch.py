@@ -1,5 +1,7 @@
 """The registry of operators on tensors: which backend computes a call, and what is recorded of that."""
 
+import importlib
+
 import pytest
 import torch
 
@@ -70,6 +72,7 @@ def test_the_environment_is_read_at_every_call(monkeypatch):
 @needs_kernels
 def test_every_tensor_operator_of_a_backend_has_a_portable_implementation():
     """So that it computes whatever the others refuse; those on graphs may be optional."""
+    importlib.import_module("tgraph.io.arc_lookup")  # what serves networkx alone is imported with it
     optional = {"fixpoint", "segment_argreduce", "scatter_argreduce", "sum_csr"}
     for backend in BACKENDS.values():
         assert backend.operators.keys() - BACKENDS["portable"].operators.keys() <= optional
