@@ -71,8 +71,6 @@ struct Frontier {
 
 // The arcs drawn for some vertices of a frontier: `count` of them for each, from `begin` on.
 struct Piece {
-    static constexpr int64_t rows = 64;
-
     Range range{};
     std::vector<int64_t> begin, count, arc, neighbor;
 };
@@ -82,6 +80,9 @@ class Drawing {
 public:
     Drawing(const Relation& relation, const Frontier& frontier, int64_t fanout, const Choice& choice)
         : relation_(relation), frontier_(frontier), fanout_(fanout), choice_(choice), from_file_(is_absent_in_part()) {}
+
+    // The rows of a piece: from a file many, whose pages are asked for before the first is waited for.
+    int64_t rows() const { return from_file_ ? 1024 : 64; }
 
     void draw(Range range, Piece& piece) const {
         piece.range = range;
@@ -329,9 +330,9 @@ private:
         if (const int64_t fanout = relation.fanout[hop]) {
             const Frontier frontier(vertices_[relation.target], places);
             const Drawing drawing(relation, frontier, fanout, choice_);
-            const int64_t pieces = (frontier.size() + Piece::rows - 1) / Piece::rows;
+            const int64_t rows = drawing.rows(), pieces = (frontier.size() + rows - 1) / rows;
             const auto draw = [&](int64_t i, Piece& piece) {
-                drawing.draw({i * Piece::rows, std::min(frontier.size(), (i + 1) * Piece::rows)}, piece);
+                drawing.draw({i * rows, std::min(frontier.size(), (i + 1) * rows)}, piece);
             };
             const int64_t most = frontier.size() * (fanout < 0 ? 64 : fanout);  // arcs, about
             if (fanout > 0) arcs.reserve_more(most);
