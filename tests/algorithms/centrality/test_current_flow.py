@@ -62,8 +62,10 @@ def test_a_larger_graph(method, monkeypatch):
     graph = connected(random_graph(60, 160, seed=2, directed=False, dtype=torch.float32))
     check(graph, True, method)
     one, *others = on_threads(lambda: current_flow_betweenness(graph, method=method))
-    assert all(torch.equal(one, other) for other in others)
-    assert torch.equal(one, current_flow_betweenness(graph.to_format("sell"), method=method))
+    others.append(current_flow_betweenness(graph.to_format("sell"), method=method))
+    rounding = 0 if method == "cg" else 1e-12  # the order in which LAPACK adds depends on the number of threads
+    for other in others:
+        torch.testing.assert_close(other, one, rtol=rounding, atol=rounding)
 
 
 def test_small_graphs_and_arguments():
