@@ -236,7 +236,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batches", type=int, help="of each epoch; all of them without it")
     parser.add_argument("--memory", type=float, default=1e9, help="bytes for the process that reads from the disk")
-    parser.add_argument("--ahead", type=int, default=4, help="batches that threads prepare while one is computed on")
+    parser.add_argument("--ahead", type=int, default=2, help="batches that threads prepare while one is computed on")
     parser.add_argument("--keep", choices=("memory", "disk"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which removes the folder and the control group
