@@ -1,5 +1,5 @@
-# make demo · make test · make test-all · make lint · make bench · make soak · make fuzz · make sanitize · make scatter
-# make networkx · make networkx-listing · make pages · make pyg · make gpu · make xla · make clean
+# make demo · make test · make emulated · make test-all · make lint · make bench · make soak · make fuzz · make sanitize
+# make scatter · make networkx · make networkx-listing · make pages · make pyg · make gpu · make xla · make clean
 # make bench BENCH='--scale 16 --threads 1' passes options on; GAPBS=folder lets the GAP benchmark suite take part.
 # Everything happens in .venv; python3, make and (for the compiled kernels) g++ are all that a machine needs.
 
@@ -20,17 +20,21 @@ COMPILE := $(INSTALL) --no-build-isolation
 # Processes that tests start would compile all Python again where the environment keeps bytecode from being written.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
+.PHONY: demo test emulated test-all lint bench soak fuzz sanitize scatter networkx networkx-listing pages pyg gpu xla clean
 
 demo: $(VENV)/.demo
 	$(BIN)/tgraph demo $(GRAPH)
 
 # A process for each core; the tests of a file stay together, since they share what the first of them compiles. Before
-# a commit those that take minutes are left out; all of them are what a change has to pass.
+# a commit those that take minutes are left out, and those that run CUDA kernels on the CPU, `make emulated`; all of them
+# are what a change has to pass.
 TESTS := $(BIN)/pytest -q -n auto --dist loadfile
 
 test: $(VENV)/.dev
-	$(TESTS) -m 'not soak and not thorough'
+	$(TESTS) -m 'not soak and not thorough and not emulated'
+
+emulated: $(VENV)/.dev
+	$(TESTS) -m 'emulated and not soak and not thorough' tests/kernels/cuda
 
 test-all: $(VENV)/.dev
 	$(TESTS)

@@ -1,6 +1,7 @@
 """Where the tests of CUDA kernels run them: on the host by the shim, and on a GPU where there is one."""
 
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,14 @@ from host import Host
 from pull_samples import SMALL
 
 from tgraph.kernels.cuda import bins, loop, runtime, union_find
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent == HERE and "host" in item.fixturenames:
+            item.add_marker("emulated")
 
 
 @pytest.fixture(scope="session", autouse=True)
