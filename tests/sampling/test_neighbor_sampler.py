@@ -194,6 +194,14 @@ def test_arcs_are_drawn_by_their_weights(degree, dtype):
         assert scipy.stats.chisquare(counts[some].double().numpy(), expected.numpy()).pvalue > 0.001
 
 
+def test_what_is_kept_of_weights_is_less_than_a_hundredth_of_the_graph():
+    made = tg.generators.rmat(12, weighted=True)
+    graph = tg.Graph(made.offset, made.neighbors, made.weights.float(), directed=False)
+    (arcs,) = NeighborSampler(graph, [3], weighted=True)._arcs
+    assert arcs.weights.data_ptr() == graph.weights.data_ptr() and int((arcs.bounds > -128).sum()) > 10
+    assert arcs.sums.nbytes + arcs.bounds.nbytes < graph.nbytes / 100
+
+
 def test_one_arc_with_nearly_all_of_the_mass(monkeypatch):
     """The others are drawn all the same, and those of weight 0 never."""
     weights = torch.full((300,), 1e-9, dtype=torch.float64)
