@@ -241,7 +241,7 @@ def main() -> None:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which removes the folder and the control group
     if options.keep:
-        print(json.dumps(train(DiskStore(options.folder, scans=True), options)))
+        print(json.dumps(train(DiskStore(options.folder), options)))
     elif options.folder:
         options.folder.mkdir(parents=True, exist_ok=True)
         compare(options, options.folder)

@@ -64,9 +64,20 @@ def epochs(name, **options):
     return [[content(batch) for batch in loader] for _ in range(2)]
 
 
+OTHERS: set[threading.Thread] = set()
+
+
+@pytest.fixture(autouse=True)
+def others():
+    """Threads of loops that tests of other files left are not counted."""
+    OTHERS.clear()
+    OTHERS.update(threading.enumerate())
+
+
 def threads():
     """The names of the threads that prepare batches."""
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("tgraph-loader")]
+    new = set(threading.enumerate()) - OTHERS
+    return [thread.name for thread in new if thread.name.startswith("tgraph-loader")]
 
 
 @pytest.mark.parametrize("name", LOADERS)

@@ -19,7 +19,6 @@ from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
 from tgraph.stores.pages import Pages, read_alone
-from tgraph.stores.scan import Scan
 
 try:
     import fcntl
@@ -40,13 +39,11 @@ class DiskStore(BlockStore):
     is taken. The disk is asked for all rows of a batch at once. A process verifies each block when it reads it for the
     first time. Processes may share the folder.
 
-    path : of the folder, which the first put makes. scans : whether readers of many rows, such as the threads of a
-    loader, share scans of the whole tensor, which pass by the system's cache; for disks that read on several times
-    faster than here and there, and tensors that memory does not hold.
+    path : of the folder, which the first put makes.
     """
 
-    def __init__(self, path: PathLike, scans: bool = False):
-        self.path, self.scans = Path(path), scans
+    def __init__(self, path: PathLike):
+        self.path = Path(path)
         self._held: dict[str, _Mapped] = {}
 
     def put(
@@ -78,7 +75,7 @@ class DiskStore(BlockStore):
         path = self._path(key)
         try:
             if held is None or not held.is_at(path):
-                held = self._held[key] = _Mapped.opened(key, path, self.scans)
+                held = self._held[key] = _Mapped.opened(key, path)
         except FileNotFoundError:
             self._held.pop(key, None)
             return None
@@ -121,7 +118,7 @@ class DiskStore(BlockStore):
 class _Mapped:
     """A file on a memory map, with the blocks that were verified."""
 
-    def __init__(self, key: str, file: BinaryIO, contents: checksummed.Contents, scans: bool):
+    def __init__(self, key: str, file: BinaryIO, contents: checksummed.Contents):
         self._key, self._file, self._contents = key, file, contents
         self._identity = _identity(os.fstat(file.fileno()))
         shape = tuple(contents.entries[key]["shape"])
@@ -129,14 +126,13 @@ class _Mapped:
         self.stat = Stat(key, contents.dtype(key), shape, rows, str(self._identity), notes)
         self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         self._pages = Pages(file.fileno(), self._map)
-        self._scan = Scan(file.fileno(), contents.position(key), self.stat) if scans else None
         self.tensor = self._on(self._map)
         self._bytes = checksummed.as_bytes(self.tensor.view(-1))
         self._is_verified = torch.zeros(self.stat.num_blocks, dtype=torch.bool)
         self._all_verified = False
 
     @classmethod
-    def opened(cls, key: str, path: Path, scans: bool) -> _Mapped:
+    def opened(cls, key: str, path: Path) -> _Mapped:
         """The file that has the path at present. Raises FileFormatError where its header is damaged."""
         while True:
             file = open(path, "rb")  # noqa: SIM115 - as long as it is mapped
@@ -145,7 +141,7 @@ class _Mapped:
                 continue
             if key not in contents.entries or "rows" not in contents.notes:
                 raise FileFormatError(path, "this is no file of a store", "remove it from the folder")
-            return cls(key, file, contents, scans)
+            return cls(key, file, contents)
 
     def is_at(self, path: Path) -> bool:
         """Whether the path still leads to this file, whose number no other has while it is open."""
@@ -183,8 +179,6 @@ class _Mapped:
     def rows(self, index: Tensor) -> Tensor:
         """Rows, for which the disk is asked in their order, of the next ones while the ones before are copied. All at
         once, where memory is short, the first would be gone from it when they are copied."""
-        if self._scan is not None and self._scan.suits(index):
-            return self._scan.rows(index)
         begin, size = self._contents.position(self._key) + index * self.stat.row_bytes, self.stat.row_bytes
         if self._pages.seem_in_memory(begin):
             return self.tensor.index_select(0, index)
