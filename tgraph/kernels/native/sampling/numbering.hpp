@@ -123,7 +123,7 @@ private:
     }
 
     void grow(int64_t capacity) {
-        if (size() >= int64_t{1} << 31) throw std::length_error("a batch has more than 2^31 vertices");
+        if (capacity >= int64_t{1} << 33) throw std::length_error("a batch has more than 2^31 vertices");
         Block before = std::exchange(block_, Block{0});
         const int64_t count = std::exchange(
             capacity_, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(capacity, 64)))));
