@@ -1,5 +1,6 @@
 """What all tests share: how hypothesis runs, and the fixtures that repeat a test for every mode and backend."""
 
+import gc
 import os
 import runpy
 import sys
@@ -14,6 +15,17 @@ from hypothesis import HealthCheck, settings
 # parallel code ask for threads themselves.
 torch.set_num_threads(1)
 os.environ["TGRAPH_CPUS"] = "64"  # so that they get them on any machine
+
+# What is collected and imported, a million objects, lives until the end: searching it for garbage again and again while
+# it grows would take as long as the collection itself.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """From here on there is garbage, among what is made from here on."""
+    gc.freeze()
+    gc.enable()
+
 
 # No test depends on how fast the machine is; those whose examples share a fixture reset what they change.
 UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]

@@ -57,23 +57,21 @@ def test_importing_networkx_with_the_backend_imports_nothing_more():
     assert not loaded & {"torch", "numpy", "scipy", "pandas", "tgraph"}
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_signatures_are_those_of_networkx(name):
+def test_signatures_are_those_of_networkx():
     """What only some releases have is given by name alone."""
-    ours, theirs = (inspect.signature(f).parameters for f in (FUNCTIONS[name].run, ALGORITHMS[name].orig_func))
     named = inspect.Parameter.KEYWORD_ONLY
-    assert [str(p) for p in ours.values() if p.kind is not named] == [
-        str(p) for p in theirs.values() if p.kind is not named
-    ]
-    assert {(p.name, p.default) for p in theirs.values() if p.kind is named} <= {
-        (p.name, p.default) for p in ours.values() if p.kind is named
-    }
+    for name in FUNCTIONS:
+        ours, theirs = (inspect.signature(f).parameters for f in (FUNCTIONS[name].run, ALGORITHMS[name].orig_func))
+        first, expected = ([str(p) for p in each.values() if p.kind is not named] for each in (ours, theirs))
+        assert first == expected, name
+        others, expected = ({(p.name, p.default) for p in each.values() if p.kind is named} for each in (ours, theirs))
+        assert expected <= others, name
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_what_runs_is_code_of_ours_or_says_what_it_is_made_of(name):
-    code = FUNCTIONS[name].run.__wrapped__.__code__
-    assert bool(FUNCTIONS[name].made_of) == (Path(code.co_filename).parts[-5:-2] != ("tgraph", "networkx", "functions"))
+def test_what_runs_is_code_of_ours_or_says_what_it_is_made_of():
+    for name, function in FUNCTIONS.items():
+        file = Path(function.run.__wrapped__.__code__.co_filename)
+        assert bool(function.made_of) == (file.parts[-5:-2] != ("tgraph", "networkx", "functions")), name
 
 
 def test_what_is_made_of_parts_names_functions_that_run_here():
