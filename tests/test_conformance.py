@@ -34,6 +34,7 @@ def words(path):
     return [line.split() for line in text.splitlines() if line.strip()]
 
 
+@functools.cache
 def results(path, read=float):
     """{vertex: value} of a result file."""
     return {int(vertex): read(value) for vertex, value in words(path)}
@@ -168,21 +169,21 @@ def referenced():
     return [path.parent.name for path in folders]
 
 
-@functools.lru_cache(maxsize=1)
-def collected(name):
-    """(directed or undirected graph, the undirected one, results): without duplicates, as igraph had it."""
+@pytest.fixture(scope="module", params=referenced())
+def collected(request):
+    """(directed or undirected graph, the undirected one, results): without duplicates, as igraph had it. Tests run
+    graph by graph, so that each is read once."""
     spec = importlib.util.spec_from_file_location("shared_data_load", DATA / "load.py")
     loader = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loader)
-    loaded = loader.load(name)
+    loaded = loader.load(request.param)
     graph = tg.Graph.from_edges(loaded["src"], loaded["dst"], ids="compact", multi="first", directed=loaded["directed"])
     undirected = graph.to_undirected().without_self_loops()
-    return graph, undirected, json.loads((DATA / name / "reference.json").read_text())
+    return graph, undirected, json.loads((DATA / request.param / "reference.json").read_text())
 
 
-@pytest.mark.parametrize("name", referenced())
-def test_components_equal_igraph(name):
-    graph, undirected, expected = collected(name)
+def test_components_equal_igraph(collected):
+    graph, undirected, expected = collected
     assert graph.num_vertices == expected["nodes"]
     assert undirected.num_edges == expected["undirected_no_loops"]
     for variant in (graph, undirected):
@@ -191,9 +192,8 @@ def test_components_equal_igraph(name):
     assert int(undirected.out_degree.max()) == expected["max_degree"]
 
 
-@pytest.mark.parametrize("name", referenced())
-def test_searches_equal_igraph(name):
-    graph, undirected, expected = collected(name)
+def test_searches_equal_igraph(collected):
+    graph, undirected, expected = collected
     searches = [(undirected, expected["bfs_undirected"])]
     if "bfs_out" in expected:
         searches.append((graph, expected["bfs_out"]))
@@ -210,9 +210,8 @@ def test_searches_equal_igraph(name):
         assert torch.equal(tg.algorithms.sssp(searched, source), every[0].long())
 
 
-@pytest.mark.parametrize("name", referenced())
-def test_pagerank_equals_igraph(name):
-    graph, undirected, expected = collected(name)
+def test_pagerank_equals_igraph(collected):
+    graph, undirected, expected = collected
     for variant, key in ((graph, "pagerank_d0.85_top10"), (undirected, "pagerank_undirected_d0.85_top10")):
         if key in expected:
             ranks = tg.algorithms.pagerank(variant, tol=1e-10, max_iterations=500, dtype=torch.float64)
@@ -220,3 +219,12 @@ def test_pagerank_equals_igraph(name):
             top = [rank for _, rank in expected[key]]
             np.testing.assert_allclose(ranks[vertices].numpy(), top, rtol=1e-5)
             np.testing.assert_allclose([rank for _, rank in variant.top(ranks, 10)], top, rtol=1e-5)
+
+
+def test_triangles_and_cores_equal_igraph(collected):
+    graph, undirected, expected = collected
+    for variant in (graph, undirected):
+        assert tg.algorithms.triangle_count(variant) == expected["triangles"]
+    assert int(tg.algorithms.core_number(undirected).max()) == expected["max_core"]
+    clustering = tg.algorithms.local_clustering(undirected)
+    np.testing.assert_allclose(float(clustering.mean()), expected["avg_local_clustering_zero_for_deg_lt_2"], rtol=1e-9)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_conformance import DATA, GRAPE, LDBC, collected, grape, in_order, lagraph, ldbc, matrix, referenced, results
+from test_conformance import DATA, GRAPE, LDBC, grape, in_order, lagraph, ldbc, matrix, results
 
 import tgraph as tg
 
@@ -46,13 +46,3 @@ def test_lagraph_cores(name, largest, backend):
 @pytest.mark.parametrize(("name", "expected"), lagraph("cdlp"))
 def test_lagraph_cdlp(name, expected, backend):
     assert tg.algorithms.cdlp(matrix(name), iterations=100, backend=backend).tolist() == expected["labels_0based"]
-
-
-@pytest.mark.parametrize("name", referenced())
-def test_triangles_and_cores_equal_igraph(name):
-    graph, undirected, expected = collected(name)
-    for variant in (graph, undirected):
-        assert tg.algorithms.triangle_count(variant) == expected["triangles"]
-    assert int(tg.algorithms.core_number(undirected).max()) == expected["max_core"]
-    clustering = tg.algorithms.local_clustering(undirected)
-    np.testing.assert_allclose(float(clustering.mean()), expected["avg_local_clustering_zero_for_deg_lt_2"], rtol=1e-9)
