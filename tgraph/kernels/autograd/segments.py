@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.dispatch import BACKENDS
+from tgraph.core.dispatch import BACKENDS, operator
 from tgraph.core.system import devices
 from tgraph.core.system.library import in_functorch, register
 from tgraph.kernels.autograd.products import product_gradient
@@ -43,7 +43,10 @@ def _take_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return add_at(grad, ctx.saved_tensors[0], ctx.size), None
 
 
-def _add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
+@operator
+def add_rows(values: Tensor, index: Tensor, size: int) -> Tensor:
+    """The sum of the rows [e, ...] of each number, added in their order: [size, ...]. Raises IndexError or RuntimeError
+    for a number that is none of a row."""
     result = values.new_zeros((size, *values.shape[1:]))
     if in_functorch():  # what is transformed can not be written into what is not
         return result.index_add(0, index, values)
@@ -61,8 +64,8 @@ def _add_at_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 
 
 _take_rows = register("take(Tensor data, Tensor index) -> Tensor", _take, _take_fake, _save_index, _take_backward)
-_add_rows = register(
-    "add_at(Tensor values, Tensor index, SymInt size) -> Tensor", _add_at, _add_at_fake, _save_index, _add_at_backward
+_add_at = register(
+    "add_at(Tensor values, Tensor index, SymInt size) -> Tensor", add_rows, _add_at_fake, _save_index, _add_at_backward
 )
 
 
@@ -73,7 +76,7 @@ def take(data: Tensor, index: Tensor) -> Tensor:
 
 def add_at(values: Tensor, index: Tensor, size: int) -> Tensor:
     """The sum of the rows [e, ...] of each number, [size, ...]. Under transforms of torch.func as `take`."""
-    return _add_at(values, index, size) if in_functorch() else _add_rows(values, index, size)
+    return (add_rows if in_functorch() else _add_at)(values, index, size)
 
 
 # ---- segment_reduce -------------------------------------------------------------------------------------------------

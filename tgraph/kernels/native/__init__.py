@@ -8,7 +8,7 @@ import torch
 
 from tgraph.core.dispatch import BACKENDS
 from tgraph.kernels.call import Call
-from tgraph.kernels.native.aggregation import aggregation, csr_sums, sell, tiles
+from tgraph.kernels.native.aggregation import add_rows, aggregation, csr_sums, sell, tiles
 from tgraph.kernels.native.aggregation import products as products_of_segments
 from tgraph.kernels.native.aggregation import rows as reduced_rows
 from tgraph.kernels.native.aggregation.aggregation import (
@@ -211,7 +211,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
 for _module in (
     *(correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting),
     repulsion,
-    *(csr_sums, products_of_segments, reduced_rows, sell, tiles),
+    *(add_rows, csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
     *(floyd_warshall, gauss_seidel, global_cut, walks),

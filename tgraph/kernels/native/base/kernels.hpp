@@ -7,6 +7,7 @@ namespace tgraph {
 
 namespace nb = nanobind;
 
+void bind_add_rows(nb::module_& module);
 void bind_batch_sums(nb::module_& module);
 void bind_edge_index(nb::module_& module);
 void bind_values(nb::module_& module);

@@ -65,6 +65,7 @@ NB_MODULE(_native, module) {
     module.def("census", &census, "The profile by source location: time of regions on one thread, and the time "
                "estimated for their number of threads.");
     tgraph::bind_csr(module);
+    tgraph::bind_add_rows(module);
     tgraph::bind_batch_sums(module);
     tgraph::bind_edge_index(module);
     tgraph::bind_values(module);

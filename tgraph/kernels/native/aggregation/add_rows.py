@@ -1,0 +1,37 @@
+"""Sums of rows by their number, by the kernel in `segments/add_rows.cpp`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
+from tgraph.kernels.native.aggregation.arcs import flat
+from tgraph.kernels.native.base.pages import fresh
+from tgraph.kernels.native.base.support import refuses_tensors
+
+DTYPES = (torch.float32, torch.float64)
+INDEX_DTYPES = (torch.int32, torch.int64)
+
+
+def refuses(values: Tensor, index: Tensor, size: int) -> str | None:
+    """Why `add_rows` does not serve a call, None where it does."""
+    if values.dtype not in DTYPES or index.dtype not in INDEX_DTYPES:
+        return f"it has no kernel for values of {values.dtype} by an index of {index.dtype}"
+    if index.dim() != 1 or values.shape[:1] != index.shape or not values.numel():
+        return "it takes values [e, ...] by an index [e], and some of them"
+    return refuses_tensors(values, index)
+
+
+def add_rows(values: Tensor, index: Tensor, size: int) -> Tensor:
+    """As the portable one, `tgraph.kernels.autograd.segments.add_rows`."""
+    out = fresh((size, *values.shape[1:]), values.dtype)
+    columns = values.numel() // values.shape[0]
+    cast(Any, native.load()).add_rows(flat(values), index.contiguous(), columns, out)
+    return out
+
+
+OPERATORS = {"add_rows": Implementation(add_rows, refuses)}
