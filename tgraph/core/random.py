@@ -17,18 +17,17 @@ Words = NDArray[np.uint64]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_ROUNDS = tuple(zip((30, 27), map(int, FACTORS), strict=True))
 
 
 def key(seed: int, purpose: int = 0) -> int:
     """The key of a stream, an int64: another `seed` or another `purpose` gives another stream."""
-    state = np.array([seed % 2**64], dtype=np.uint64)
-    return int(mix(mix(state + GOLDEN) + np.uint64(purpose)).view(np.int64)[0])
+    return _as_signed(_mixed(_mixed(int(seed) + int(GOLDEN)) + int(purpose)))
 
 
 def advanced(key: int, count: int) -> int:
     """The key of the stream whose word i is word count + i of the stream `key`."""
-    state = (key + count * int(GOLDEN)) % 2**64
-    return state - 2**64 if state >= 2**63 else state
+    return _as_signed(key + count * int(GOLDEN))
 
 
 def words(key: int | Tensor, counter: Tensor) -> Tensor:
@@ -59,6 +58,19 @@ def permutation(key: int, n: int, device: torch.device | str = "cpu") -> Tensor:
 
 def _signed(word: np.uint64) -> int:
     return int(word.astype(np.int64))
+
+
+def _as_signed(word: int) -> int:
+    """The int64 that is congruent to a number of any size."""
+    return (word + 2**63) % 2**64 - 2**63
+
+
+def _mixed(word: int) -> int:
+    """As `mix`, of one number: a twentieth of the time that an array of one takes."""
+    word %= 2**64
+    for shift, factor in _ROUNDS:
+        word = (word ^ word >> shift) * factor % 2**64
+    return word ^ word >> 31
 
 
 def _shifted(word: Tensor, bits: int) -> Tensor:
