@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/memory.hpp"
 #include "base/random.hpp"
+#include "sampling/read_ahead.hpp"
 
 namespace tgraph {
 
@@ -224,15 +225,35 @@ public:
         if (degree_ <= step) return;
         const int8_t exponent = bounds[(begin + step - 1) / step];
         if (exponent == no_bound) return;
-        bound_ = std::ldexp(1.0, exponent);
+        bound_ = power_of_two(exponent);
         tries_ = 4 * count + 4;
     }
 
-    int64_t draw(int64_t own, int64_t count, bool replace, Drawn& drawn, int64_t* out) const {
-        int64_t found = 0;
-        for (int64_t i = 0; i < tries_ && found < count; ++i) {
-            const int64_t arc = at(own, i);
-            if (!(random_uniform(own, 2 * i + 1) * bound_ < static_cast<double>(weights_[arc]))) continue;
+    int64_t tries() const { return tries_; }
+
+    // Where some tries look: the number of an arc, and behind the point what decides whether it is kept. Asks for the
+    // weights there.
+    TGRAPH_INLINE void look(int64_t own, int64_t first, int64_t count, double* tries, bool from_file) const {
+        const auto degree = static_cast<double>(degree_);
+        for (int64_t i = 0; i < count; ++i) {
+            const double found = random_uniform(own, first + i) * degree;
+            tries[i] = found;
+            fetch_from(from_file, weights_ + static_cast<int64_t>(found));
+        }
+    }
+
+    // The arcs that tries find, behind `found` others, until there are `count`; returns how many there are then.
+    int64_t draw(double* tries, int64_t size, int64_t count, bool replace, Drawn& drawn, int64_t* out,
+                 int64_t found) const {
+        int64_t kept = 0;
+        for (int64_t i = 0; i < size; ++i) {
+            const double arc = std::trunc(tries[i]), weight = weights_[static_cast<int64_t>(tries[i])];
+            const bool is_kept = (tries[i] - arc) * bound_ < weight;
+            tries[kept] = arc;
+            kept += is_kept;
+        }
+        for (int64_t i = 0; i < kept && found < count; ++i) {
+            const auto arc = static_cast<int64_t>(tries[i]);
             if (!replace && drawn.has(arc)) continue;
             if (!replace) drawn.add(arc);
             out[found++] = begin_ + arc;
@@ -242,13 +263,8 @@ public:
 
     // The stream behind what the tries take of it.
     int64_t after(int64_t own) const {
-        const auto taken = static_cast<uint64_t>(2 * tries_);
-        return static_cast<int64_t>(static_cast<uint64_t>(own) + taken * 0x9e3779b97f4a7c15);
+        return static_cast<int64_t>(static_cast<uint64_t>(own) + static_cast<uint64_t>(tries_) * 0x9e3779b97f4a7c15);
     }
-
-    // The weight that a try reads.
-    const Weight* weight(int64_t own, int64_t i) const { return weights_ + at(own, i); }
-    int64_t tries() const { return tries_; }
 
 private:
     static constexpr int8_t no_bound = -128;
@@ -257,7 +273,9 @@ private:
     int64_t begin_, degree_, tries_ = 0;
     double bound_ = 0;
 
-    int64_t at(int64_t own, int64_t i) const { return random_below(own, 2 * i, degree_); }
+    static double power_of_two(int64_t exponent) {
+        return std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
+    }
 };
 
 }  // namespace tgraph

@@ -33,14 +33,29 @@ public:
     void reserve_more(int64_t count) {
         vertex_.reserve_more(count + 1);
         if (disjoint_) tree_.reserve_more(count + 1);
-        // At most half of the slots are taken, where all of them turn out to be new.
-        if (const int64_t most = size() + count; 2 * most > capacity_) grow(4 * most);
+        // At most three quarters of the slots are taken, where all of them turn out to be new.
+        if (const int64_t most = size() + count; 4 * most > 3 * capacity_) grow(2 * most);
+    }
+
+    // Room for so many more, of which many may turn out not to be new: slots for all of them only where these stay in
+    // the cache. `reserve_more` comes before each part of them.
+    void expect_more(int64_t count) {
+        vertex_.reserve_more(count + 1);
+        if (disjoint_) tree_.reserve_more(count + 1);
+        const int64_t slots = (size() + count) * 4 / 3 + 1;
+        if (const int64_t least = disjoint_ ? slots : std::min(slots, slots_in_cache); least > capacity_) grow(least);
     }
 
     TGRAPH_INLINE void fetch_slot(int64_t vertex, int64_t tree) const { fetch(slots() + home(key(vertex, tree))); }
 
-    // The places of vertices in one tree; those that are new are appended. `reserve_more` came before.
-    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, int64_t tree, int64_t* places) {
+    // The places of vertices in the tree 0, or of vertex i in tree(i); those that are new are appended. `reserve_more`
+    // came before. Places may be written where the vertices are.
+    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, int64_t* places) {
+        find_all(vertices, count, [](int64_t) { return int64_t{0}; }, places);
+    }
+
+    template <class Tree>
+    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, const Tree& tree, int64_t* places) {
         uint64_t bits = 0;
         for (int64_t i = 0; i < count; ++i) bits |= static_cast<uint64_t>(vertices[i]);
         is_wide_ |= bits >> 32 != 0;
@@ -51,7 +66,7 @@ public:
 
     int64_t place_of(int64_t vertex, int64_t tree) {
         int64_t place;
-        find_all(&vertex, 1, tree, &place);
+        find_all(&vertex, 1, [=](int64_t) { return tree; }, &place);
         return place;
     }
 
@@ -65,6 +80,9 @@ public:
 private:
     using Slot = uint64_t;
     using Block = KeptBlocks::Block;
+
+    static constexpr int64_t slots_in_cache = 1 << 17;
+    static constexpr int64_t ahead = 16;  // vertices whose slots are fetched before they are looked at
 
     bool disjoint_, is_wide_ = false;  // is_wide_ : half of a vertex may be that of another
     Buffer<int64_t> vertex_, tree_;
@@ -82,25 +100,30 @@ private:
     }
 
     // Whether a vertex is new cannot be foreseen: the list, its length and the slot are written in either case.
-    template <bool compares, bool disjoint>
-    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, int64_t tree, int64_t* places) {
+    template <bool compares, bool disjoint, class Tree>
+    TGRAPH_INLINE void find_all(const int64_t* vertices, int64_t count, const Tree& tree, int64_t* places) {
         Slot* const slot = slots();
         const uint64_t mask = static_cast<uint64_t>(capacity_) - 1;
         int64_t *const list = vertex_.data(), *const trees = tree_.data(), size = vertex_.size();
         for (int64_t i = 0; i < count; ++i) {
-            const int64_t vertex = vertices[i];
-            const uint64_t own = key(vertex, tree), half = own << 32;
+            if (const int64_t k = i + ahead; k < count) fetch_slot(vertices[k], disjoint ? tree(k) : 0);
+            const int64_t vertex = vertices[i], own_tree = disjoint ? tree(i) : 0;
+            const uint64_t own = key(vertex, own_tree), half = own << 32;
             uint64_t at = home(own);
             Slot found = slot[at];
             const auto is_another = [&] {
-                const bool differs = (found ^ half) >> 32 != 0;
-                if constexpr (!compares) return static_cast<bool>((found != 0) & differs);
-                const int64_t place = static_cast<uint32_t>(found) - int64_t{1};
-                return found != 0 && (differs || list[place] != vertex || (disjoint && trees[place] != tree));
+                if constexpr (disjoint) {  // most are new
+                    const int64_t place = static_cast<uint32_t>(found) - int64_t{1};
+                    return found != 0 && ((found ^ half) >> 32 || list[place] != vertex || trees[place] != own_tree);
+                }
+                const uint64_t is_taken = opaque(found != 0);
+                uint64_t differs = opaque((found ^ half) >> 32 != 0);
+                if constexpr (compares) differs |= opaque(list[(found & 0xffffffff) - is_taken] != vertex);
+                return (is_taken & differs) != 0;
             };
             while (is_another()) found = slot[at = (at + 1) & mask];
             list[size] = vertex;
-            if (disjoint) trees[size] = tree;
+            if (disjoint) trees[size] = own_tree;
             const uint64_t is_new = opaque(found == 0);
             const uint64_t place = (found & 0xffffffff) + is_new * static_cast<uint64_t>(size + 1);
             slot[at] = half | place;

@@ -1,5 +1,4 @@
 // Vertices numbered in the order of their first occurrence, one list after the other.
-#include <algorithm>
 #include <cstdint>
 
 #include "base/bindings.hpp"
@@ -11,19 +10,13 @@ namespace {
 // known : the list so far, in which a vertex may occur again. Writes the place of each of `vertices`, and returns the
 // list with the new ones behind.
 nb::object number_vertices(In<int64_t> known, In<int64_t> vertices, Out<int64_t> places) {
-    constexpr int64_t ahead = 16;
     Numbering numbering(false);
     {
         const nb::gil_scoped_release released;
         const auto seeds = static_cast<int64_t>(known.shape(0)), count = static_cast<int64_t>(vertices.shape(0));
         numbering.reserve_more(seeds + count);
         for (int64_t i = 0; i < seeds; ++i) numbering.append_seed(known.data()[i], 0);
-        const int64_t* const vertex = vertices.data();
-        for (int64_t i = 0; i < count; i += ahead) {
-            for (int64_t next = i + ahead; next < std::min(count, i + 2 * ahead); ++next)
-                numbering.fetch_slot(vertex[next], 0);
-            numbering.find_all(vertex + i, std::min(ahead, count - i), 0, places.data() + i);
-        }
+        numbering.find_all(vertices.data(), count, places.data());
     }
     return numbering.vertices().to_numpy();
 }

@@ -10,9 +10,10 @@ uniform, without: Floyd's algorithm. Of d arcs, draw i takes one of the first d 
     that one was drawn before (Bentley and Floyd, "A sample of brilliance", CACM 1987).
 by weight: draw i takes the arc at number i of the mass of the row. Without replacement, arcs that were drawn before
     are passed over, at most 3 k of them; then each further one is drawn among those that are left.
-by weight, from rows of more than STEP arcs: try i takes the arc at number 2 i of the row, alike for all, and keeps it
-    with the probability of its weight over a bound for the row, number 2 i + 1 (rejection sampling: von Neumann,
-    "Various techniques used in connection with random digits", 1951). After 4 k + 4 tries the rest is drawn as above.
+by weight, from rows of more than STEP arcs: try i takes the arc at number i of the row, alike for all, and keeps it
+    with the probability of its weight over a bound for the row, which what is behind the point of that number decides
+    (rejection sampling: von Neumann, "Various techniques used in connection with random digits", 1951). After 4 k + 4
+    tries the rest is drawn as above.
 latest: the last k of those that are not too late.
 """
 
@@ -251,9 +252,9 @@ def _by_weight(
 
 def _tried(weights: Tensor, bound: int, own: Tensor, tries: int, count: int, replace: bool) -> list[int]:
     """What rejection sampling takes of one row, at most `count` arcs."""
-    numbers = torch.arange(0, 2 * tries, 2)
-    arc = (random.uniform(own, numbers) * len(weights)).to(torch.int64)
-    accepted = arc[random.uniform(own, numbers + 1) * 2.0**bound < weights[arc]].tolist()
+    place = random.uniform(own, torch.arange(tries)) * len(weights)
+    arc = place.to(torch.int64)
+    accepted = arc[(place - arc) * 2.0**bound < weights[arc]].tolist()
     return (accepted if replace else list(dict.fromkeys(accepted)))[:count]
 
 
@@ -268,7 +269,7 @@ def _weighted_row(weights: Tensor, bound: int, own: Tensor, count: int, replace:
     if bound != NO_BOUND:
         tries = 4 * count + 4
         found = _tried(weights, bound, own, tries, count, replace)
-        own = own + random.advanced(0, 2 * tries)
+        own = own + random.advanced(0, tries)
     most = count if replace else 4 * count
     shares = random.uniform(own, torch.arange(most + count)) * running[-1]
     at = torch.searchsorted(running, shares[:most], right=True).clamp(max=int(weights.nonzero().max()))
