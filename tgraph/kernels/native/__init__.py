@@ -31,6 +31,7 @@ from tgraph.kernels.native.centrality.level_accumulate import levels, sweep
 from tgraph.kernels.native.centrality.multi_source import count_hops, count_levels
 from tgraph.kernels.native.centrality.path_counts import add_along_arcs, count_paths
 from tgraph.kernels.native.centrality.sample_paths import paths_inside
+from tgraph.kernels.native.changes import changes
 from tgraph.kernels.native.cliques import cliques
 from tgraph.kernels.native.cohesion import k_core, peeling
 from tgraph.kernels.native.cohesion.k_core import peel
@@ -209,7 +210,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
 
 # Operators on tensors, by topic.
 for _module in (
-    *(correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting),
+    *(changes, correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting),
     repulsion,
     *(add_rows, csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),

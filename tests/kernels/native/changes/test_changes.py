@@ -1,0 +1,157 @@
+"""Sorting, merging and splicing changes: the kernels against torch, and both against a dictionary of lists."""
+
+from collections import defaultdict
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tgraph.core.dispatch import BACKENDS, is_available
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable import changes as portable
+
+NAMES = [name for name in ("portable", "native") if is_available(name)]
+BATCHES = st.lists(
+    st.tuples(st.booleans(), st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)), max_size=5
+)
+
+
+def operators(backend):
+    return {name: BACKENDS[backend].operators[name].run for name in ("sort_changes", "merge_changes", "locate_changes")}
+
+
+class Model:
+    """Arcs as {(row, column): [weight, ...]}."""
+
+    def __init__(self, parallel):
+        self.parallel, self.arcs = parallel, defaultdict(list)
+
+    def apply(self, there, pairs, weights):
+        for pair, weight in zip(pairs, weights, strict=True):
+            held = self.arcs[pair]
+            if not there:
+                held.clear()
+            elif self.parallel == "keep" or not held:
+                held.append(weight)
+            else:
+                held[0] = weight if self.parallel == "last" else held[0] + weight
+
+    def csr(self, num_rows):
+        rows = [[] for _ in range(num_rows)]
+        for (row, column), held in sorted(self.arcs.items()):
+            rows[row] += [(column, weight) for weight in held]
+        return [[arc[0] for arc in row] for row in rows], [weight for row in rows for _, weight in row]
+
+
+def settle(changes, weights, parallel):
+    """The weights of parallel arcs of one batch, added up."""
+    if parallel != "sum" or not len(changes):
+        return changes, weights
+    single, group = torch.unique_consecutive(changes, return_inverse=True)
+    return single, torch.zeros(len(single), dtype=weights.dtype).index_add_(0, group, weights)
+
+
+def merged(run, older, newer, parallel):
+    changes, first, second = run(older[0], newer[0], parallel, True)
+    weights = torch.cat((older[1], newer[1]))
+    total = weights[first]
+    if second is not None:
+        total = torch.where(second >= 0, total + weights[second.clamp(min=0)], total)
+    return changes, total
+
+
+def spliced(backend, base, run, parallel, num_rows):
+    offset, neighbors, weights = base
+    changed, located = operators(backend)["locate_changes"](offset, neighbors, run[0], parallel, num_rows)
+    splice = BACKENDS[backend].operators["splice"].run
+    items = run[1].clone()
+    if parallel == "sum":
+        to = located.added_to()
+        items[to] += weights[located.place[to]]
+    outs = [torch.empty(located.size, dtype=tensor.dtype) for tensor in (neighbors, weights)]
+    return changed, splice(neighbors, None, located, outs[0]), splice(weights, items, located, outs[1])
+
+
+def runs_of(backend, batches, parallel):
+    number = 0
+    for there, pairs in batches:
+        weights = torch.arange(number, number + len(pairs), dtype=torch.float64)
+        number += len(pairs)
+        rows, columns = torch.tensor(pairs, dtype=torch.int64).view(-1, 2).T.contiguous()
+        changes, items = operators(backend)["sort_changes"](rows, columns, there, parallel, True)
+        yield settle(changes, weights[items.long()], parallel if there else "last"), (there, pairs, weights.tolist())
+
+
+@pytest.mark.parametrize("backend", NAMES)
+@pytest.mark.parametrize("parallel", portable.PARALLEL)
+@given(batches=BATCHES, kept=st.integers(0, 5))
+@settings(max_examples=60, deadline=None)
+def test_runs_merged_and_spliced_are_what_a_dictionary_holds(backend, parallel, batches, kept):
+    """The first batches are spliced one after the other, the later ones merged first."""
+    model, base, run = Model(parallel), (torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32)), None
+    base = (*base, torch.empty(0, dtype=torch.float64))
+    for i, (changes, batch) in enumerate(runs_of(backend, batches, parallel)):
+        model.apply(*batch)
+        if i < kept:
+            base = spliced(backend, base, changes, parallel, 7)
+        else:
+            merge = operators(backend)["merge_changes"]
+            run = changes if run is None else merged(merge, run, changes, parallel)
+    if run is not None:
+        base = spliced(backend, base, run, parallel, 7)
+    rows, weights = model.csr(7)
+    offset = base[0].tolist() + [len(base[1])] * (8 - len(base[0]))
+    assert [base[1][offset[v] : offset[v + 1]].tolist() for v in range(7)] == rows
+    assert base[2].tolist() == weights
+
+
+@pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
+@pytest.mark.parametrize("parallel", portable.PARALLEL)
+@pytest.mark.parametrize(("size", "vertices"), [(100, 10), (300_000, 1 << 20), (300_000, 500), (200_000, 3)])
+def test_kernels_and_torch_agree(parallel, size, vertices):
+    """On runs long enough for several threads, with hubs, deletions and arcs that are there already."""
+    generator = torch.Generator().manual_seed(size + vertices)
+
+    def batch(count, there=True):
+        squared = torch.rand(2, count, generator=generator).square() * vertices
+        return (*squared.to(torch.int32), there, parallel)
+
+    def run(backend):
+        sort, merge = operators(backend)["sort_changes"], operators(backend)["merge_changes"]
+        older, newer, gone = (sort(*each, False)[0] for each in batches)
+        older, newer, gone = (each.unique() if parallel == "sum" else each for each in (older, newer, gone))
+        together, first, second = merge(older, newer, parallel, True)
+        back, *_ = merge(gone, together, parallel, True)
+        away, *_ = merge(together, gone, parallel, True)
+        base = (torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32))
+        base = spliced(backend, (*base, torch.empty(0)), (older, older.float()), parallel, vertices)
+        changed = [spliced(backend, base, (each, each.float()), parallel, vertices) for each in (newer, back, away)]
+        return [together, first, second, back, away, *base, *(tensor for each in changed for tensor in each)]
+
+    batches = [batch(size), batch(size // 3), batch(size // 2, there=False)]
+    for ours, theirs in zip(run("native"), run("portable"), strict=True):
+        assert (ours is None and theirs is None) or torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("backend", NAMES)
+@pytest.mark.parametrize(
+    ("rows", "columns", "said"), [([0, -1], [0, 0], "src: -1 at position 1"), ([0], [2**31 - 1], "dst: 2147483647")]
+)
+def test_numbers_that_are_no_vertices_are_refused(backend, rows, columns, said):
+    with pytest.raises(ArgumentError, match=said):
+        operators(backend)["sort_changes"](torch.tensor(rows), torch.tensor(columns), True, "last", False)
+
+
+@pytest.mark.parametrize("backend", NAMES)
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.bfloat16, torch.float64])
+def test_data_of_any_width_is_spliced(backend, dtype):
+    base = torch.tensor([1, 2, 3], dtype=dtype)
+    offset, neighbors = torch.tensor([0, 3]), torch.tensor([2, 4, 6], dtype=torch.int32)
+    changes, _ = operators(backend)["sort_changes"](
+        torch.zeros(3, dtype=torch.int32), torch.tensor([1, 4, 9]).int(), True, "last", False
+    )
+    _, located = operators(backend)["locate_changes"](offset, neighbors, changes, "last", 1)
+    items = torch.tensor([7, 8, 9], dtype=dtype)
+    out = BACKENDS[backend].operators["splice"].run(base, items, located, torch.empty(located.size, dtype=dtype))
+    assert out.tolist() == [7, 1, 8, 3, 9]

@@ -1,0 +1,1 @@
+"""Calls of the compiled kernels for changes of a graph; the C++ lies beside."""

@@ -1,0 +1,107 @@
+"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp`, `merge_changes.cpp` and `splice.cpp`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.dispatch import Implementation
+from tgraph.core.system import native
+from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, refuse_vertex
+
+
+def sort_changes(
+    rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
+) -> tuple[Tensor, Tensor | None]:
+    """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
+    changes = torch.empty(len(rows), dtype=torch.int64, device="cpu")
+    items = torch.empty(len(rows), dtype=torch.int32, device="cpu") if numbered else None
+    last = parallel == "last" or not there
+    count = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, last, changes, items)
+    if count < 0:
+        refuse_vertex(rows, columns)
+    return _shortened(changes, count), None if items is None else _shortened(items, count)
+
+
+def merge_changes(
+    older: Tensor, newer: Tensor, parallel: Parallel, numbered: bool
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """As the portable one, `tgraph.kernels.portable.changes.merge_changes`."""
+    size = len(older) + len(newer)
+    changes = torch.empty(size, dtype=torch.int64, device="cpu")
+    first = torch.empty(size, dtype=torch.int64, device="cpu") if numbered else None
+    second = torch.empty(size, dtype=torch.int64, device="cpu") if numbered and parallel == "sum" else None
+    count = _module().merge_changes(older, newer, PARALLEL.index(parallel), changes, first, second)
+    shortened = (None if each is None else _shortened(each, count) for each in (first, second))
+    return _shortened(changes, count), *shortened  # type: ignore[return-value]
+
+
+def locate_changes(
+    offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
+) -> tuple[Tensor, Located]:
+    """As the portable one, `tgraph.kernels.portable.changes.locate_changes`."""
+    changed = torch.empty(num_rows + 1, dtype=torch.int64, device="cpu")
+    place, target = torch.empty_like(changes), torch.empty_like(changes)
+    skip = torch.empty(len(changes), dtype=torch.int32, device="cpu")
+    rule = PARALLEL.index(parallel)
+    size = _module().locate_changes(offset, neighbors, changes, rule, changed, place, skip, target)
+    return changed, Located(changes, place, skip, target, size)
+
+
+def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor) -> Tensor:
+    """As the portable one, `tgraph.kernels.portable.changes.splice`."""
+    base, items, to = (None if each is None else _as_bits(each) for each in (base, items, out))  # type: ignore[assignment]
+    _module().splice(base, items, located.changes, located.place, located.skip, located.target, to)
+    return out
+
+
+def _module() -> Any:
+    return cast(Any, native.load())
+
+
+def _as_bits(tensor: Tensor) -> Tensor:
+    """Numbers of two bytes as integers: kernels are passed no narrow floats."""
+    return tensor.view(torch.int16) if tensor.dtype.itemsize == 2 else tensor
+
+
+def _shortened(tensor: Tensor, size: int) -> Tensor:
+    """The first entries, in memory of their own where much of the rest would be kept with them."""
+    return tensor[:size] if 8 * size >= 7 * len(tensor) else tensor[:size].clone()
+
+
+def _refuses_batch(rows: Tensor, columns: Tensor, *others: object) -> str | None:
+    if rows.dtype != columns.dtype or rows.dtype not in (torch.int32, torch.int64):
+        return "it needs int32 or int64 vertices"
+    if len(rows) >= 2**31:
+        return "it numbers fewer than 2^31 changes"
+    return refuses_data(rows) or refuses_data(columns)
+
+
+def _refuses_merging(older: Tensor, newer: Tensor, *others: object) -> str | None:
+    return refuses_data(older) or refuses_data(newer)
+
+
+def _refuses_rows(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
+    return "it needs int32 neighbors" if neighbors.dtype != torch.int32 else refuses_data(offset)
+
+
+def _refuses_splicing(base: Tensor, items: Tensor | None, *others: object) -> str | None:
+    if base.dtype not in _COPIED or (items is None and base.dtype != torch.int32):
+        return f"it copies no {base.dtype}"
+    return refuses_data(base)
+
+
+_COPIED = (
+    *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
+    *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+)
+
+OPERATORS = {
+    "sort_changes": Implementation(sort_changes, _refuses_batch),
+    "merge_changes": Implementation(merge_changes, _refuses_merging),
+    "locate_changes": Implementation(locate_changes, _refuses_rows),
+    "splice": Implementation(splice, _refuses_splicing),
+}
