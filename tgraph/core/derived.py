@@ -92,3 +92,17 @@ def computed_once(function: Callable[[Any], T]) -> property:
 
     get.__doc__ = function.__doc__
     return property(get)
+
+
+class AtFirstUse:
+    """A descriptor of an attribute that its holder computes at first use, by `_at_first_use(name)`; from then on an
+    ordinary attribute."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, holder: Any, owner: type) -> Any:
+        if holder is None:
+            return self
+        value = holder.__dict__[self._name] = holder._at_first_use(self._name)
+        return value

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tgraph.core.building import inputs, sorting, symmetry, validate
 from tgraph.core.csr import Csr
-from tgraph.core.derived import Cache, derived, detached_cache_scope
+from tgraph.core.derived import AtFirstUse, Cache, derived, detached_cache_scope
 from tgraph.core.ids import VertexIds
 from tgraph.core.rows import LayoutSelection, Selection
 from tgraph.core.storage import Layout, Storage
@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 T = TypeVar("T")
-
-
-class _OfCsr:
-    """A descriptor of a tensor of the CSR that stores a graph: read from the storage once, then an attribute."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, graph: Any, owner: type) -> Any:
-        if graph is None:
-            return self
-        value = graph.__dict__[self._name] = getattr(graph.storage.csr, self._name)
-        return value
 
 
 class Graph(GraphVertices):
@@ -66,9 +53,10 @@ class Graph(GraphVertices):
     """
 
     storage: Storage
-    offset = cast(Tensor, _OfCsr())
-    neighbors = cast(Tensor, _OfCsr())
-    weights = cast("Tensor | None", _OfCsr())
+    num_arcs = cast(int, AtFirstUse())
+    offset = cast(Tensor, AtFirstUse())
+    neighbors = cast(Tensor, AtFirstUse())
+    weights = cast("Tensor | None", AtFirstUse())
     directed: bool
     layout: Layout | None  # the storage, None where that is CSR
     _cache: Cache
@@ -108,9 +96,14 @@ class Graph(GraphVertices):
         return graph
 
     def _hold(self, storage: Storage, ids: VertexIds | None, directed: bool, order: Tensor | None = None) -> None:
-        sizes = {"num_vertices": storage.num_vertices, "num_arcs": storage.num_arcs, "device": storage.device}
+        tensors = storage.csr_tensors
+        sizes = {"num_vertices": storage.num_vertices, "device": storage.device}
+        sizes |= {"num_arcs": storage.num_arcs} if tensors else {}
         fields = {"storage": storage, "layout": storage.layout, "directed": directed, "order": order, "_ids": ids}
-        self.__dict__.update(sizes | fields, _cache=Cache(), **storage.csr_tensors)
+        self.__dict__.update(sizes | fields, _cache=Cache(), **tensors)
+
+    def _at_first_use(self, name: str) -> Any:
+        return self.storage.num_arcs if name == "num_arcs" else getattr(self.storage.csr, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Graph is immutable: build a new one instead of setting {name!r}")

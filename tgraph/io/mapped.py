@@ -10,29 +10,16 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.csr import Csr
-from tgraph.core.derived import Cache
+from tgraph.core.derived import AtFirstUse, Cache
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
 from tgraph.files.checksummed import Contents, as_bytes
 
 
-class _Verified:
-    """A descriptor that verifies a tensor at first use and then stores it as an ordinary attribute."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, holder: Any, owner: type) -> Any:
-        if holder is None:
-            return self
-        value = holder.__dict__[self._name] = holder._verify(self._name)
-        return value
-
-
 class _MappedIds(VertexIds):
     """Integer ids, memory-mapped from a file."""
 
-    values = _Verified()
+    values = cast(Tensor, AtFirstUse())
     are_integers = True
 
     def __init__(self, values: Tensor, contents: Contents):
@@ -45,7 +32,7 @@ class _MappedIds(VertexIds):
     def nbytes(self) -> int:
         return self._mapped.nbytes
 
-    def _verify(self, name: str) -> Tensor:
+    def _at_first_use(self, name: str) -> Tensor:
         self._contents.check("vertices", as_bytes(self._mapped))
         return self._mapped
 
@@ -57,9 +44,9 @@ class MappedCsr(Csr):
     Sizes and dtypes are available without it.
     """
 
-    offset = cast(Tensor, _Verified())
-    neighbors = cast(Tensor, _Verified())
-    weights = cast("Tensor | None", _Verified())
+    offset = cast(Tensor, AtFirstUse())
+    neighbors = cast(Tensor, AtFirstUse())
+    weights = cast("Tensor | None", AtFirstUse())
     _mapped: dict[str, Tensor]
     _contents: Contents
 
@@ -69,7 +56,7 @@ class MappedCsr(Csr):
             permutation=None, num_columns=num_columns, _cache=Cache(), _mapped=tensors, _contents=contents
         )
 
-    def _verify(self, name: str) -> Tensor | None:
+    def _at_first_use(self, name: str) -> Tensor | None:
         tensor = self._mapped.get(name)
         if tensor is None:
             return None
@@ -109,7 +96,7 @@ class MappedGraph(Graph):
     Raises ArgumentError where the tensors cannot be those of a graph.
     """
 
-    order = cast("Tensor | None", _Verified())
+    order = cast("Tensor | None", AtFirstUse())
 
     def __init__(self, tensors: dict[str, Tensor], contents: Contents, labels: np.ndarray | None, directed: bool):
         vertices = tensors.get("vertices", labels)
@@ -119,8 +106,8 @@ class MappedGraph(Graph):
         self._hold(MappedCsr(tensors, contents), ids, directed)
         del self.__dict__["order"]
 
-    def _verify(self, name: str) -> Tensor | None:
-        return cast(MappedCsr, self.storage)._verify(name)
+    def _at_first_use(self, name: str) -> Tensor | None:
+        return cast(MappedCsr, self.storage)._at_first_use(name) if name == "order" else super()._at_first_use(name)
 
     def __reduce__(self) -> Any:
         return _in_memory, (self.offset, self.neighbors, self.weights, self.vertices, self.directed, self.order)
