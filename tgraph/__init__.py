@@ -6,7 +6,7 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 import importlib
 from types import ModuleType
 
-from tgraph import drawing, errors, generators, nn, primitives, sampling
+from tgraph import drawing, dynamic, errors, generators, nn, primitives, sampling
 from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -50,6 +50,7 @@ __all__ = [
     "algorithms",
     "draw",
     "drawing",
+    "dynamic",
     "errors",
     "explain",
     "from_edge_index",

@@ -1,0 +1,56 @@
+"""Batches of arcs as callers have them: lists, tensors, arrays, tables and edge files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building import inputs
+from tgraph.dynamic.ids import GrowingIds
+from tgraph.dynamic.runs import Schema
+from tgraph.errors import ArgumentError
+
+
+def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tuple[Tensor, ...]:
+    """The arc data [count] of a batch, a tensor for each column of the store. Raises ArgumentError for a column that is
+    missing or unknown, of another length, or of numbers that its dtype does not hold."""
+    given = {name: values for name, values in given.items() if values is not None}
+    if unknown := given.keys() - schema.columns.keys():
+        kept = ", ".join(schema.columns) or "none"
+        raise ArgumentError(f"{min(unknown)}: the store keeps no such arc data, it keeps {kept}; leave it out")
+    return tuple(_column(name, dtype, given.get(name), count) for name, dtype in schema.columns.items())
+
+
+def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
+    if values is None:
+        raise ArgumentError(f"{name}: the store keeps {dtype} for each arc; give {count} of them")
+    tensor = inputs.as_tensor(values, name)
+    if tensor.shape != (count,):
+        raise ArgumentError(f"{name}: expected one for each arc, shape [{count}], got {list(tensor.shape)}")
+    if tensor.dtype == dtype:
+        return tensor.detach()
+    if tensor.is_complex() or (tensor.is_floating_point() and not dtype.is_floating_point):
+        raise ArgumentError(f"{name}: the store keeps {dtype}, these are {tensor.dtype}; convert them")
+    converted = tensor.detach().to(dtype)
+    if not dtype.is_floating_point and bool((wrong := converted.to(tensor.dtype) != tensor).any()):
+        place = int(wrong.nonzero()[0])
+        raise ArgumentError(f"{name}: {tensor[place].item()} at position {place} does not fit {dtype}")
+    return converted
+
+
+def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tuple[Tensor, Tensor]:
+    """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. new :
+    whether unknown ids become vertices; else they raise UnknownVertexError."""
+    if ids is None:
+        src, dst = inputs.as_index(src, "src"), inputs.as_index(dst, "dst")
+        if src.dtype != dst.dtype:
+            src, dst = src.to(torch.int64), dst.to(torch.int64)
+        src, dst = src.cpu(), dst.cpu()
+    if len(src) != len(dst):
+        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
+    if ids is not None:
+        src, dst = ids.number(src, dst) if new else (ids.find(src, "src"), ids.find(dst, "dst"))
+    return src, dst

@@ -1,0 +1,154 @@
+"""Original ids of vertices, numbered as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tgraph.core.building import inputs
+from tgraph.core.ids import VertexIds
+from tgraph.errors import ArgumentError, UnknownVertexError
+
+Labels = Sequence[Hashable]
+
+
+class GrowingIds:
+    """The ids of the vertices 0..n-1, integers or labels as the first that come; new ones get the next numbers in the
+    order in which they come. Numbers that were given stay."""
+
+    def __init__(self) -> None:
+        self._integers: _GrowingIntegers | None = None
+        self._labels: dict[Hashable, int] | None = None
+        self._values: list[Hashable] = []
+
+    def __len__(self) -> int:
+        return len(self._values) if self._integers is None else len(self._integers)
+
+    def number(self, src: Any, dst: Any) -> tuple[Tensor, Tensor]:
+        """The numbers of the ids of both ends, int64 [k] each; unknown ids become vertices."""
+        ends = [self._as_ids(src, "src"), self._as_ids(dst, "dst")]
+        if isinstance(ends[0], Tensor) and isinstance(ends[1], Tensor):
+            both = torch.stack((ends[0], ends[1]), 1).view(-1)
+            assert self._integers is not None
+            return tuple(self._integers.number(both).view(-1, 2).T.contiguous())  # type: ignore[return-value]
+        table, values = self._labels, self._values
+        assert table is not None
+        numbers: list[list[int]] = [[], []]
+        for pair in zip(*ends, strict=True):
+            for end, label in zip(numbers, pair, strict=True):
+                index = table.setdefault(label, len(values))
+                if index == len(values):
+                    values.append(label)
+                end.append(index)
+        return torch.tensor(numbers[0], dtype=torch.int64), torch.tensor(numbers[1], dtype=torch.int64)
+
+    def find(self, ids: Any, name: str) -> Tensor:
+        """The numbers of ids, int64 [k]. Raises UnknownVertexError for one that is no vertex."""
+        wanted = self._as_ids(ids, name)
+        if isinstance(wanted, Tensor):
+            assert self._integers is not None
+            found = self._integers.find(wanted)
+        else:
+            assert self._labels is not None
+            found = torch.tensor([self._labels.get(label, -1) for label in wanted], dtype=torch.int64)
+        if len(unknown := (found < 0).nonzero()):
+            place = int(unknown[0])
+            missing = wanted[place].item() if isinstance(wanted, Tensor) else wanted[place]
+            raise UnknownVertexError(
+                f"{name}: no vertex is called {missing!r}, at position {place}; insert an arc first"
+            )
+        return found
+
+    def first(self, count: int) -> VertexIds | None:
+        """The ids of the first vertices, which do not change when others come; None where there are no ids."""
+        if self._integers is not None:
+            return VertexIds(self._integers.values[:count])
+        return None if self._labels is None else VertexIds(self._values[:count])
+
+    def since(self, count: int) -> Tensor | list[Hashable]:
+        """The ids of the vertices from that number on."""
+        return self._values[count:] if self._integers is None else self._integers.values[count : len(self)]
+
+    def _as_ids(self, ids: Any, name: str) -> Tensor | Labels:
+        """Integers as an int64 tensor, labels as a sequence; of the same kind as those that came before."""
+        integers = _integers(ids)
+        if self._integers is None and self._labels is None and len(ids):
+            if integers is None:
+                self._labels = {}
+            else:
+                self._integers = _GrowingIntegers()
+        if integers is not None and (self._integers is not None or not len(ids)):
+            self._integers = self._integers or _GrowingIntegers()
+            return inputs.as_index(integers, name).to(torch.int64)
+        if (integers is None) == (self._labels is None):
+            kind, other = ("integers", "labels") if self._integers is not None else ("labels", "integers")
+            raise ArgumentError(f"{name}: the ids of this store are {kind}, these are {other}; convert them")
+        if isinstance(ids, str):
+            raise ArgumentError(f"{name}: expected a sequence of ids, got the string {ids!r}; pass [{ids!r}]")
+        return [label.item() if isinstance(label, np.generic) else label for label in ids]
+
+
+def _integers(ids: Any) -> Any:
+    """Ids that are integers, in a tensor, an array or a list; None for others."""
+    if isinstance(ids, (Tensor, np.ndarray)):
+        kind = ids.dtype.kind if isinstance(ids, np.ndarray) else "i"
+        return ids if kind in "iu" else None
+    if hasattr(ids, "to_numpy"):
+        return _integers(ids.to_numpy())
+    return ids if all(isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in ids) else None
+
+
+class _GrowingIntegers:
+    """Integer ids: `values` with room to grow, and sorted tables of them, each at least twice as long as the next."""
+
+    def __init__(self) -> None:
+        self.values = torch.empty(1024, dtype=torch.int64)
+        self._count = 0
+        self._tables: list[tuple[Tensor, Tensor]] = []  # (ascending ids, the number of each)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, wanted: Tensor) -> Tensor:
+        """The number of each id, -1 for unknown ones."""
+        found = torch.full_like(wanted, -1)
+        for ascending, number in self._tables:
+            place = torch.searchsorted(ascending, wanted).clamp_(max=len(ascending) - 1)
+            found = torch.where(ascending[place] == wanted, number[place], found)
+        return found
+
+    def number(self, wanted: Tensor) -> Tensor:
+        """The number of each id; unknown ones get the next numbers, in the order in which they come."""
+        found = self.find(wanted)
+        unknown = (found < 0).nonzero().view(-1)
+        if not len(unknown):
+            return found
+        ascending, group = torch.unique(wanted[unknown], return_inverse=True)
+        first = torch.full((len(ascending),), len(unknown)).scatter_reduce_(
+            0, group, torch.arange(len(unknown)), "amin"
+        )
+        order = torch.argsort(first)
+        number = torch.empty_like(order)
+        number[order] = torch.arange(self._count, self._count + len(order))
+        self._append(ascending[order])
+        self._tables.append((ascending, number))
+        while len(self._tables) > 1 and len(self._tables[-2][0]) < 2 * len(self._tables[-1][0]):
+            parts = self._tables[-2:]
+            ids, places = (torch.cat(columns) for columns in zip(*parts, strict=True))
+            ids, order = torch.sort(ids)
+            self._tables[-2:] = [(ids, places[order])]
+        found[unknown] = number[group]
+        return found
+
+    def _append(self, values: Tensor) -> None:
+        end = self._count + len(values)
+        if end > len(self.values):  # snapshots keep the tensor that they have
+            grown = torch.empty(max(end, 2 * len(self.values)), dtype=torch.int64)
+            grown[: self._count] = self.values[: self._count]
+            self.values = grown
+        self.values[self._count : end] = values
+        self._count = end

@@ -1,0 +1,148 @@
+"""Sorted runs of changes, and the arcs in CSR that they are merged into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tgraph.kernels.portable import changes as kernels
+from tgraph.kernels.portable.changes import Parallel
+
+WEIGHTS = "weights"
+
+
+class Schema(NamedTuple):
+    """What a store keeps of an arc: the rule for parallel arcs, and the dtype of each column of arc data by name. The
+    column `weights` is what the rule "sum" adds up; of other columns the last value stays."""
+
+    parallel: Parallel
+    columns: dict[str, torch.dtype]
+
+    @property
+    def summed(self) -> int | None:
+        """The place among the columns of that which is added up, None where none is."""
+        return list(self.columns).index(WEIGHTS) if self.parallel == "sum" and WEIGHTS in self.columns else None
+
+
+class Run(NamedTuple):
+    """Sorted changes int64 [k], see `tgraph.kernels.portable.changes`, and the columns of arc data [k] each; those of
+    deletions mean nothing."""
+
+    changes: Tensor
+    data: tuple[Tensor, ...]
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the changes and of the data."""
+        return self.changes.nbytes + sum(column.nbytes for column in self.data)
+
+
+class Arcs(NamedTuple):
+    """Arcs in CSR, int64 [n + 1] and int32 [m], rows ascending, and the columns of arc data [m] each."""
+
+    offset: Tensor
+    neighbors: Tensor
+    data: tuple[Tensor, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensors."""
+        return self.offset.nbytes + self.neighbors.nbytes + sum(column.nbytes for column in self.data)
+
+
+def no_arcs(schema: Schema) -> Arcs:
+    """The arcs of a store at first."""
+    data = tuple(torch.empty(0, dtype=dtype) for dtype in schema.columns.values())
+    return Arcs(torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32), data)
+
+
+def sorted_run(schema: Schema, src: Tensor, dst: Tensor, data: Sequence[Tensor], directed: bool) -> Run:
+    """The run that inserts the arcs src[i] -> dst[i], integers [k], with these columns of data; undirected ones both
+    ways. Raises ArgumentError for a number that is no vertex."""
+    items = None
+    if not directed:
+        src, dst, items = both_ways(src, dst)
+    changes, order = kernels.sort_changes(src, dst, True, schema.parallel, bool(data))
+    if order is not None:
+        order = order if items is None else items[order]
+        data = tuple(column[order] for column in data)
+    return _added_up(schema, Run(changes, tuple(data)))
+
+
+def deleting_run(schema: Schema, src: Tensor, dst: Tensor, directed: bool) -> Run:
+    """The run that deletes all arcs src[i] -> dst[i], integers [k], and of undirected edges their reverses."""
+    if not directed:
+        src, dst, _ = both_ways(src, dst)
+    changes, _ = kernels.sort_changes(src, dst, False, schema.parallel, False)
+    return Run(changes, tuple(torch.zeros(len(changes), dtype=dtype) for dtype in schema.columns.values()))
+
+
+def both_ways(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Each arc followed by its reverse, but for self-loops, and which of those given each is, int64."""
+    ends, others = torch.stack((src, dst), 1), torch.stack((dst, src), 1)
+    item = torch.arange(len(src)).repeat_interleave(2)
+    stays = torch.ones_like(ends, dtype=torch.bool)
+    stays[:, 1] = src != dst
+    if bool(stays.all()):
+        return ends.view(-1), others.view(-1), item
+    return ends[stays], others[stays], item[stays.view(-1)]
+
+
+def merged(schema: Schema, runs: Sequence[Run]) -> Run:
+    """Adjacent runs, oldest first, as one: neighbours in pairs, so that each change is copied few times."""
+    while len(runs) > 1:
+        pairs = [_merged_pair(schema, older, newer) for older, newer in zip(runs[::2], runs[1::2], strict=False)]
+        runs = [*pairs, *runs[len(pairs) * 2 :]]
+    return runs[0]
+
+
+def _merged_pair(schema: Schema, older: Run, newer: Run) -> Run:
+    changes, first, second = kernels.merge_changes(older.changes, newer.changes, schema.parallel, bool(older.data))
+    if first is None:
+        return Run(changes, ())
+    data = [torch.cat(both)[first] for both in zip(older.data, newer.data, strict=True)]
+    if schema.summed is not None and second is not None:
+        to = (second >= 0).nonzero().view(-1)
+        data[schema.summed][to] += newer.data[schema.summed][second[to] - len(older)]
+        for place, (column, others) in enumerate(zip(data, newer.data, strict=True)):
+            if place != schema.summed:
+                column[to] = others[second[to] - len(older)]
+    return Run(changes, tuple(data))
+
+
+def _added_up(schema: Schema, run: Run) -> Run:
+    """The run with the weights of parallel arcs added up, where the rule says so."""
+    if schema.parallel != "sum" or len(run) < 2:
+        return run
+    ends = torch.ones(len(run), dtype=torch.bool)
+    torch.ne(run.changes[1:], run.changes[:-1], out=ends[:-1])
+    if bool(ends.all()):
+        return run
+    data = [column[ends] for column in run.data]
+    if schema.summed is not None:
+        group = torch.cumsum(ends, 0) - ends.to(torch.int64)
+        total = torch.zeros(len(data[0]), dtype=data[schema.summed].dtype)
+        data[schema.summed] = total.index_add_(0, group, run.data[schema.summed])
+    return Run(run.changes[ends], tuple(data))
+
+
+def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int) -> Arcs:
+    """The arcs with the changes of a run applied, in new tensors; `num_rows` at least as many as there were."""
+    offset, located = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
+
+    def changed(base: Tensor, items: Tensor | None) -> Tensor:
+        return kernels.splice(base, items, located, torch.empty(located.size, dtype=base.dtype))
+
+    items = list(run.data)
+    if schema.summed is not None:
+        to = located.added_to()
+        items[schema.summed] = items[schema.summed].clone()
+        items[schema.summed][to] += arcs.data[schema.summed][located.place[to]]
+    data = tuple(changed(base, column) for base, column in zip(arcs.data, items, strict=True))
+    return Arcs(offset, changed(arcs.neighbors, None), data)

@@ -1,0 +1,361 @@
+"""A store of a graph that changes: batches in, snapshots out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building import inputs, sorting
+from tgraph.core.csr import Csr
+from tgraph.core.graph import Graph
+from tgraph.dynamic import compaction
+from tgraph.dynamic.batches import columns_of_batch, ends_of_batch
+from tgraph.dynamic.ids import GrowingIds
+from tgraph.dynamic.runs import WEIGHTS, Run, Schema, deleting_run, merged, no_arcs, sorted_run, spliced
+from tgraph.dynamic.version import SnapshotCsr, Version
+from tgraph.errors import ArgumentError
+from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
+
+TIMES = "times"
+Ids = Literal["index", "any"]
+
+_PACE = 8  # times its own duration, an insert waits at most for the compaction that it is ahead of
+
+
+class Store:
+    """A graph in memory that changes by batches of arcs, while programs run on snapshots of it.
+
+        store = tg.dynamic.Store(weights=torch.float32)
+        store.insert(src, dst, weights)
+        store.delete(src, dst)
+        ranks = tg.algorithms.pagerank(store.snapshot())
+
+    weights : the dtype of the weights of arcs, None for none.
+    times : the dtype of the time of each arc, for snapshots at a time, None for none.
+    arc_data : {name: dtype} of other columns of arc data.
+    directed : False stores each edge both ways, a self-loop once.
+    multi : of parallel arcs, "last" keeps the one inserted last, "sum" one of all their weights and the other data of
+        the last, "keep" all.
+    ids : "index" where vertices are numbers 0..n-1, "any" where they are integers or labels of any kind, numbered in the
+        order in which they come.
+    num_vertices : how many vertices there are at least, with ids="index".
+
+    Batches are committed one after the other, from any thread; a snapshot is the graph after some batch. Readers take no
+    locks. Changes lie in sorted runs over one CSR and are merged into it in the background: a log-structured merge-tree
+    (O'Neil et al., 1996) whose last level is a CSR, as in LSMGraph (Yu et al., SIGMOD 2024); deletions are tombstones,
+    and inserting looks nothing up. See docs/dynamic.md.
+    """
+
+    def __init__(
+        self,
+        weights: torch.dtype | None = None,
+        *,
+        times: torch.dtype | None = None,
+        arc_data: Mapping[str, torch.dtype] | None = None,
+        directed: bool = True,
+        multi: Parallel = "last",
+        ids: Ids = "index",
+        num_vertices: int = 0,
+    ):
+        inputs.check_choice(multi, "multi", get_args(Parallel))
+        inputs.check_choice(ids, "ids", get_args(Ids))
+        named = {WEIGHTS: weights, TIMES: times}
+        schema = Schema(
+            multi, {name: dtype for name, dtype in named.items() if dtype is not None} | dict(arc_data or {})
+        )
+        _check_schema(schema, arc_data or {})
+        num_vertices = inputs.as_count(num_vertices, "num_vertices")
+        if num_vertices and ids == "any":
+            raise ArgumentError("num_vertices: with ids='any' vertices come with their ids; leave it out")
+        self.directed = bool(directed)
+        self._schema, self._ids = schema, GrowingIds() if ids == "any" else None
+        self._version = Version(schema, 0, num_vertices, no_arcs(schema))
+        self._writing, self._publishing = threading.RLock(), threading.Lock()
+        self._compactor = compaction.Compactor(self._compact_step)
+        self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
+        self._closed = False
+
+    # ---- what is there ---------------------------------------------------------------------------------------------
+
+    @property
+    def multi(self) -> Parallel:
+        """The rule for parallel arcs."""
+        return self._schema.parallel
+
+    @property
+    def version(self) -> int:
+        """The number of batches committed."""
+        return self._version.number
+
+    @property
+    def num_vertices(self) -> int:
+        """n: one more than the largest vertex that an arc came with."""
+        return self._version.num_vertices
+
+    def snapshot(self, at: Any = None, since: Any = None) -> Graph:
+        """The graph after all batches committed so far, as a Graph that stays as it is; in microseconds.
+
+        at, since : only arcs of times since <= time <= at, in a store that keeps `times`; that copies them.
+
+        The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
+        store.
+        """
+        version = self._version
+        ids = None if self._ids is None else self._ids.first(version.num_vertices)
+        graph = Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        return graph if at is None and since is None else self._between(graph, since, at)
+
+    def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
+        if TIMES not in self._schema.columns:
+            raise ArgumentError("at, since: the store keeps no times; make it with times=torch.int64")
+        times = self.arc_data(graph)[TIMES]
+        stays = torch.ones_like(times, dtype=torch.bool)
+        stays &= True if since is None else times >= since
+        stays &= True if at is None else times <= at
+        chosen = stays.nonzero().view(-1)
+        degree = torch.bincount(sorting.expand_rows(graph.offset)[chosen], minlength=graph.num_vertices)
+        offset = torch.cat((degree.new_zeros(1), torch.cumsum(degree, 0)))
+        weights = None if graph.weights is None else graph.weights[chosen]
+        arcs = Csr.unchecked(offset, graph.neighbors[chosen], None, graph.num_vertices, weights)
+        return Graph.of_storage(arcs, graph._ids, self.directed)
+
+    def arc_data(self, graph: Graph) -> dict[str, Tensor]:
+        """The columns of arc data of a snapshot, {name: [m]} in the order of its arcs. Raises ArgumentError for another
+        graph."""
+        version = _version_of(graph)
+        return dict(zip(version.schema.columns, version.settled().data, strict=True))
+
+    def neighbors(self, vertices: Any) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """The arcs of some vertices now: (offset int64 [k + 1], neighbors int32 [e], {column: [e]}), all as vertex
+        numbers. Costs what the rows are long, and a search in each run. Raises UnknownVertexError or ArgumentError for
+        what is no vertex."""
+        version = self._version
+        wanted = self._vertices(vertices, version)
+        offset, neighbors, data = version.rows(wanted)
+        return offset, neighbors, dict(zip(self._schema.columns, data, strict=True))
+
+    def info(self) -> dict[str, Any]:
+        """Facts for a person: version, sizes, bytes by level, and what was written how often.
+
+        `write amplification` is the changes and arcs written for each change inserted.
+        """
+        version, written = self._version, self._written
+        total = sum(written.values())
+        return {
+            "version": version.number,
+            "vertices": version.num_vertices,
+            "arcs in CSR": len(version.base.neighbors),
+            "changes in runs": version.pending,
+            "runs": [len(run) for run in version.runs],
+            "bytes of CSR": version.base.nbytes,
+            "bytes of runs": sum(run.nbytes for run in version.runs),
+            "write amplification": total / max(written["inserted"], 1),
+        }
+
+    # ---- changes ---------------------------------------------------------------------------------------------------
+
+    def insert(
+        self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
+    ) -> int:
+        """Insert the arcs src[i] -> dst[i], vertices [k] each, as one batch; returns the version that has them.
+
+        weights, times : [k] in a store that keeps them. data : {name: [k]} of its other columns.
+
+        New vertices come with their arcs. Of parallel arcs, in the batch or not, `multi` says what becomes. Raises
+        ArgumentError, and changes nothing, for vertices or data that the store cannot take.
+        """
+        return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=False)
+
+    def upsert(
+        self, src: Any, dst: Any, weights: Any = None, times: Any = None, data: Mapping[str, Any] | None = None
+    ) -> int:
+        """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says."""
+        return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=True)
+
+    def _insert(self, src: Any, dst: Any, given: dict[str, Any], replaces: bool) -> int:
+        with self._writing:
+            begun = time.perf_counter()
+            self._check_open()
+            columns = columns_of_batch(self._schema, given, len(src))
+            src, dst = ends_of_batch(src, dst, self._ids, new=True)
+            run = sorted_run(self._schema, src, dst, columns, self.directed)
+            if replaces and self.multi != "last":
+                run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
+            number = self._commit(run)
+        self._keep_pace(begun)
+        return number
+
+    def delete(self, src: Any, dst: Any) -> int:
+        """Delete all arcs src[i] -> dst[i], vertices [k] each, and of undirected edges their reverses, as one batch;
+        returns the version without them. Arcs that are not there are passed over. Raises UnknownVertexError for an
+        unknown id, ArgumentError for a number that is no vertex."""
+        with self._writing:
+            begun = time.perf_counter()
+            self._check_open()
+            src, dst = ends_of_batch(src, dst, self._ids, new=False)
+            number = self._commit(deleting_run(self._schema, src, dst, self.directed), grows=False)
+        self._keep_pace(begun)
+        return number
+
+    def delete_arcs(self, arcs: Any, graph: Graph) -> int:
+        """Delete arcs of a snapshot by their numbers, int64 [k]; returns the version without them.
+
+        Of parallel arcs the others stay; for these the snapshot has to be of the present version. Raises ArgumentError
+        for numbers out of range and for a graph that is no such snapshot.
+        """
+        with self._writing:
+            version = _version_of(graph)
+            if version.number != self.version:
+                raise ArgumentError(
+                    f"graph: a snapshot of version {version.number}, the store is at {self.version}; take a new one"
+                )
+            settled, arcs = version.settled(), inputs.as_index(arcs, "arcs").to(torch.int64)
+            Csr(settled.offset, settled.neighbors, None, version.num_vertices).check_arcs(arcs)
+            gone = torch.zeros(len(settled.neighbors), dtype=torch.bool)
+            gone[arcs] = True
+            source = sorting.expand_rows(settled.offset)
+            pair = source << 32 | settled.neighbors
+            run = deleting_run(self._schema, source[gone], settled.neighbors[gone].to(torch.int64), self.directed)
+            if self.multi == "keep":
+                back = torch.isin(pair, pair[gone]) & ~gone
+                others = sorted_run(
+                    self._schema,
+                    source[back],
+                    settled.neighbors[back].to(torch.int64),
+                    [column[back] for column in settled.data],
+                    directed=True,
+                )
+                run = merged(self._schema, [run, others])
+            return self._commit(run)
+
+    def delete_vertices(self, vertices: Any) -> int:
+        """Delete all arcs from and to these vertices, [k]; returns the version without them. The vertices stay, without
+        arcs, as do the numbers of others. Takes a pass over the arcs of the graph."""
+        with self._writing:
+            self._check_open()
+            version = self._version
+            wanted = self._vertices(vertices, version)
+            settled = version.settled()
+            is_gone = torch.zeros(version.num_vertices, dtype=torch.bool)
+            is_gone[wanted] = True
+            source = sorting.expand_rows(settled.offset)
+            chosen = (is_gone[source] | is_gone[settled.neighbors]).nonzero().view(-1)
+            src, dst = source[chosen], settled.neighbors[chosen].to(torch.int64)
+            return self._commit(deleting_run(self._schema, src, dst, directed=True))
+
+    def _vertices(self, vertices: Any, version: Version) -> Tensor:
+        if self._ids is not None:
+            return self._ids.find(vertices, "vertices")
+        return Graph.of_storage(SnapshotCsr(version)).as_vertices(vertices)
+
+    def _commit(self, run: Run, grows: bool = True) -> int:
+        """Publish a run as the next version. Held: `_writing`."""
+        version = self._version
+        num_vertices = version.num_vertices
+        if self._ids is not None:
+            num_vertices = len(self._ids)
+        elif len(run) and grows:
+            num_vertices = max(num_vertices, int(rows_of(run.changes[-1])) + 1, int(columns_of(run.changes).max()) + 1)
+        run = run if grows else _without_unknown(run, num_vertices)
+        with self._publishing:
+            following = self._version.after(run, num_vertices)
+            self._version = following.with_runs(following.base, compaction.merged_tail(self._schema, following.runs))
+        self._written["inserted"] += len(run)
+        return self.version
+
+    # ---- compaction ------------------------------------------------------------------------------------------------
+
+    def compact(self) -> None:
+        """Merge all runs into the CSR now, in this thread."""
+        self._version.settled()
+        with self._publishing:
+            self._adopt()
+
+    def close(self) -> None:
+        """End the thread that merges runs. Snapshots stay; changes are refused from then on."""
+        self._closed = True
+        self._compactor.stop()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ArgumentError("the store is closed; make or open a new one")
+        if self._compactor.fault is not None:
+            raise RuntimeError("merging runs in the background failed") from self._compactor.fault
+
+    def _keep_pace(self, begun: float) -> None:
+        """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded."""
+        version = self._version
+        most = compaction.threshold(len(version.base.neighbors))
+        pending = version.pending
+        if pending <= most and compaction.mergeable(version.runs) is None:
+            return
+        self._compactor.wake()
+        if pending > 2 * most:
+            time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
+        if pending > 4 * most:
+            self._version.settled()
+
+    def _compact_step(self) -> bool:
+        """Merge some runs, or all of them into the CSR; False where there is nothing to do."""
+        version = self._version
+        if version.pending > compaction.threshold(len(version.base.neighbors)):
+            run = merged(self._schema, version.runs)
+            return self._replace(
+                version, (0, len(version.runs)), spliced(self._schema, version.base, run, version.num_vertices)
+            )
+        if (chosen := compaction.mergeable(version.runs)) is None:
+            return False
+        return self._replace(version, chosen, merged(self._schema, version.runs[slice(*chosen)]))
+
+    def _replace(self, version: Version, chosen: tuple[int, int], made: Any) -> bool:
+        """Put what was made of some runs of a version in their place, unless they are gone meanwhile."""
+        first, last = chosen
+        with self._publishing:
+            now = self._version
+            if now.base is version.base and now.runs[:last] == version.runs[:last]:
+                if isinstance(made, Run):
+                    self._version = now.with_runs(now.base, (*now.runs[:first], made, *now.runs[last:]))
+                    self._written["merged"] += len(made)
+                else:
+                    self._version = now.with_runs(made, now.runs[last:])
+                    self._written["compacted"] += len(made.neighbors)
+        return True
+
+    def _adopt(self) -> None:
+        """Take over the CSR that a snapshot has asked for. Held: `_publishing`."""
+        now = self._version
+        if now.runs and now._settled is not None:
+            self._version = now.with_runs(now.settled(), ())
+
+
+def _without_unknown(run: Run, num_vertices: int) -> Run:
+    """The run without changes of vertices that the graph does not have: there is nothing to delete."""
+    known = (rows_of(run.changes) < num_vertices) & (columns_of(run.changes) < num_vertices)
+    if bool(known.all()):
+        return run
+    return Run(run.changes[known], tuple(column[known] for column in run.data))
+
+
+def _version_of(graph: Graph) -> Version:
+    if not isinstance(graph.storage, SnapshotCsr):
+        raise ArgumentError("graph: expected a snapshot of a store, without at= and since=")
+    return graph.storage.version
+
+
+def _check_schema(schema: Schema, arc_data: Mapping[str, torch.dtype]) -> None:
+    for name, dtype in schema.columns.items():
+        if not isinstance(dtype, torch.dtype) or dtype.is_complex or dtype == torch.bool:
+            raise ArgumentError(f"{name}: expected an integer or floating dtype such as torch.float32, got {dtype!r}")
+    if taken := {WEIGHTS, TIMES} & arc_data.keys():
+        raise ArgumentError(f"arc_data: {min(taken)!r} has an argument of its own; use that")

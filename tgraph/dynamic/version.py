@@ -1,0 +1,150 @@
+"""Versions of a graph that changes, and the snapshot that a program runs on."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.csr import Csr
+from tgraph.core.derived import AtFirstUse, Cache
+from tgraph.core.rows import gather_rows
+from tgraph.core.storage import Rows
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, spliced
+from tgraph.kernels.portable.changes import columns_of
+
+
+class Version:
+    """A state of the graph: arcs in CSR, and the runs of changes that came after, oldest first. Immutable, so that
+    readers take no locks; versions share the tensors that they have in common.
+
+    number : of batches since the store was made. num_vertices : n; the CSR may have fewer rows.
+    """
+
+    def __init__(self, schema: Schema, number: int, num_vertices: int, base: Arcs, runs: tuple[Run, ...] = ()):
+        self.schema, self.number, self.num_vertices, self.base, self.runs = schema, number, num_vertices, base, runs
+        self._settling = threading.Lock()
+        self._settled: Arcs | None = base if not runs and len(base.offset) == num_vertices + 1 else None
+
+    @property
+    def pending(self) -> int:
+        """The number of changes in runs."""
+        return sum(map(len, self.runs))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arcs and the runs."""
+        return self.base.nbytes + sum(run.nbytes for run in self.runs)
+
+    def after(self, run: Run, num_vertices: int) -> Version:
+        """The next version. It begins with the CSR of this one, if a snapshot has asked for it."""
+        settled = self._settled
+        base, runs = (self.base, self.runs) if settled is None else (settled, ())
+        return Version(self.schema, self.number + 1, num_vertices, base, (*runs, run))
+
+    def with_runs(self, base: Arcs, runs: tuple[Run, ...]) -> Version:
+        """The same state in other tensors."""
+        return Version(self.schema, self.number, self.num_vertices, base, runs)
+
+    def settled(self) -> Arcs:
+        """All arcs in CSR; the first call merges the runs, the others return what it made."""
+        if self._settled is None:
+            with self._settling:
+                if self._settled is None:
+                    none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.base.data))
+                    run = merged(self.schema, self.runs) if self.runs else none
+                    self._settled = spliced(self.schema, self.base, run, self.num_vertices)
+        return self._settled
+
+    def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+        """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data; costs what they are
+        long, and a search in each run."""
+        if self._settled is not None:
+            return _rows_of(self._settled, vertices)
+        distinct, place = torch.unique(vertices, return_inverse=True)
+        arcs = Arcs(*_rows_of(self.base, distinct))
+        runs = [part for run in self.runs if len(part := _part(run, distinct))]
+        if runs:
+            arcs = spliced(self.schema, arcs, merged(self.schema, runs), len(distinct))
+        return _rows_of(arcs, place)
+
+
+def _rows_of(arcs: Arcs, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+    """Rows of a CSR, empty ones for vertices that it lacks."""
+    known = vertices.clamp(max=max(len(arcs.offset) - 2, 0))
+    if len(arcs.offset) < 2:
+        return torch.zeros(len(vertices) + 1, dtype=torch.int64), arcs.neighbors, arcs.data
+    if bool((known != vertices).any()):
+        first, last = arcs.offset[known], arcs.offset[known + 1]
+        last = torch.where(known == vertices, last, first)
+        offset = torch.cat((first.new_zeros(1), torch.cumsum(last - first, 0)))
+        chosen = torch.repeat_interleave(first - offset[:-1], last - first) + torch.arange(int(offset[-1]))
+    else:
+        offset, chosen = gather_rows(arcs.offset, vertices)
+    return offset, arcs.neighbors[chosen], tuple(column[chosen] for column in arcs.data)
+
+
+def _part(run: Run, rows: Tensor) -> Run:
+    """The changes of some ascending rows, numbered by their place among these."""
+    first, last = (torch.searchsorted(run.changes, bound) for bound in (rows << 32, (rows + 1) << 32))
+    length = last - first
+    row = torch.repeat_interleave(torch.arange(len(rows)), length)
+    begin = torch.cumsum(length, 0) - length
+    chosen = torch.arange(len(row)) + (first - begin)[row]
+    changes = run.changes[chosen]
+    changes = row << 32 | columns_of(changes) << 1 | (changes & 1)
+    return Run(changes, tuple(column[chosen] for column in run.data))
+
+
+class SnapshotCsr(Csr):
+    """The CSR of a version, made from its runs at first use and kept while the version lives.
+
+    Before that, `rows` reads what it is asked for from the runs.
+    """
+
+    offset = cast(Tensor, AtFirstUse())
+    neighbors = cast(Tensor, AtFirstUse())
+    weights = cast("Tensor | None", AtFirstUse())
+    version: Version
+
+    def __init__(self, version: Version):
+        self.__dict__.update(permutation=None, num_columns=version.num_vertices, _cache=Cache(), version=version)
+
+    def _at_first_use(self, name: str) -> Tensor | None:
+        return getattr(self.version.settled(), name) if name != WEIGHTS else self.column(WEIGHTS)
+
+    def column(self, name: str) -> Tensor | None:
+        """A column of arc data, [m] in the order of the arcs; None where there is none of that name."""
+        columns = list(self.version.schema.columns)
+        return self.version.settled().data[columns.index(name)] if name in columns else None
+
+    @property
+    def csr_tensors(self) -> dict[str, Tensor | None]:
+        return {}
+
+    @property
+    def num_vertices(self) -> int:
+        return self.num_columns
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        return self.version.schema.columns.get(WEIGHTS)
+
+    @property
+    def device(self) -> torch.device:
+        return self.version.base.neighbors.device
+
+    @property
+    def nbytes(self) -> int:
+        return self.version.nbytes
+
+    def rows(self, vertices: Tensor) -> Rows:
+        """See `Storage.rows`."""
+        offset, neighbors, data = self.version.rows(vertices)
+        columns = list(self.version.schema.columns)
+        return offset, neighbors, data[columns.index(WEIGHTS)] if WEIGHTS in columns else None
+
+    def __reduce__(self) -> Any:
+        return Csr.unchecked, (self.offset, self.neighbors, None, self.num_columns, self.weights)
