@@ -30,8 +30,8 @@ def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     tensor = inputs.as_tensor(values, name)
     if tensor.shape != (count,):
         raise ArgumentError(f"{name}: expected one for each arc, shape [{count}], got {list(tensor.shape)}")
-    if tensor.dtype == dtype:
-        return tensor.detach()
+    if tensor.dtype == dtype or not count:
+        return tensor.detach().to(dtype)
     if tensor.is_complex() or (tensor.is_floating_point() and not dtype.is_floating_point):
         raise ArgumentError(f"{name}: the store keeps {dtype}, these are {tensor.dtype}; convert them")
     converted = tensor.detach().to(dtype)
@@ -44,13 +44,25 @@ def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
 def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tuple[Tensor, Tensor]:
     """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. new :
     whether unknown ids become vertices; else they raise UnknownVertexError."""
+    length_of(src, dst)
     if ids is None:
         src, dst = inputs.as_index(src, "src"), inputs.as_index(dst, "dst")
         if src.dtype != dst.dtype:
             src, dst = src.to(torch.int64), dst.to(torch.int64)
         src, dst = src.cpu(), dst.cpu()
-    if len(src) != len(dst):
-        raise ArgumentError(f"src and dst: expected equal lengths, got {len(src)} and {len(dst)}")
     if ids is not None:
         src, dst = ids.number(src, dst) if new else (ids.find(src, "src"), ids.find(dst, "dst"))
     return src, dst
+
+
+def length_of(src: Any, dst: Any) -> int:
+    """How many arcs there are. Raises ArgumentError where there are more of one end."""
+    lengths = []
+    for name, ends in (("src", src), ("dst", dst)):
+        try:
+            lengths.append(len(ends))
+        except TypeError:
+            raise ArgumentError(f"{name}: expected a sequence, got {ends!r}; pass [{ends!r}]") from None
+    if lengths[0] != lengths[1]:
+        raise ArgumentError(f"src and dst: expected equal lengths, got {lengths[0]} and {lengths[1]}")
+    return lengths[0]

@@ -34,7 +34,8 @@ class GrowingIds:
         if isinstance(ends[0], Tensor) and isinstance(ends[1], Tensor):
             both = torch.stack((ends[0], ends[1]), 1).view(-1)
             assert self._integers is not None
-            return tuple(self._integers.number(both).view(-1, 2).T.contiguous())  # type: ignore[return-value]
+            numbered = self._integers.number(both).view(-1, 2)
+            return numbered[:, 0].contiguous(), numbered[:, 1].contiguous()
         table, values = self._labels, self._values
         assert table is not None
         numbers: list[list[int]] = [[], []]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -27,7 +28,8 @@ class Schema(NamedTuple):
         return list(self.columns).index(WEIGHTS) if self.parallel == "sum" and WEIGHTS in self.columns else None
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Run:
     """Sorted changes int64 [k], see `tgraph.kernels.portable.changes`, and the columns of arc data [k] each; those of
     deletions mean nothing."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import time
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from tgraph.core.building import inputs, sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
-from tgraph.dynamic.batches import columns_of_batch, ends_of_batch
+from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Run, Schema, deleting_run, merged, no_arcs, sorted_run, spliced
 from tgraph.dynamic.version import SnapshotCsr, Version
@@ -41,14 +42,14 @@ class Store:
     directed : False stores each edge both ways, a self-loop once.
     multi : of parallel arcs, "last" keeps the one inserted last, "sum" one of all their weights and the other data of
         the last, "keep" all.
-    ids : "index" where vertices are numbers 0..n-1, "any" where they are integers or labels of any kind, numbered in the
-        order in which they come.
+    ids : "index" where vertices are numbers 0..n-1, "any" where they are integers or labels of any kind, numbered in
+        the order in which they come.
     num_vertices : how many vertices there are at least, with ids="index".
 
-    Batches are committed one after the other, from any thread; a snapshot is the graph after some batch. Readers take no
-    locks. Changes lie in sorted runs over one CSR and are merged into it in the background: a log-structured merge-tree
-    (O'Neil et al., 1996) whose last level is a CSR, as in LSMGraph (Yu et al., SIGMOD 2024); deletions are tombstones,
-    and inserting looks nothing up. See docs/dynamic.md.
+    Batches are committed one after the other, from any thread; a snapshot is the graph after some batch. Readers take
+    no locks. Changes lie in sorted runs over one CSR and are merged into it in the background: a log-structured
+    merge-tree (O'Neil et al., 1996) whose last level is a CSR, as in LSMGraph (Yu et al., SIGMOD 2024); deletions are
+    tombstones, and inserting looks nothing up.
     """
 
     def __init__(
@@ -181,7 +182,7 @@ class Store:
         with self._writing:
             begun = time.perf_counter()
             self._check_open()
-            columns = columns_of_batch(self._schema, given, len(src))
+            columns = columns_of_batch(self._schema, given, length_of(src, dst))
             src, dst = ends_of_batch(src, dst, self._ids, new=True)
             run = sorted_run(self._schema, src, dst, columns, self.directed)
             if replaces and self.multi != "last":
@@ -215,7 +216,11 @@ class Store:
                     f"graph: a snapshot of version {version.number}, the store is at {self.version}; take a new one"
                 )
             settled, arcs = version.settled(), inputs.as_index(arcs, "arcs").to(torch.int64)
-            Csr(settled.offset, settled.neighbors, None, version.num_vertices).check_arcs(arcs)
+            if len(wrong := ((arcs < 0) | (arcs >= len(settled.neighbors))).nonzero()):
+                place = int(wrong[0])
+                raise ArgumentError(
+                    f"arcs: {int(arcs[place])} at position {place} is no arc 0..{len(settled.neighbors) - 1} of graph"
+                )
             gone = torch.zeros(len(settled.neighbors), dtype=torch.bool)
             gone[arcs] = True
             source = sorting.expand_rows(settled.offset)
@@ -272,9 +277,10 @@ class Store:
 
     def compact(self) -> None:
         """Merge all runs into the CSR now, in this thread."""
-        self._version.settled()
-        with self._publishing:
-            self._adopt()
+        with self._writing:
+            self._version.settled()
+            with self._publishing:
+                self._adopt()
 
     def close(self) -> None:
         """End the thread that merges runs. Snapshots stay; changes are refused from then on."""
@@ -323,7 +329,7 @@ class Store:
         first, last = chosen
         with self._publishing:
             now = self._version
-            if now.base is version.base and now.runs[:last] == version.runs[:last]:
+            if now.base is version.base and all(map(operator.is_, now.runs[:last], version.runs[:last])):
                 if isinstance(made, Run):
                     self._version = now.with_runs(now.base, (*now.runs[:first], made, *now.runs[last:]))
                     self._written["merged"] += len(made)

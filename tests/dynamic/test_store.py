@@ -1,0 +1,283 @@
+"""Stores of graphs that change, against a dictionary of lists."""
+
+import pickle
+import threading
+from collections import defaultdict
+
+import networkx
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tgraph as tg
+from tgraph.dynamic import compaction
+from tgraph.errors import ArgumentError, UnknownVertexError
+
+VERTICES = st.integers(0, 7)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "upsert", "delete", "vertices", "arcs", "compact", "snapshot"]),
+        st.lists(st.tuples(VERTICES, VERTICES), max_size=10),
+    ),
+    max_size=12,
+)
+
+
+class Model:
+    """Arcs as {(source, target): [(weight, time), ...]}."""
+
+    def __init__(self, multi, directed):
+        self.multi, self.directed, self.arcs = multi, directed, defaultdict(list)
+
+    def ways(self, pair):
+        return {pair} if self.directed else {pair, pair[::-1]}
+
+    def insert(self, pair, weight, time):
+        for way in self.ways(pair):
+            held = self.arcs[way]
+            if self.multi == "keep" or not held:
+                held.append((weight, time))
+            else:
+                held[0] = (weight + (held[0][0] if self.multi == "sum" else 0), time)
+
+    def delete(self, pair):
+        for way in self.ways(pair):
+            self.arcs[way] = []
+
+    def listed(self):
+        return [(*pair, *data) for pair, held in sorted(self.arcs.items()) for data in held]
+
+
+def listed(store, graph):
+    data = store.arc_data(graph)
+    rows = torch.repeat_interleave(torch.arange(graph.num_vertices), graph.offset.diff())
+    columns = (rows, graph.neighbors, data["weights"], data["times"])
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def apply(store, model, step, pairs, number):
+    src, dst = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    weights = [float(number + i) for i in range(len(pairs))]
+    if step in ("insert", "upsert"):
+        for pair in pairs if step == "upsert" else ():
+            model.delete(pair)
+        for pair, weight in zip(pairs, weights, strict=True):
+            model.insert(pair, weight, number)
+        getattr(store, step)(src, dst, weights, times=[number] * len(pairs))
+    elif step == "delete":
+        for pair in pairs:
+            model.delete(pair)
+        store.delete(src, dst)
+    elif step == "vertices":
+        gone = [vertex for vertex in src if vertex < store.num_vertices]
+        for pair in [pair for pair in model.arcs if set(pair) & set(gone)]:
+            model.arcs[pair] = []
+        store.delete_vertices(gone)
+    elif step == "arcs":
+        graph = store.snapshot()
+        arcs = [place for place in src if place < graph.num_arcs]
+        for arc in [listed(store, graph)[place] for place in set(arcs)]:
+            if model.multi == "keep":
+                for way in model.ways(arc[:2]):
+                    if arc[2:] in model.arcs[way]:
+                        model.arcs[way].remove(arc[2:])
+            else:
+                model.delete(arc[:2])
+        store.delete_arcs(arcs, graph)
+    elif step == "compact":
+        store.compact()
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("multi", ["last", "sum", "keep"])
+@given(steps=STEPS)
+@settings(max_examples=60, deadline=None)
+def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
+    """Those taken at each batch, read at the end or at once; rows are the same before the runs are merged."""
+    if multi == "keep" and not directed:  # which of parallel edges one arc belongs to is not kept
+        steps = [step for step in steps if step[0] != "arcs"]
+    store = tg.dynamic.Store(torch.float64, times=torch.int64, multi=multi, directed=directed, num_vertices=2)
+    model, taken = Model(multi, directed), []
+    for number, (step, pairs) in enumerate(steps):
+        before = store.version
+        apply(store, model, step, pairs, number * 100)
+        assert store.version == before + (step not in ("compact", "snapshot"))
+        taken.append((store.snapshot(), model.listed()))
+        if step == "snapshot":
+            assert listed(store, taken[-1][0]) == taken[-1][1]
+        offset, neighbors, data = store.neighbors(torch.arange(store.num_vertices))
+        rows = torch.repeat_interleave(torch.arange(store.num_vertices), offset.diff())
+        columns = (rows, neighbors, data["weights"], data["times"])
+        assert list(zip(*(column.tolist() for column in columns), strict=True)) == model.listed()
+    for graph, arcs in taken:
+        assert listed(store, graph) == arcs
+        assert graph.num_arcs == len(arcs)
+        graph.validate()
+
+
+@pytest.mark.parametrize("multi", ["last", "sum", "keep"])
+def test_batches_of_many_sizes_are_merged_as_they_come(multi, monkeypatch):
+    """By the writer, by the thread and at the end: as `Graph.from_edges` of all arcs."""
+    monkeypatch.setattr(compaction, "LARGE", 256)
+    monkeypatch.setattr(compaction, "_LEAST", 4096)
+    generator = torch.Generator().manual_seed(3)
+    store, given = tg.dynamic.Store(torch.int64, multi=multi), []
+    for size in [1, 1, 2, 3, 5, 100, 1000, 30, 7, 5000, 1, 200] * 12:
+        batch = (torch.rand(2, size, generator=generator).square() * 300).long()
+        weights = torch.randint(0, 1000, (size,), generator=generator)
+        given.append((*batch, weights))
+        store.insert(*given[-1])
+    src, dst, weights = map(torch.cat, zip(*given, strict=True))
+    if multi == "last":
+        src, dst, weights = src.flip(0), dst.flip(0), weights.flip(0)
+    expected = tg.Graph.from_edges(src, dst, weights, multi={"last": "first"}.get(multi, multi), num_vertices=300)
+    graph = store.snapshot()
+    assert torch.equal(graph.offset, expected.offset[: graph.num_vertices + 1])
+    assert torch.equal(graph.neighbors, expected.neighbors)
+    assert torch.equal(graph.weights, expected.weights)
+    facts = store.info()
+    assert facts["version"] == len(given)
+    assert facts["write amplification"] >= 1
+    store.close()
+
+
+def test_readers_beside_writers_see_whole_batches():
+    """Each batch inserts or deletes a cycle through the same vertices; a snapshot has all of its arcs or none."""
+    store, faults, done = tg.dynamic.Store(num_vertices=512), [], threading.Event()
+    cycle = torch.randperm(512, generator=torch.Generator().manual_seed(1))
+
+    def write():
+        for _ in range(60):
+            store.insert(cycle, cycle.roll(1))
+            store.delete(cycle, cycle.roll(1))
+
+    def read():
+        while not done.is_set():
+            graph = store.snapshot()
+            rows = store.neighbors(cycle[:10])
+            if graph.num_arcs not in (0, 512) or len(rows[1]) not in (0, 10):
+                faults.append(graph.num_arcs)
+
+    readers, writers = ([threading.Thread(target=target) for _ in range(2)] for target in (read, write))
+    for thread in readers + writers:
+        thread.start()
+    for thread in writers:
+        thread.join()
+    done.set()
+    for thread in readers:
+        thread.join()
+    assert not faults
+    assert store.version == 240
+    store.close()
+
+
+def test_programs_layers_and_samplers_take_snapshots():
+    edges = networkx.gnm_random_graph(60, 200, seed=2, directed=True)
+    store = tg.dynamic.Store(torch.float32)
+    ends = torch.tensor(list(edges.edges)).T
+    for part in ends.split(17, 1):
+        store.insert(*part, weights=torch.ones(part.shape[1]))
+    graph = store.snapshot()
+    ranks = tg.algorithms.pagerank(graph)
+    expected = networkx.pagerank(edges, tol=1e-9)
+    assert all(abs(float(ranks[v]) - rank) < 1e-5 for v, rank in expected.items() if v < graph.num_vertices)
+    output = tg.sampling.NeighborSampler(store.snapshot(), [3, 2], seed=1).sample(torch.arange(5))
+    assert len(output.row)
+    layer = tg.nn.GCNConv(4, 2)
+    data = torch.ones(graph.num_vertices, 4, requires_grad=True)
+    layer(data, store.snapshot()).sum().backward()
+    assert data.grad is not None
+    again = pickle.loads(pickle.dumps(store.snapshot()))
+    assert torch.equal(again.neighbors, graph.neighbors)
+
+
+def test_ids_of_any_kind_are_numbered_as_they_come():
+    store = tg.dynamic.Store(ids="any")
+    store.insert(["b", "a"], ["a", "c"])
+    first = store.snapshot()
+    store.insert(["d", "a"], ["b", "c"])
+    assert first.num_vertices == 3 and list(first.vertices) == ["b", "a", "c"]
+    assert list(store.snapshot().vertices) == ["b", "a", "c", "d"]
+    store.delete(["d"], ["b"])
+    assert store.snapshot().num_arcs == 2
+    with pytest.raises(UnknownVertexError, match="dst: no vertex is called 'x', at position 1"):
+        store.delete(["a", "b"], ["c", "x"])
+    with pytest.raises(ArgumentError, match="src: the ids of this store are labels, these are integers"):
+        store.insert([1], [2])
+
+
+@given(
+    batches=st.lists(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(-3, 3)), max_size=6), max_size=8)
+)
+@settings(max_examples=40, deadline=None)
+def test_integer_ids_are_numbered_as_they_come(batches):
+    store, order = tg.dynamic.Store(ids="any", multi="keep"), {}
+    for batch in batches:
+        store.insert([pair[0] for pair in batch], [pair[1] for pair in batch])
+        for pair in batch:
+            for vertex in pair:
+                order.setdefault(vertex, len(order))
+    graph = store.snapshot()
+    assert graph.num_vertices == len(order)
+    if order:
+        assert graph.vertices.tolist() == list(order)
+    arcs = sorted((order[u], order[v]) for batch in batches for u, v in batch)
+    rows = torch.repeat_interleave(torch.arange(graph.num_vertices), graph.offset.diff())
+    assert list(zip(rows.tolist(), graph.neighbors.tolist(), strict=True)) == arcs
+
+
+def test_snapshots_at_a_time_and_of_a_window():
+    store = tg.dynamic.Store(torch.float32, times=torch.float64, multi="keep")
+    store.insert([0, 0, 1], [1, 1, 2], [1, 2, 3], times=[0.5, 1.5, 2.5])
+    assert store.snapshot(at=1.5).weights.tolist() == [1, 2]
+    window = store.snapshot(since=1.0, at=2.5)
+    assert window.weights.tolist() == [2, 3] and window.num_vertices == 3
+    window.validate()
+    with pytest.raises(ArgumentError, match="keeps no times"):
+        tg.dynamic.Store().snapshot(at=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda store: store.insert([0, 1], [1]), "src and dst: expected equal lengths, got 2 and 1"),
+        (lambda store: store.insert(3, 4), r"src: expected a sequence, got 3; pass \[3\]"),
+        (lambda store: store.insert([0], [1]), "weights: the store keeps torch.int32 for each arc; give 1"),
+        (lambda store: store.insert([0], [1], [1.5]), "weights: the store keeps torch.int32, these are torch.float64"),
+        (lambda store: store.insert([0], [1], [2**40]), "weights: 1099511627776 at position 0 does not fit"),
+        (lambda store: store.insert([0], [1], [1], times=[2]), "times: the store keeps no such arc data"),
+        (lambda store: store.insert([0, -4], [1, 1], [1, 1]), "src: -4 at position 1 is no vertex"),
+        (lambda store: store.insert([0], [2**31 - 1], [1]), "dst: 2147483647 at position 0 is no vertex"),
+        (lambda store: store.insert([0.5], [1], [1]), "src: vertex numbers are integers"),
+        (lambda store: store.neighbors([5]), "vertices: 5 at position 0 is no vertex index 0..1"),
+        (lambda store: store.delete_arcs([1], store.snapshot()), "arcs: 1 at position 0 is no arc 0..0 of graph"),
+        (lambda store: store.arc_data(tg.Graph.from_edges([0], [1])), "graph: expected a snapshot of a store"),
+        (lambda store: tg.dynamic.Store(multi="first"), "multi: 'first' is not one of 'last', 'sum', 'keep'"),
+        (lambda store: tg.dynamic.Store("float"), "weights: expected an integer or floating dtype"),
+        (lambda store: tg.dynamic.Store(arc_data={"times": torch.int8}), "arc_data: 'times' has an argument"),
+    ],
+)
+def test_mistakes_are_named_and_change_nothing(call, said):
+    store = tg.dynamic.Store(torch.int32)
+    store.insert([0], [1], [7])
+    with pytest.raises(ArgumentError, match=said):
+        call(store)
+    assert store.version == 1 and store.snapshot().weights.tolist() == [7]
+
+
+def test_a_snapshot_of_another_version_has_other_arc_numbers():
+    store = tg.dynamic.Store()
+    store.insert([0], [1])
+    graph = store.snapshot()
+    store.insert([0], [2])
+    with pytest.raises(ArgumentError, match="a snapshot of version 1, the store is at 2"):
+        store.delete_arcs([0], graph)
+
+
+def test_a_closed_store_takes_no_changes():
+    with tg.dynamic.Store() as store:
+        store.insert([0], [1])
+    with pytest.raises(ArgumentError, match="the store is closed"):
+        store.insert([1], [2])
+    assert store.snapshot().num_arcs == 1
