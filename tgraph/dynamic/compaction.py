@@ -26,21 +26,26 @@ def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
     """The runs with the last ones merged where there are enough of one size and all are small."""
     while len(runs) >= FANOUT:
         tail = runs[-FANOUT:]
-        if _tier(tail[0]) > _tier(tail[-1]) or sum(map(len, tail)) > LARGE:
+        if _tier(tail[0]) > _tier(tail[-1]) or sum([run.size for run in tail]) > LARGE:
             break
         runs = (*runs[:-FANOUT], merged(schema, tail))
     return runs
 
 
 def _tier(run: Run) -> int:
-    return len(run).bit_length() // 2
+    return run.size.bit_length() // 2
+
+
+def is_large(run: Run) -> bool:
+    """Whether a run is left to the thread to merge."""
+    return run.size * FANOUT > LARGE
 
 
 def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
     """The first adjacent large runs of one size that are enough to merge: (the first, the one behind the last)."""
     first = 0
     for place, run in enumerate(runs):
-        if len(run) * FANOUT <= LARGE:
+        if not is_large(run):
             return None
         first = first if _tier(runs[first]) == _tier(run) else place
         if place - first + 1 == FANOUT:
@@ -85,7 +90,8 @@ class Compactor:
     def _run(self) -> None:
         native.hold_one_thread()
         with contextlib.suppress(AttributeError, OSError):  # of this thread, where the system has such a thing
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + 5)
         while not self._stopped:
             self._wake.wait(timeout=1.0)  # now and then, to see whether the owner lives
             self._wake.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -28,16 +27,17 @@ class Schema(NamedTuple):
         return list(self.columns).index(WEIGHTS) if self.parallel == "sum" and WEIGHTS in self.columns else None
 
 
-@dataclass(frozen=True, eq=False)
 class Run:
     """Sorted changes int64 [k], see `tgraph.kernels.portable.changes`, and the columns of arc data [k] each; those of
-    deletions mean nothing."""
+    deletions mean nothing.
 
-    changes: Tensor
-    data: tuple[Tensor, ...]
+    size : k; the length of a tensor takes a microsecond.
+    """
 
-    def __len__(self) -> int:
-        return len(self.changes)
+    __slots__ = ("changes", "data", "size")
+
+    def __init__(self, changes: Tensor, data: tuple[Tensor, ...]):
+        self.changes, self.data, self.size = changes, data, changes.shape[0]
 
     @property
     def nbytes(self) -> int:
@@ -97,32 +97,22 @@ def both_ways(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def merged(schema: Schema, runs: Sequence[Run]) -> Run:
-    """Adjacent runs, oldest first, as one: neighbours in pairs, so that each change is copied few times."""
-    while len(runs) > 1:
-        pairs = [_merged_pair(schema, older, newer) for older, newer in zip(runs[::2], runs[1::2], strict=False)]
-        runs = [*pairs, *runs[len(pairs) * 2 :]]
-    return runs[0]
-
-
-def _merged_pair(schema: Schema, older: Run, newer: Run) -> Run:
-    changes, first, second = kernels.merge_changes(older.changes, newer.changes, schema.parallel, bool(older.data))
-    if first is None:
+    """Runs, oldest first, as one."""
+    if len(runs) == 1:
+        return runs[0]
+    changes = torch.cat([run.changes for run in runs])
+    changes, order = kernels.merge_changes(changes, schema.parallel, bool(schema.columns))
+    if order is None:
         return Run(changes, ())
-    data = [torch.cat(both)[first] for both in zip(older.data, newer.data, strict=True)]
-    if schema.summed is not None and second is not None:
-        to = (second >= 0).nonzero().view(-1)
-        data[schema.summed][to] += newer.data[schema.summed][second[to] - len(older)]
-        for place, (column, others) in enumerate(zip(data, newer.data, strict=True)):
-            if place != schema.summed:
-                column[to] = others[second[to] - len(older)]
-    return Run(changes, tuple(data))
+    columns = zip(*(run.data for run in runs), strict=True)
+    return _added_up(schema, Run(changes, tuple(torch.cat(column)[order] for column in columns)))
 
 
 def _added_up(schema: Schema, run: Run) -> Run:
     """The run with the weights of parallel arcs added up, where the rule says so."""
-    if schema.parallel != "sum" or len(run) < 2:
+    if schema.parallel != "sum" or run.size < 2:
         return run
-    ends = torch.ones(len(run), dtype=torch.bool)
+    ends = torch.ones(run.size, dtype=torch.bool)
     torch.ne(run.changes[1:], run.changes[:-1], out=ends[:-1])
     if bool(ends.all()):
         return run

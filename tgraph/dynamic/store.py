@@ -152,7 +152,7 @@ class Store:
             "vertices": version.num_vertices,
             "arcs in CSR": len(version.base.neighbors),
             "changes in runs": version.pending,
-            "runs": [len(run) for run in version.runs],
+            "runs": [run.size for run in version.runs],
             "bytes of CSR": version.base.nbytes,
             "bytes of runs": sum(run.nbytes for run in version.runs),
             "write amplification": total / max(written["inserted"], 1),
@@ -264,13 +264,13 @@ class Store:
         num_vertices = version.num_vertices
         if self._ids is not None:
             num_vertices = len(self._ids)
-        elif len(run) and grows:
+        elif run.size and grows:
             num_vertices = max(num_vertices, int(rows_of(run.changes[-1])) + 1, int(columns_of(run.changes).max()) + 1)
         run = run if grows else _without_unknown(run, num_vertices)
         with self._publishing:
             following = self._version.after(run, num_vertices)
             self._version = following.with_runs(following.base, compaction.merged_tail(self._schema, following.runs))
-        self._written["inserted"] += len(run)
+        self._written["inserted"] += run.size
         return self.version
 
     # ---- compaction ------------------------------------------------------------------------------------------------
@@ -302,9 +302,8 @@ class Store:
     def _keep_pace(self, begun: float) -> None:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded."""
         version = self._version
-        most = compaction.threshold(len(version.base.neighbors))
-        pending = version.pending
-        if pending <= most and compaction.mergeable(version.runs) is None:
+        most, pending = compaction.threshold(version.base.neighbors.shape[0]), version.pending
+        if pending <= most and not (version.runs and compaction.is_large(version.runs[-1])):
             return
         self._compactor.wake()
         if pending > 2 * most:
@@ -332,7 +331,7 @@ class Store:
             if now.base is version.base and all(map(operator.is_, now.runs[:last], version.runs[:last])):
                 if isinstance(made, Run):
                     self._version = now.with_runs(now.base, (*now.runs[:first], made, *now.runs[last:]))
-                    self._written["merged"] += len(made)
+                    self._written["merged"] += made.size
                 else:
                     self._version = now.with_runs(made, now.runs[last:])
                     self._written["compacted"] += len(made.neighbors)

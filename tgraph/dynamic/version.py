@@ -31,7 +31,7 @@ class Version:
     @property
     def pending(self) -> int:
         """The number of changes in runs."""
-        return sum(map(len, self.runs))
+        return sum([run.size for run in self.runs])
 
     @property
     def nbytes(self) -> int:
@@ -65,7 +65,7 @@ class Version:
             return _rows_of(self._settled, vertices)
         distinct, place = torch.unique(vertices, return_inverse=True)
         arcs = Arcs(*_rows_of(self.base, distinct))
-        runs = [part for run in self.runs if len(part := _part(run, distinct))]
+        runs = [part for run in self.runs if (part := _part(run, distinct)).size]
         if runs:
             arcs = spliced(self.schema, arcs, merged(self.schema, runs), len(distinct))
         return _rows_of(arcs, place)

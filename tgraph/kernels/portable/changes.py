@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.dispatch import operator
+from tgraph.core.dispatch import PORTABLE, operator
 from tgraph.errors import ArgumentError
 
 Parallel = Literal["last", "sum", "keep"]
@@ -60,20 +60,16 @@ def columns_of(changes: Tensor) -> Tensor:
 def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """The sorted changes of a batch that inserts or deletes the arcs rows[i] -> columns[i], integers [k]; those of one
-    pair in the order given, and of deletions, or where the `last` of parallel arcs stays, the last one only.
+    """The sorted changes of a batch that inserts or deletes the arcs rows[i] -> columns[i], integers [k], as
+    `merge_changes` leaves them.
 
     Returns the changes and, if `numbered`, the place of each in the batch, int32. Raises ArgumentError for a vertex
     that is negative or above 2^31 - 2.
     """
     if bool(((rows | columns) < 0).any()) or bool((torch.maximum(rows, columns) > LARGEST_VERTEX).any()):
         refuse_vertex(rows, columns)
-    changes, items = torch.sort(rows.to(torch.int64) << 32 | columns.to(torch.int64) << 1 | int(there), stable=True)
-    if parallel == "last" or not there:
-        stays = torch.ones_like(changes, dtype=torch.bool)
-        stays[:-1] = changes[:-1] != changes[1:]
-        changes, items = changes[stays], items[stays]
-    return changes, items.to(torch.int32) if numbered else None
+    changes = rows.to(torch.int64) << 32 | columns.to(torch.int64) << 1 | int(there)
+    return PORTABLE.operators["merge_changes"].run(changes, parallel, numbered)
 
 
 def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
@@ -91,37 +87,22 @@ def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
 
 
 @operator
-def merge_changes(
-    older: Tensor, newer: Tensor, parallel: Parallel, numbered: bool
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Two sorted runs of changes, int64 [k] and [l], as one that says the same of every graph.
-
-    If `numbered`, also the place of each change, that of a newer one counted from k on, int64; and, where weights are
-    added up (`sum`), the place of the newer arc that is added to it, or -1.
-    """
-    changes, place = torch.sort(torch.cat((older, newer)), stable=True)
-    pair = changes >> 1
-    is_new = place >= len(older)
-    _, group = torch.unique_consecutive(pair, return_inverse=True)
-    groups = int(group[-1]) + 1 if len(group) else 0
-
-    def any_of(condition: Tensor) -> Tensor:
-        found = torch.zeros(groups, dtype=torch.bool, device=changes.device)
-        found[group[condition]] = True
-        return found[group]
-
-    renewed = any_of(is_new) if parallel == "last" else any_of(is_new & ~inserts(changes))
-    stays = is_new | ~renewed
-    second = None
-    if parallel == "sum":
-        older_arc = ~is_new & inserts(changes) & stays
-        newer_arc = is_new & inserts(changes) & any_of(older_arc)
-        arc_of = torch.full((groups,), -1, dtype=torch.int64, device=changes.device)
-        arc_of[group[newer_arc]] = place[newer_arc]
-        second = torch.where(older_arc, arc_of[group], -1)
-        stays = stays & ~newer_arc
-        second = second[stays]
-    return changes[stays], place[stays] if numbered else None, second if numbered else None
+def merge_changes(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
+    """Changes int64 [k] in the order of time, such as runs one behind the other, as one sorted run that says the same:
+    of each pair the last deletion and the arcs inserted after it, or, where the `last` of parallel arcs stays, the last
+    change alone. If `numbered`, also the place of each among those given, int32."""
+    place = torch.sort(runs >> 1, stable=True).indices
+    changes = runs[place]
+    ends = torch.ones_like(changes, dtype=torch.bool)
+    ends[:-1] = (changes[1:] >> 1) != (changes[:-1] >> 1)
+    stays = ends
+    if parallel != "last":
+        group = torch.cumsum(ends, 0) - ends.to(torch.int64)
+        number = torch.arange(len(changes), device=changes.device)
+        deletion = torch.zeros(int(ends.sum()), dtype=torch.int64, device=changes.device)
+        deletion.scatter_reduce_(0, group, torch.where(inserts(changes), 0, number), "amax")
+        stays = number >= deletion[group]
+    return changes[stays], place[stays].to(torch.int32) if numbered else None
 
 
 @operator

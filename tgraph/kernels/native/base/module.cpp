@@ -121,7 +121,6 @@ NB_MODULE(_native, module) {
     tgraph::bind_mirror(module);
     tgraph::bind_mutual(module);
     tgraph::bind_sort_changes(module);
-    tgraph::bind_merge_changes(module);
     tgraph::bind_splice(module);
     tgraph::bind_line_graph(module);
     tgraph::bind_correlation(module);

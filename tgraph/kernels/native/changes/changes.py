@@ -1,4 +1,4 @@
-"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp`, `merge_changes.cpp` and `splice.cpp`."""
+"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp` and `splice.cpp`."""
 
 from __future__ import annotations
 
@@ -17,26 +17,19 @@ def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
 ) -> tuple[Tensor, Tensor | None]:
     """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
-    changes = torch.empty(len(rows), dtype=torch.int64, device="cpu")
-    items = torch.empty(len(rows), dtype=torch.int32, device="cpu") if numbered else None
-    last = parallel == "last" or not there
-    count = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, last, changes, items)
+    changes, items = _empty(len(rows), numbered)
+    rule = PARALLEL.index(parallel)
+    count = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, rule, changes, items)
     if count < 0:
         refuse_vertex(rows, columns)
     return _shortened(changes, count), None if items is None else _shortened(items, count)
 
 
-def merge_changes(
-    older: Tensor, newer: Tensor, parallel: Parallel, numbered: bool
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
+def merge_changes(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
     """As the portable one, `tgraph.kernels.portable.changes.merge_changes`."""
-    size = len(older) + len(newer)
-    changes = torch.empty(size, dtype=torch.int64, device="cpu")
-    first = torch.empty(size, dtype=torch.int64, device="cpu") if numbered else None
-    second = torch.empty(size, dtype=torch.int64, device="cpu") if numbered and parallel == "sum" else None
-    count = _module().merge_changes(older, newer, PARALLEL.index(parallel), changes, first, second)
-    shortened = (None if each is None else _shortened(each, count) for each in (first, second))
-    return _shortened(changes, count), *shortened  # type: ignore[return-value]
+    changes, items = _empty(len(runs), numbered)
+    count = _module().merge_changes(runs, PARALLEL.index(parallel), changes, items)
+    return _shortened(changes, count), None if items is None else _shortened(items, count)
 
 
 def locate_changes(
@@ -62,6 +55,11 @@ def _module() -> Any:
     return cast(Any, native.load())
 
 
+def _empty(count: int, numbered: bool) -> tuple[Tensor, Tensor | None]:
+    changes = torch.empty(count, dtype=torch.int64, device="cpu")
+    return changes, torch.empty(count, dtype=torch.int32, device="cpu") if numbered else None
+
+
 def _as_bits(tensor: Tensor) -> Tensor:
     """Numbers of two bytes as integers: kernels are passed no narrow floats."""
     return tensor.view(torch.int16) if tensor.dtype.itemsize == 2 else tensor
@@ -80,8 +78,8 @@ def _refuses_batch(rows: Tensor, columns: Tensor, *others: object) -> str | None
     return refuses_data(rows) or refuses_data(columns)
 
 
-def _refuses_merging(older: Tensor, newer: Tensor, *others: object) -> str | None:
-    return refuses_data(older) or refuses_data(newer)
+def _refuses_merging(runs: Tensor, *others: object) -> str | None:
+    return "it numbers fewer than 2^31 changes" if len(runs) >= 2**31 else refuses_data(runs)
 
 
 def _refuses_rows(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
