@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
+from tgraph.kernels.native.base.pages import fresh
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, refuse_vertex
 
@@ -36,18 +37,19 @@ def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
 ) -> tuple[Tensor, Located]:
     """As the portable one, `tgraph.kernels.portable.changes.locate_changes`."""
-    changed = torch.empty(num_rows + 1, dtype=torch.int64, device="cpu")
-    place, target = torch.empty_like(changes), torch.empty_like(changes)
-    skip = torch.empty(len(changes), dtype=torch.int32, device="cpu")
+    changed = fresh((num_rows + 1,), torch.int64)
+    place, target = (fresh((len(changes),), torch.int64) for _ in range(2))
+    skip = fresh((len(changes),), torch.int32)
     rule = PARALLEL.index(parallel)
     size = _module().locate_changes(offset, neighbors, changes, rule, changed, place, skip, target)
     return changed, Located(changes, place, skip, target, size)
 
 
-def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor) -> Tensor:
+def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None) -> Tensor:
     """As the portable one, `tgraph.kernels.portable.changes.splice`."""
-    base, items, to = (None if each is None else _as_bits(each) for each in (base, items, out))  # type: ignore[assignment]
-    _module().splice(base, items, located.changes, located.place, located.skip, located.target, to)
+    out = fresh((located.size,), base.dtype) if out is None else out
+    bits = None if items is None else _as_bits(items)
+    _module().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
     return out
 
 
@@ -56,8 +58,7 @@ def _module() -> Any:
 
 
 def _empty(count: int, numbered: bool) -> tuple[Tensor, Tensor | None]:
-    changes = torch.empty(count, dtype=torch.int64, device="cpu")
-    return changes, torch.empty(count, dtype=torch.int32, device="cpu") if numbered else None
+    return fresh((count,), torch.int64), fresh((count,), torch.int32) if numbered else None
 
 
 def _as_bits(tensor: Tensor) -> Tensor:

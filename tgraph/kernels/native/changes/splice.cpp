@@ -18,13 +18,23 @@ struct Located {
     int64_t* target;  // where what it inserts comes to lie
 };
 
+// The first place in [begin, end) whose neighbor is not below `column`, without branches that depend on the neighbors.
+// The changes of a row follow each other closely: in a long one it is looked for close by first.
+inline int64_t search(const int32_t* neighbors, int64_t begin, int64_t end, int64_t column) {
+    for (int64_t step = 16; begin + step < end && neighbors[begin + step] < column; step *= 4) begin += step;
+    if (begin == end) return end;
+    const int32_t* found = neighbors + begin;
+    for (int64_t left = end - begin; left > 1; left -= left / 2) found += (found[left / 2 - 1] < column) * (left / 2);
+    return found - neighbors + (*found < column);
+}
+
 // Locates the changes [i, end) of one row, whose arcs lie in `arcs`. Returns by how many arcs the row grows.
 int64_t locate_row(const Change* changes, int64_t i, int64_t end, const int32_t* neighbors, Range arcs,
                    Parallel parallel, const Located& located) {
     int64_t at = arcs.begin, growth = 0;
     while (i < end) {
         const int64_t until = end_of_pair(changes, i, end), column = column_of(changes[i]);
-        at = std::lower_bound(neighbors + at, neighbors + arcs.end, column) - neighbors;
+        at = search(neighbors, at, arcs.end, column);
         int64_t after = at;
         while (after < arcs.end && neighbors[after] == column) ++after;
         const bool replaces = parallel != Parallel::keep || !inserts(changes[i]);
@@ -47,7 +57,9 @@ int64_t locate_changes(In<int64_t> offset, In<int32_t> neighbors, In<Change> cha
     const Located located{place.data(), skip.data(), target.data()};
     const auto old_offset = [&](int64_t row) { return row <= old_rows ? offset.data()[row] : m; };
     const auto end_of_row = [&](int64_t i, int64_t end) {
-        return std::upper_bound(all + i, all + end, change_of(row_of(all[i]), 0x7fffffff, true)) - all;
+        const int64_t row = row_of(all[i]);
+        while (i < end && row_of(all[i]) == row) ++i;
+        return i;
     };
     const int parts = part_count(size + rows);
     std::vector<int64_t> cut(parts + 1), growth(parts + 1);
