@@ -18,8 +18,8 @@ from tgraph.dynamic.runs import Run, Schema, merged
 
 FANOUT = 4  # runs of one size that are merged
 LARGE = 1 << 14  # changes: merging so many takes the writer less than its batch
-_SHARE = 16  # changes are merged into the CSR when there are this fraction of its arcs,
-_LEAST = 1 << 19  # or these
+_SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
+_LEAST = 1 << 20  # or these
 
 
 def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:

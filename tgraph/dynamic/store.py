@@ -188,7 +188,7 @@ class Store:
             if replaces and self.multi != "last":
                 run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
             number = self._commit(run)
-        self._keep_pace(begun)
+        self._keep_pace(begun, len(src))
         return number
 
     def delete(self, src: Any, dst: Any) -> int:
@@ -200,7 +200,7 @@ class Store:
             self._check_open()
             src, dst = ends_of_batch(src, dst, self._ids, new=False)
             number = self._commit(deleting_run(self._schema, src, dst, self.directed), grows=False)
-        self._keep_pace(begun)
+        self._keep_pace(begun, len(src))
         return number
 
     def delete_arcs(self, arcs: Any, graph: Graph) -> int:
@@ -299,17 +299,17 @@ class Store:
         if self._compactor.fault is not None:
             raise RuntimeError("merging runs in the background failed") from self._compactor.fault
 
-    def _keep_pace(self, begun: float) -> None:
-        """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded."""
+    def _keep_pace(self, begun: float, size: int) -> None:
+        """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After
+        a batch that is much of what may be pending, all threads merge at once instead."""
         version = self._version
         most, pending = compaction.threshold(version.base.neighbors.shape[0]), version.pending
-        if pending <= most and not (version.runs and compaction.is_large(version.runs[-1])):
-            return
-        self._compactor.wake()
-        if pending > 2 * most:
-            time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
-        if pending > 4 * most:
-            self._version.settled()
+        if pending > most and (4 * size > most or pending > 4 * most):
+            version.settled()
+        elif pending > most or (version.runs and compaction.is_large(version.runs[-1])):
+            self._compactor.wake()
+            if pending > 2 * most:
+                time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
 
     def _compact_step(self) -> bool:
         """Merge some runs, or all of them into the CSR; False where there is nothing to do."""

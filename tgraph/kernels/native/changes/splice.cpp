@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bindings.hpp"
+#include "base/memory.hpp"
 #include "changes/change.hpp"
 #include "threads/parallel.hpp"
 
@@ -48,6 +49,8 @@ int64_t locate_row(const Change* changes, int64_t i, int64_t end, const int32_t*
     return growth;
 }
 
+constexpr int64_t ahead = 12;  // changes: as many rows wait for memory at a time
+
 // Writes the offsets of the changed graph, [rows + 1], and `located`. Returns its number of arcs.
 int64_t locate_changes(In<int64_t> offset, In<int32_t> neighbors, In<Change> changes, int rule, Out<int64_t> changed,
                        Out<int64_t> place, Out<int32_t> skip, Out<int64_t> target) {
@@ -69,6 +72,8 @@ int64_t locate_changes(In<int64_t> offset, In<int32_t> neighbors, In<Change> cha
     }
     for_each_part(parts, [&](int part) {
         for (int64_t i = cut[part]; i < cut[part + 1];) {
+            fetch(offset.data() + std::min(row_of(all[std::min(i + 2 * ahead, size - 1)]), old_rows));
+            fetch(neighbors.data() + old_offset(row_of(all[std::min(i + ahead, size - 1)])));
             const int64_t row = row_of(all[i]), end = end_of_row(i, cut[part + 1]);
             const Range arcs{old_offset(row), old_offset(row + 1)};
             growth[part + 1] += locate_row(all, i, end, neighbors.data(), arcs, static_cast<Parallel>(rule), located);
