@@ -55,8 +55,8 @@ struct Runs {
     Change bits(int64_t i) const { return changes[i]; }
 };
 
-// Bits 1 to 31 for the columns and 32 to 62 for the rows, as far as any of them is set. Tables of few changes are small:
-// to clear and to sum up a larger one takes longer than a pass more.
+// Bits 1 to 31 for the columns and 32 to 62 for the rows, as far as any of them is set. Tables of few changes are
+// small: to clear and to sum up a larger one takes longer than a pass more.
 template <class Source>
 std::vector<Digit> digits_of(const Source& source) {
     const Change set = reduce(source.size, Change{0}, [&](int64_t i) { return source.bits(i); }, std::bit_or<>());
