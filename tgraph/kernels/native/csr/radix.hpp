@@ -58,8 +58,8 @@ struct Digit {
 // Bits of the ids 0 .. count - 1.
 inline int bits_below(int64_t count) { return count > 1 ? std::bit_width(static_cast<uint64_t>(count - 1)) : 0; }
 
-// Cuts bits [first, last) of the key into as few digits of at most `widest` bits as possible, of nearly equal width: the
-// second-level cache and the TLB hold about 2048 write positions.
+// Cuts bits [first, last) of the key into as few digits of at most `widest` bits as possible, of nearly equal width:
+// the second-level cache and the TLB hold about 2048 write positions.
 inline std::vector<Digit> split_into_digits(int first, int last, int widest = 11) {
     const int count = std::max(1, (last - first + widest - 1) / widest);
     std::vector<Digit> digits;
