@@ -95,8 +95,6 @@ def apply(store, model, step, pairs, number):
 @settings(max_examples=60, deadline=None)
 def test_snapshots_are_what_a_dictionary_holds(multi, directed, steps):
     """Those taken at each batch, read at the end or at once; rows are the same before the runs are merged."""
-    if multi == "keep" and not directed:  # which of parallel edges one arc belongs to is not kept
-        steps = [step for step in steps if step[0] != "arcs"]
     store = tg.dynamic.Store(torch.float64, times=torch.int64, multi=multi, directed=directed, num_vertices=2)
     model, taken = Model(multi, directed), []
     for number, (step, pairs) in enumerate(steps):
@@ -264,6 +262,40 @@ def test_mistakes_are_named_and_change_nothing(call, said):
     with pytest.raises(ArgumentError, match=said):
         call(store)
     assert store.version == 1 and store.snapshot().weights.tolist() == [7]
+
+
+def test_empty_batches_say_nothing_of_the_kind_of_ids():
+    store = tg.dynamic.Store(ids="any")
+    store.insert([], [])
+    store.insert(["a"], ["b"])
+    store.insert([], [])
+    store.delete([], [])
+    assert store.snapshot().num_arcs == 1 and list(store.snapshot().vertices) == ["a", "b"]
+    integers = tg.dynamic.Store(ids="any")
+    integers.insert([7], [9])
+    integers.insert([], [])
+    assert integers.snapshot().vertices.tolist() == [7, 9]
+
+
+def test_all_that_is_written_is_counted():
+    """Two batches of 3, merged into the CSR by a snapshot that the third batch begins with, and at last by hand."""
+    store = tg.dynamic.Store()
+    store.insert([0, 1, 2], [1, 2, 3])
+    store.insert([3, 4, 5], [4, 5, 6])
+    assert store.info()["write amplification"] == 1
+    assert store.snapshot().num_arcs == 6
+    store.insert([6, 7], [7, 8])
+    assert store.info()["write amplification"] == (8 + 6) / 8
+    store.compact()
+    assert store.info()["write amplification"] == (8 + 6 + 8) / 8
+
+
+def test_arcs_of_another_store_are_not_deleted():
+    first, second = tg.dynamic.Store(), tg.dynamic.Store()
+    for store in (first, second):
+        store.insert([0], [1])
+    with pytest.raises(ArgumentError, match="graph: a snapshot of another store"):
+        first.delete_arcs([0], second.snapshot())
 
 
 def test_a_snapshot_of_another_version_has_other_arc_numbers():

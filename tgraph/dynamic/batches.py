@@ -1,4 +1,4 @@
-"""Batches of arcs as callers have them: lists, tensors, arrays, tables and edge files."""
+"""Batches of arcs as callers have them: in lists, tensors, arrays or columns of tables."""
 
 from __future__ import annotations
 

@@ -102,5 +102,6 @@ class Compactor:
                 self.fault = fault
                 return
             if step is None:
+                atexit.unregister(self.stop)
                 return
             del step

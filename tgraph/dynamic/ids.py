@@ -36,8 +36,7 @@ class GrowingIds:
             assert self._integers is not None
             numbered = self._integers.number(both).view(-1, 2)
             return numbered[:, 0].contiguous(), numbered[:, 1].contiguous()
-        table, values = self._labels, self._values
-        assert table is not None
+        table, values = {} if self._labels is None else self._labels, self._values
         numbers: list[list[int]] = [[], []]
         for pair in zip(*ends, strict=True):
             for end, label in zip(numbers, pair, strict=True):
@@ -54,8 +53,8 @@ class GrowingIds:
             assert self._integers is not None
             found = self._integers.find(wanted)
         else:
-            assert self._labels is not None
-            found = torch.tensor([self._labels.get(label, -1) for label in wanted], dtype=torch.int64)
+            table = self._labels or {}
+            found = torch.tensor([table.get(label, -1) for label in wanted], dtype=torch.int64)
         if len(unknown := (found < 0).nonzero()):
             place = int(unknown[0])
             missing = wanted[place].item() if isinstance(wanted, Tensor) else wanted[place]
@@ -70,20 +69,17 @@ class GrowingIds:
             return VertexIds(self._integers.values[:count])
         return None if self._labels is None else VertexIds(self._values[:count])
 
-    def since(self, count: int) -> Tensor | list[Hashable]:
-        """The ids of the vertices from that number on."""
-        return self._values[count:] if self._integers is None else self._integers.values[count : len(self)]
-
     def _as_ids(self, ids: Any, name: str) -> Tensor | Labels:
         """Integers as an int64 tensor, labels as a sequence; of the same kind as those that came before."""
+        if not len(ids):
+            return [] if self._integers is None else torch.empty(0, dtype=torch.int64)
         integers = _integers(ids)
-        if self._integers is None and self._labels is None and len(ids):
+        if self._integers is None and self._labels is None:
             if integers is None:
                 self._labels = {}
             else:
                 self._integers = _GrowingIntegers()
-        if integers is not None and (self._integers is not None or not len(ids)):
-            self._integers = self._integers or _GrowingIntegers()
+        if integers is not None and self._integers is not None:
             return inputs.as_index(integers, name).to(torch.int64)
         if (integers is None) == (self._labels is None):
             kind, other = ("integers", "labels") if self._integers is not None else ("labels", "integers")
@@ -117,7 +113,7 @@ class _GrowingIntegers:
     def find(self, wanted: Tensor) -> Tensor:
         """The number of each id, -1 for unknown ones."""
         found = torch.full_like(wanted, -1)
-        for ascending, number in self._tables:
+        for ascending, number in tuple(self._tables):  # a writer may join two of them meanwhile
             place = torch.searchsorted(ascending, wanted).clamp_(max=len(ascending) - 1)
             found = torch.where(ascending[place] == wanted, number[place], found)
         return found

@@ -129,7 +129,7 @@ def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int) -> Arcs:
     offset, located = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
 
     def changed(base: Tensor, items: Tensor | None) -> Tensor:
-        return kernels.splice(base, items, located, None)
+        return kernels.splice(base, items, located)
 
     items = list(run.data)
     if schema.summed is not None:

@@ -17,7 +17,7 @@ from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of
 from tgraph.dynamic.ids import GrowingIds
-from tgraph.dynamic.runs import WEIGHTS, Run, Schema, deleting_run, merged, no_arcs, sorted_run, spliced
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run, spliced
 from tgraph.dynamic.version import SnapshotCsr, Version
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
@@ -206,11 +206,15 @@ class Store:
     def delete_arcs(self, arcs: Any, graph: Graph) -> int:
         """Delete arcs of a snapshot by their numbers, int64 [k]; returns the version without them.
 
-        Of parallel arcs the others stay; for these the snapshot has to be of the present version. Raises ArgumentError
-        for numbers out of range and for a graph that is no such snapshot.
+        Of parallel arcs the others stay; of an undirected edge both arcs go. The snapshot has to be of the present
+        version. Takes a pass over the arcs of the graph. Raises ArgumentError for numbers out of range and for a graph
+        that is no such snapshot.
         """
         with self._writing:
+            self._check_open()
             version = _version_of(graph)
+            if version.schema is not self._schema:
+                raise ArgumentError("graph: a snapshot of another store; take one of this")
             if version.number != self.version:
                 raise ArgumentError(
                     f"graph: a snapshot of version {version.number}, the store is at {self.version}; take a new one"
@@ -225,7 +229,10 @@ class Store:
             gone[arcs] = True
             source = sorting.expand_rows(settled.offset)
             pair = source << 32 | settled.neighbors
-            run = deleting_run(self._schema, source[gone], settled.neighbors[gone].to(torch.int64), self.directed)
+            if not self.directed:  # parallel arcs lie in the order of time both ways
+                back = settled.neighbors[arcs].to(torch.int64) << 32 | source[arcs]
+                gone[torch.searchsorted(pair, back) + arcs - torch.searchsorted(pair, pair[arcs])] = True
+            run = deleting_run(self._schema, source[gone], settled.neighbors[gone].to(torch.int64), directed=True)
             if self.multi == "keep":
                 back = torch.isin(pair, pair[gone]) & ~gone
                 others = sorted_run(
@@ -269,9 +276,17 @@ class Store:
         run = run if grows else _without_unknown(run, num_vertices)
         with self._publishing:
             following = self._version.after(run, num_vertices)
-            self._version = following.with_runs(following.base, compaction.merged_tail(self._schema, following.runs))
-        self._written["inserted"] += run.size
-        return self.version
+            runs = compaction.merged_tail(self._schema, following.runs)
+            self._count_written(following.base, runs[-1].size if runs[-1] is not run else 0)
+            self._written["inserted"] += run.size
+            self._version = following.with_runs(following.base, runs)
+            return self._version.number
+
+    def _count_written(self, base: Arcs, merged: int) -> None:
+        """Count the changes of a merged run, and the arcs of a CSR that is not that of the present version. Held:
+        `_publishing`."""
+        self._written["merged"] += merged
+        self._written["compacted"] += 0 if base is self._version.base else len(base.neighbors)
 
     # ---- compaction ------------------------------------------------------------------------------------------------
 
@@ -280,7 +295,10 @@ class Store:
         with self._writing:
             self._version.settled()
             with self._publishing:
-                self._adopt()
+                settled = self._version.settled()
+                if self._version.runs:
+                    self._count_written(settled, 0)
+                    self._version = self._version.with_runs(settled, ())
 
     def close(self) -> None:
         """End the thread that merges runs. Snapshots stay; changes are refused from then on."""
@@ -323,25 +341,19 @@ class Store:
             return False
         return self._replace(version, chosen, merged(self._schema, version.runs[slice(*chosen)]))
 
-    def _replace(self, version: Version, chosen: tuple[int, int], made: Any) -> bool:
+    def _replace(self, version: Version, chosen: tuple[int, int], made: Run | Arcs) -> bool:
         """Put what was made of some runs of a version in their place, unless they are gone meanwhile."""
         first, last = chosen
         with self._publishing:
             now = self._version
             if now.base is version.base and all(map(operator.is_, now.runs[:last], version.runs[:last])):
                 if isinstance(made, Run):
+                    self._count_written(now.base, made.size)
                     self._version = now.with_runs(now.base, (*now.runs[:first], made, *now.runs[last:]))
-                    self._written["merged"] += made.size
                 else:
+                    self._count_written(made, 0)
                     self._version = now.with_runs(made, now.runs[last:])
-                    self._written["compacted"] += len(made.neighbors)
         return True
-
-    def _adopt(self) -> None:
-        """Take over the CSR that a snapshot has asked for. Held: `_publishing`."""
-        now = self._version
-        if now.runs and now._settled is not None:
-            self._version = now.with_runs(now.settled(), ())
 
 
 def _without_unknown(run: Run, num_vertices: int) -> Run:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tgraph.core.csr import Csr
-from tgraph.core.derived import AtFirstUse, Cache
+from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.rows import gather_rows
 from tgraph.core.storage import Rows
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, spliced
@@ -98,19 +98,16 @@ def _part(run: Run, rows: Tensor) -> Run:
     return Run(changes, tuple(column[chosen] for column in run.data))
 
 
-class SnapshotCsr(Csr):
+class SnapshotCsr(DeferredCsr):
     """The CSR of a version, made from its runs at first use and kept while the version lives.
 
     Before that, `rows` reads what it is asked for from the runs.
     """
 
-    offset = cast(Tensor, AtFirstUse())
-    neighbors = cast(Tensor, AtFirstUse())
-    weights = cast("Tensor | None", AtFirstUse())
     version: Version
 
     def __init__(self, version: Version):
-        self.__dict__.update(permutation=None, num_columns=version.num_vertices, _cache=Cache(), version=version)
+        super().__init__(version.num_vertices, version=version)
 
     def _at_first_use(self, name: str) -> Tensor | None:
         return getattr(self.version.settled(), name) if name != WEIGHTS else self.column(WEIGHTS)
@@ -119,14 +116,6 @@ class SnapshotCsr(Csr):
         """A column of arc data, [m] in the order of the arcs; None where there is none of that name."""
         columns = list(self.version.schema.columns)
         return self.version.settled().data[columns.index(name)] if name in columns else None
-
-    @property
-    def csr_tensors(self) -> dict[str, Tensor | None]:
-        return {}
-
-    @property
-    def num_vertices(self) -> int:
-        return self.num_columns
 
     @property
     def weight_dtype(self) -> torch.dtype | None:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.csr import Csr
-from tgraph.core.derived import AtFirstUse, Cache
+from tgraph.core.deferred_csr import DeferredCsr
+from tgraph.core.derived import AtFirstUse
 from tgraph.core.graph import Graph
 from tgraph.core.ids import VertexIds
 from tgraph.files.checksummed import Contents, as_bytes
@@ -37,24 +37,18 @@ class _MappedIds(VertexIds):
         return self._mapped
 
 
-class MappedCsr(Csr):
+class MappedCsr(DeferredCsr):
     """The CSR of a graph, memory-mapped from a file with checksums.
 
     Each tensor is verified at first use, which takes one pass over it and raises FileFormatError where it is damaged.
     Sizes and dtypes are available without it.
     """
 
-    offset = cast(Tensor, AtFirstUse())
-    neighbors = cast(Tensor, AtFirstUse())
-    weights = cast("Tensor | None", AtFirstUse())
     _mapped: dict[str, Tensor]
     _contents: Contents
 
     def __init__(self, tensors: dict[str, Tensor], contents: Contents):
-        num_columns = len(tensors["offset"]) - 1
-        self.__dict__.update(
-            permutation=None, num_columns=num_columns, _cache=Cache(), _mapped=tensors, _contents=contents
-        )
+        super().__init__(len(tensors["offset"]) - 1, _mapped=tensors, _contents=contents)
 
     def _at_first_use(self, name: str) -> Tensor | None:
         tensor = self._mapped.get(name)
@@ -62,14 +56,6 @@ class MappedCsr(Csr):
             return None
         self._contents.check(name, as_bytes(tensor.view(-1)))
         return tensor.to(sorting.index_dtype(self.num_columns)) if name == "neighbors" else tensor
-
-    @property
-    def csr_tensors(self) -> dict[str, Tensor | None]:
-        return {}
-
-    @property
-    def num_vertices(self) -> int:
-        return self.num_columns
 
     @property
     def num_arcs(self) -> int:

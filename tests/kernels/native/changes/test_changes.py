@@ -65,8 +65,7 @@ def spliced(backend, base, run, parallel, num_rows):
     if parallel == "sum":
         to = located.added_to()
         items[to] += weights[located.place[to]]
-    outs = [torch.empty(located.size, dtype=tensor.dtype) for tensor in (neighbors, weights)]
-    return changed, splice(neighbors, None, located, outs[0]), splice(weights, items, located, outs[1])
+    return changed, splice(neighbors, None, located), splice(weights, items, located)
 
 
 def runs_of(backend, batches, parallel):
@@ -151,5 +150,5 @@ def test_data_of_any_width_is_spliced(backend, dtype):
     )
     _, located = operators(backend)["locate_changes"](offset, neighbors, changes, "last", 1)
     items = torch.tensor([7, 8, 9], dtype=dtype)
-    out = BACKENDS[backend].operators["splice"].run(base, items, located, torch.empty(located.size, dtype=dtype))
+    out = BACKENDS[backend].operators["splice"].run(base, items, located)
     assert out.tolist() == [7, 1, 8, 3, 9]

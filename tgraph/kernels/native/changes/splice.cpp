@@ -2,7 +2,6 @@
 // what the changes put in and leave out, in one pass.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "base/bindings.hpp"
@@ -97,7 +96,7 @@ int64_t locate_changes(In<int64_t> offset, In<int32_t> neighbors, In<Change> cha
     return changed.data()[rows] = m + growth[parts];
 }
 
-// Bytes of arcs that a thread copies at a time.
+// So many a thread copies at a time.
 constexpr int64_t arcs_per_chunk = 1 << 16;
 
 template <class Item, class Inserted>
