@@ -57,6 +57,12 @@ def test_drawing(tmp_path):
     assert all(positions.shape[1] == 2 for positions in found)
 
 
+def test_a_graph_that_changes():
+    store = tg.dynamic.Store(torch.float32)
+    assert store.insert([0, 1, 2], [1, 2, 0], [1, 2, 3]) == 1 and store.delete([1], [2]) == 2
+    assert store.snapshot().weights.tolist() == [1, 3]
+
+
 def test_random_numbers():
     key, counter = tg.random.key(3), torch.arange(5)
     drawn = tg.random.words(key, counter), tg.random.uniform(key, counter), tg.random.below(key, counter, 9)
@@ -332,5 +338,5 @@ def test_nothing_public_is_left_out():
     results = {"Advice", "Checkpoint", "ModelAdvice", "Program", "Received", "Relaxation", "Run", "Subgraph", "Trace"}
     results |= {"Tuned", "Acceleration", "MessagePassing", "FeatureFile", "Graph", "drawing", "errors", "primitives"}
     public = {*tg.__all__, *tg.algorithms.__all__, *tg.generators.__all__, *tg.nn.__all__, *tg.stream.__all__}
-    public |= {*tg.sampling.__all__}
+    public |= {*tg.sampling.__all__, *tg.dynamic.__all__}
     assert public - named - results == set()

@@ -178,7 +178,7 @@ def test_a_batch_asks_once_for_all_tensors():
     for kind in kinds:
         edges[kind, "coo", False, (100, 100)] = tuple(torch.randint(100, (2, 400)))
         features[kind, "weight", None] = torch.arange(400)
-    loader = NeighborLoader((features, edges), [3], input_nodes=("paper", torch.arange(100)), batch_size=50)
+    loader = NeighborLoader((features, edges), [3], input_nodes=("paper", torch.arange(100)), batch_size=50, prefetch=0)
     calls.clear()
     batches = list(loader)
     of_vertices = [f"features/paper/{name}" for name in "xyz"]

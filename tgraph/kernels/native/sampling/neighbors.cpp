@@ -95,7 +95,7 @@ public:
             trees.append(choice_.disjoint ? vertices_[type].trees().to_numpy() : nb::none());
             sizes.append(nb::cast(sizes_[type]));
         }
-        for (Arcs& arcs : arcs_) {
+        for (SampledArcs& arcs : arcs_) {
             row.append(arcs.row.to_numpy());
             col.append(arcs.col.to_numpy());
             arc.append(arcs.arc.to_numpy());
@@ -108,7 +108,7 @@ private:
     std::vector<Relation> relations_;
     Choice choice_;
     std::deque<Numbering> vertices_;
-    std::vector<Arcs> arcs_;
+    std::vector<SampledArcs> arcs_;
     std::vector<std::vector<int64_t>> sizes_;  // of each type: vertices that each hop added, the seeds first
     int64_t trees_ = 0;
 
@@ -127,7 +127,7 @@ private:
     }
 
     // Arcs are drawn where they stay, but for gaps where fewer are found than there can be.
-    void sample(const Relation& relation, Arcs& arcs, Range places, int64_t hop) {
+    void sample(const Relation& relation, SampledArcs& arcs, Range places, int64_t hop) {
         const int64_t before = arcs.size();
         if (const int64_t fanout = relation.fanout[hop]) {
             Numbering &sources = vertices_[relation.source], &targets = vertices_[relation.target];
@@ -146,7 +146,7 @@ private:
     }
 
     // Numbers the vertices that the arcs lead to: these are where their places go.
-    static void number(const Piece& piece, Numbering& sources, const Numbering& targets, Arcs& arcs) {
+    static void number(const Piece& piece, Numbering& sources, const Numbering& targets, SampledArcs& arcs) {
         const auto [start, count] = piece;
         const int64_t size = arcs.size();
         sources.reserve_more(count);

@@ -35,7 +35,7 @@ struct Choice {
 };
 
 // The sampled arcs of one relation.
-struct Arcs {
+struct SampledArcs {
     Buffer<int64_t> row, col, arc;
     std::vector<int64_t> count;  // by hop
 
