@@ -166,7 +166,8 @@ def test_first_and_second_derivatives(device, backend, reduce, edge):
                 leaves = [part.to(device).requires_grad_() for part in (data, weights)]
                 with kernels.watched() as choices:
                     assert torch.autograd.gradcheck(function, leaves, fast_mode=True)
-                assert {choice.backend.name for choice in choices} == {backend}
+                on_graphs = [choice for choice in choices if choice.call is not None]  # emulated tensors are the CPU's
+                assert {choice.backend.name for choice in on_graphs} == {backend}
                 if directed and not wide:
                     assert torch.autograd.gradgradcheck(function, leaves, fast_mode=True)
 
