@@ -1,7 +1,8 @@
 """Which runs are merged when, and the thread that does so.
 
-Small runs are merged by the writer, four of about one size at a time, as a counter carries (O'Neil et al., "The
-log-structured merge-tree", 1996); larger ones by a thread of the store, which at last merges all of them into the CSR.
+Runs of about one size are merged once there are enough of them, and so on with what they become, as a counter carries
+(O'Neil et al., "The log-structured merge-tree", 1996). The writer merges small ones; the others are left to a thread of
+the store, which at last merges all of them into the CSR.
 """
 
 from __future__ import annotations
@@ -16,40 +17,42 @@ from collections.abc import Callable, Sequence
 from tgraph.core.system import native
 from tgraph.dynamic.runs import Run, Schema, merged
 
-FANOUT = 4  # runs of one size that are merged
-LARGE = 1 << 14  # changes: merging so many takes the writer less than its batch
+FANOUT = 16  # runs of one size that are merged
+LARGE = 1 << 10  # changes: to merge FANOUT runs of so many takes the writer less than inserting them
 _SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
 _LEAST = 1 << 20  # or these
 
 
 def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """The runs with the last ones merged where there are enough of one size and all are small."""
-    while len(runs) >= FANOUT:
-        tail = runs[-FANOUT:]
-        if _tier(tail[0]) > _tier(tail[-1]) or sum([run.size for run in tail]) > LARGE:
-            break
-        runs = (*runs[:-FANOUT], merged(schema, tail))
-    return runs
+    """The runs with some of the small ones at the end merged, where there are enough of one size."""
+    first = len(runs)
+    while first and runs[first - 1].size <= LARGE:
+        first -= 1
+    if len(runs) - first < FANOUT or (chosen := mergeable(runs[first:])) is None:
+        return runs
+    begin, end = first + chosen[0], first + chosen[1]
+    return merged_tail(schema, (*runs[:begin], merged(schema, runs[begin:end]), *runs[end:]))
 
 
-def _tier(run: Run) -> int:
-    return run.size.bit_length() // 2
-
-
-def is_large(run: Run) -> bool:
-    """Whether a run is left to the thread to merge."""
-    return run.size * FANOUT > LARGE
+def stable(runs: Sequence[Run]) -> int:
+    """How many runs, from the oldest on, no writer merges any more: those up to the last that is not small."""
+    count = len(runs)
+    while count and runs[count - 1].size <= LARGE:
+        count -= 1
+    return count
 
 
 def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
-    """The first adjacent large runs of one size that are enough to merge: (the first, the one behind the last)."""
-    first = 0
-    for place, run in enumerate(runs):
-        if not is_large(run):
-            return None
-        first = first if _tier(runs[first]) == _tier(run) else place
-        if place - first + 1 == FANOUT:
-            return first, place + 1
+    """Adjacent runs that are enough to merge: (the first, the one behind the last). Of one size, or some smaller ones
+    among them, which came between; the smallest first."""
+    tiers = [run.size.bit_length() // 4 for run in runs]  # a tier for each power of FANOUT
+    for tier in sorted(set(tiers)):
+        first = 0
+        for end in range(1, len(runs) + 1):
+            if tiers[end - 1] > tier:
+                first = end
+            elif tiers[end - 1] == tier and tiers[first:end].count(tier) == FANOUT:
+                return first, end
     return None
 
 

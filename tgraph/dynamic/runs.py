@@ -31,13 +31,13 @@ class Run:
     """Sorted changes int64 [k], see `tgraph.kernels.portable.changes`, and the columns of arc data [k] each; those of
     deletions mean nothing.
 
-    size : k; the length of a tensor takes a microsecond.
+    size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.
     """
 
-    __slots__ = ("changes", "data", "size")
+    __slots__ = ("changes", "data", "num_vertices", "size")
 
-    def __init__(self, changes: Tensor, data: tuple[Tensor, ...]):
-        self.changes, self.data, self.size = changes, data, changes.shape[0]
+    def __init__(self, changes: Tensor, data: tuple[Tensor, ...], num_vertices: int):
+        self.changes, self.data, self.size, self.num_vertices = changes, data, changes.shape[0], num_vertices
 
     @property
     def nbytes(self) -> int:
@@ -70,19 +70,20 @@ def sorted_run(schema: Schema, src: Tensor, dst: Tensor, data: Sequence[Tensor],
     items = None
     if not directed:
         src, dst, items = both_ways(src, dst)
-    changes, order = kernels.sort_changes(src, dst, True, schema.parallel, bool(data))
+    changes, order, num_vertices = kernels.sort_changes(src, dst, True, schema.parallel, bool(data))
     if order is not None:
         order = order if items is None else items[order]
         data = tuple(column[order] for column in data)
-    return _added_up(schema, Run(changes, tuple(data)))
+    return _added_up(schema, Run(changes, tuple(data), num_vertices))
 
 
 def deleting_run(schema: Schema, src: Tensor, dst: Tensor, directed: bool) -> Run:
     """The run that deletes all arcs src[i] -> dst[i], integers [k], and of undirected edges their reverses."""
     if not directed:
         src, dst, _ = both_ways(src, dst)
-    changes, _ = kernels.sort_changes(src, dst, False, schema.parallel, False)
-    return Run(changes, tuple(torch.zeros(len(changes), dtype=dtype) for dtype in schema.columns.values()))
+    changes, _, num_vertices = kernels.sort_changes(src, dst, False, schema.parallel, False)
+    data = tuple(torch.zeros(len(changes), dtype=dtype) for dtype in schema.columns.values())
+    return Run(changes, data, num_vertices)
 
 
 def both_ways(src: Tensor, dst: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -100,12 +101,17 @@ def merged(schema: Schema, runs: Sequence[Run]) -> Run:
     """Runs, oldest first, as one."""
     if len(runs) == 1:
         return runs[0]
-    changes = torch.cat([run.changes for run in runs])
-    changes, order = kernels.merge_changes(changes, schema.parallel, bool(schema.columns))
-    if order is None:
-        return Run(changes, ())
-    columns = zip(*(run.data for run in runs), strict=True)
-    return _added_up(schema, Run(changes, tuple(torch.cat(column)[order] for column in columns)))
+    data = [torch.cat(column) for column in zip(*(run.data for run in runs), strict=True)]
+    changes, num_vertices = torch.cat([run.changes for run in runs]), max([run.num_vertices for run in runs])
+    return in_order_of_time(schema, changes, data, num_vertices)
+
+
+def in_order_of_time(schema: Schema, changes: Tensor, data: Sequence[Tensor], num_vertices: int) -> Run:
+    """The run that says what changes int64 [k] with their columns of data say, of which later ones lie behind."""
+    changes, order = kernels.merge_changes(changes, schema.parallel, bool(data))
+    if order is not None:
+        data = [column[order] for column in data]
+    return _added_up(schema, Run(changes, tuple(data), num_vertices))
 
 
 def _added_up(schema: Schema, run: Run) -> Run:
@@ -121,7 +127,7 @@ def _added_up(schema: Schema, run: Run) -> Run:
         group = torch.cumsum(ends, 0) - ends.to(torch.int64)
         total = torch.zeros(len(data[0]), dtype=data[schema.summed].dtype)
         data[schema.summed] = total.index_add_(0, group, run.data[schema.summed])
-    return Run(run.changes[ends], tuple(data))
+    return Run(run.changes[ends], tuple(data), run.num_vertices)
 
 
 def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int) -> Arcs:

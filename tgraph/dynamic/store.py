@@ -271,8 +271,8 @@ class Store:
         num_vertices = version.num_vertices
         if self._ids is not None:
             num_vertices = len(self._ids)
-        elif run.size and grows:
-            num_vertices = max(num_vertices, int(rows_of(run.changes[-1])) + 1, int(columns_of(run.changes).max()) + 1)
+        elif grows:
+            num_vertices = max(num_vertices, run.num_vertices)
         run = run if grows else _without_unknown(run, num_vertices)
         with self._publishing:
             following = self._version.after(run, num_vertices)
@@ -322,24 +322,25 @@ class Store:
         a batch that is much of what may be pending, all threads merge at once instead."""
         version = self._version
         most, pending = compaction.threshold(version.base.neighbors.shape[0]), version.pending
-        if pending > most and (4 * size > most or pending > 4 * most):
+        if 4 * size > most or pending > 4 * most:
             version.settled()
-        elif pending > most or (version.runs and compaction.is_large(version.runs[-1])):
+        elif pending > most or (version.runs and version.runs[-1].size > compaction.LARGE):
             self._compactor.wake()
             if pending > 2 * most:
                 time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
 
     def _compact_step(self) -> bool:
-        """Merge some runs, or all of them into the CSR; False where there is nothing to do."""
+        """Merge some runs, or all that the writer leaves alone into the CSR; False where there is nothing to do."""
         version = self._version
-        if version.pending > compaction.threshold(len(version.base.neighbors)):
-            run = merged(self._schema, version.runs)
+        runs = version.runs[: compaction.stable(version.runs)]
+        if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
+            run = merged(self._schema, runs)
             return self._replace(
-                version, (0, len(version.runs)), spliced(self._schema, version.base, run, version.num_vertices)
+                version, (0, len(runs)), spliced(self._schema, version.base, run, version.num_vertices)
             )
-        if (chosen := compaction.mergeable(version.runs)) is None:
+        if (chosen := compaction.mergeable(runs)) is None:
             return False
-        return self._replace(version, chosen, merged(self._schema, version.runs[slice(*chosen)]))
+        return self._replace(version, chosen, merged(self._schema, runs[slice(*chosen)]))
 
     def _replace(self, version: Version, chosen: tuple[int, int], made: Run | Arcs) -> bool:
         """Put what was made of some runs of a version in their place, unless they are gone meanwhile."""
@@ -358,10 +359,10 @@ class Store:
 
 def _without_unknown(run: Run, num_vertices: int) -> Run:
     """The run without changes of vertices that the graph does not have: there is nothing to delete."""
-    known = (rows_of(run.changes) < num_vertices) & (columns_of(run.changes) < num_vertices)
-    if bool(known.all()):
+    if run.num_vertices <= num_vertices:
         return run
-    return Run(run.changes[known], tuple(column[known] for column in run.data))
+    known = (rows_of(run.changes) < num_vertices) & (columns_of(run.changes) < num_vertices)
+    return Run(run.changes[known], tuple(column[known] for column in run.data), num_vertices)
 
 
 def _version_of(graph: Graph) -> Version:

@@ -12,8 +12,8 @@ from tgraph.core.csr import Csr
 from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.rows import gather_rows
 from tgraph.core.storage import Rows
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, spliced
-from tgraph.kernels.portable.changes import columns_of
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, in_order_of_time, merged, spliced
+from tgraph.kernels.portable.changes import select_rows
 
 
 class Version:
@@ -53,7 +53,7 @@ class Version:
         if self._settled is None:
             with self._settling:
                 if self._settled is None:
-                    none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.base.data))
+                    none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.base.data), 0)
                     run = merged(self.schema, self.runs) if self.runs else none
                     self._settled = spliced(self.schema, self.base, run, self.num_vertices)
         return self._settled
@@ -63,12 +63,17 @@ class Version:
         long, and a search in each run."""
         if self._settled is not None:
             return _rows_of(self._settled, vertices)
-        distinct, place = torch.unique(vertices, return_inverse=True)
-        arcs = Arcs(*_rows_of(self.base, distinct))
-        runs = [part for run in self.runs if (part := _part(run, distinct)).size]
-        if runs:
-            arcs = spliced(self.schema, arcs, merged(self.schema, runs), len(distinct))
-        return _rows_of(arcs, place)
+        if not bool((vertices[1:] > vertices[:-1]).all()):
+            distinct, place = torch.unique(vertices, return_inverse=True)
+            return _rows_of(Arcs(*self.rows(distinct)), place)
+        rows = Arcs(*_rows_of(self.base, vertices))
+        if not self.runs or not len(vertices):
+            return rows
+        changes, *data = select_rows([(run.changes, *run.data) for run in self.runs], vertices)
+        if not len(changes):
+            return rows
+        run = in_order_of_time(self.schema, changes, data, self.num_vertices)
+        return spliced(self.schema, rows, run, len(vertices))
 
 
 def _rows_of(arcs: Arcs, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
@@ -84,18 +89,6 @@ def _rows_of(arcs: Arcs, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor
     else:
         offset, chosen = gather_rows(arcs.offset, vertices)
     return offset, arcs.neighbors[chosen], tuple(column[chosen] for column in arcs.data)
-
-
-def _part(run: Run, rows: Tensor) -> Run:
-    """The changes of some ascending rows, numbered by their place among these."""
-    first, last = (torch.searchsorted(run.changes, bound) for bound in (rows << 32, (rows + 1) << 32))
-    length = last - first
-    row = torch.repeat_interleave(torch.arange(len(rows)), length)
-    begin = torch.cumsum(length, 0) - length
-    chosen = torch.arange(len(row)) + (first - begin)[row]
-    changes = run.changes[chosen]
-    changes = row << 32 | columns_of(changes) << 1 | (changes & 1)
-    return Run(changes, tuple(column[chosen] for column in run.data))
 
 
 class SnapshotCsr(DeferredCsr):

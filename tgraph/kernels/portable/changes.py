@@ -7,6 +7,7 @@ what follows a deletion is all that is left of the pair.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import torch
@@ -59,17 +60,18 @@ def columns_of(changes: Tensor) -> Tensor:
 @operator
 def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
-) -> tuple[Tensor, Tensor | None]:
+) -> tuple[Tensor, Tensor | None, int]:
     """The sorted changes of a batch that inserts or deletes the arcs rows[i] -> columns[i], integers [k], as
     `merge_changes` leaves them.
 
-    Returns the changes and, if `numbered`, the place of each in the batch, int32. Raises ArgumentError for a vertex
-    that is negative or above 2^31 - 2.
+    Returns the changes, if `numbered` the place of each in the batch, int32, and one more than the largest vertex.
+    Raises ArgumentError for a vertex that is negative or above 2^31 - 2.
     """
-    if bool(((rows | columns) < 0).any()) or bool((torch.maximum(rows, columns) > LARGEST_VERTEX).any()):
+    num_vertices = int(torch.maximum(rows, columns).max()) + 1 if len(rows) else 0
+    if num_vertices > LARGEST_VERTEX + 1 or bool(((rows | columns) < 0).any()):
         refuse_vertex(rows, columns)
     changes = rows.to(torch.int64) << 32 | columns.to(torch.int64) << 1 | int(there)
-    return PORTABLE.operators["merge_changes"].run(changes, parallel, numbered)
+    return *PORTABLE.operators["merge_changes"].run(changes, parallel, numbered), num_vertices
 
 
 def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
@@ -145,3 +147,19 @@ def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
     out[free] = base[stays]
     out[located.target[there]] = put[there]
     return out
+
+
+@operator
+def select_rows(runs: Sequence[tuple[Tensor, ...]], rows: Tensor) -> tuple[Tensor, ...]:
+    """The changes of some ascending rows int64 [r] in several runs, run by run, with the rows numbered by their place
+    among these, and their arc data. runs : (sorted changes, *columns of arc data) of each, at least one. Returns
+    (changes, *columns) [k], not merged."""
+    parts = []
+    for changes, *columns in runs:
+        first, last = (torch.searchsorted(changes, bound) for bound in (rows << 32, (rows + 1) << 32))
+        length = last - first
+        row = torch.repeat_interleave(torch.arange(len(rows)), length)
+        chosen = torch.arange(len(row)) + (first - (torch.cumsum(length, 0) - length))[row]
+        found = changes[chosen]
+        parts.append((row << 32 | columns_of(found) << 1 | (found & 1), *(column[chosen] for column in columns)))
+    return tuple(torch.cat(column) for column in zip(*parts, strict=True))

@@ -74,7 +74,7 @@ def runs_of(backend, batches, parallel):
         weights = torch.arange(number, number + len(pairs), dtype=torch.float64)
         number += len(pairs)
         rows, columns = torch.tensor(pairs, dtype=torch.int64).view(-1, 2).T.contiguous()
-        changes, items = operators(backend)["sort_changes"](rows, columns, there, parallel, True)
+        changes, items, _ = operators(backend)["sort_changes"](rows, columns, there, parallel, True)
         yield settle(changes, weights[items.long()], parallel), (there, pairs, weights.tolist())
 
 
@@ -145,7 +145,7 @@ def test_numbers_that_are_no_vertices_are_refused(backend, rows, columns, said):
 def test_data_of_any_width_is_spliced(backend, dtype):
     base = torch.tensor([1, 2, 3], dtype=dtype)
     offset, neighbors = torch.tensor([0, 3]), torch.tensor([2, 4, 6], dtype=torch.int32)
-    changes, _ = operators(backend)["sort_changes"](
+    changes, *_ = operators(backend)["sort_changes"](
         torch.zeros(3, dtype=torch.int32), torch.tensor([1, 4, 9]).int(), True, "last", False
     )
     _, located = operators(backend)["locate_changes"](offset, neighbors, changes, "last", 1)

@@ -1,7 +1,8 @@
-"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp` and `splice.cpp`."""
+"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp`, `splice.cpp` and `select_rows.cpp`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -16,14 +17,14 @@ from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, refuse_
 
 def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
-) -> tuple[Tensor, Tensor | None]:
+) -> tuple[Tensor, Tensor | None, int]:
     """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
     changes, items = _empty(len(rows), numbered)
     rule = PARALLEL.index(parallel)
-    count = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, rule, changes, items)
+    count, largest = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, rule, changes, items)
     if count < 0:
         refuse_vertex(rows, columns)
-    return _shortened(changes, count), None if items is None else _shortened(items, count)
+    return _shortened(changes, count), None if items is None else _shortened(items, count), largest + 1
 
 
 def merge_changes(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
@@ -51,6 +52,19 @@ def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
     bits = None if items is None else _as_bits(items)
     _module().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
     return out
+
+
+def select_rows(runs: Sequence[tuple[Tensor, ...]], rows: Tensor) -> tuple[Tensor, ...]:
+    """As the portable one, `tgraph.kernels.portable.changes.select_rows`."""
+    changes, *columns = zip(*runs, strict=True)
+    first, last = (fresh((len(runs) * len(rows),), torch.int64) for _ in range(2))
+    count = _module().find_rows(changes, rows, first, last)
+    selected = fresh((count,), torch.int64)
+    _module().take_changes(changes, first, last, selected)
+    data = [fresh((count,), column[0].dtype) for column in columns]
+    for column, out in zip(columns, data, strict=True):
+        _module().take_items([_as_bits(part) for part in column], first, last, _as_bits(out))
+    return selected, *data
 
 
 def _module() -> Any:
@@ -93,6 +107,13 @@ def _refuses_splicing(base: Tensor, items: Tensor | None, *others: object) -> st
     return refuses_data(base)
 
 
+def _refuses_selecting(runs: Sequence[tuple[Tensor, ...]], rows: Tensor) -> str | None:
+    for column in runs[0][1:]:
+        if column.dtype not in _COPIED:
+            return f"it copies no {column.dtype}"
+    return refuses_data(rows)
+
+
 _COPIED = (
     *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
     *(torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
@@ -103,4 +124,5 @@ OPERATORS = {
     "merge_changes": Implementation(merge_changes, _refuses_merging),
     "locate_changes": Implementation(locate_changes, _refuses_rows),
     "splice": Implementation(splice, _refuses_splicing),
+    "select_rows": Implementation(select_rows, _refuses_selecting),
 }

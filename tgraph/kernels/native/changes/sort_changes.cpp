@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <nanobind/stl/pair.h>
+
 #include "base/bindings.hpp"
 #include "changes/change.hpp"
 #include "csr/radix.hpp"
@@ -39,6 +41,10 @@ struct Batch {
     }
 
     Change bits(int64_t i) const { return change_of(rows[i], columns[i], there); }
+
+    int64_t largest_vertex() const {
+        return reduce(size, int64_t{-1}, [this](int64_t i) { return int64_t{std::max(rows[i], columns[i])}; }, larger);
+    }
 };
 
 // Runs, oldest first.
@@ -132,10 +138,12 @@ int64_t sort_source(const Source& source, int parallel, Out<Change> changes, Out
     return sort_records<Record<int64_t, NoId>>(source, rule, changes.data(), nullptr);
 }
 
+// Returns the number of changes, -1 where an id is no vertex, and the largest vertex.
 template <class Id>
-int64_t sort_changes(In<Id> rows, In<Id> columns, bool there, int parallel, Out<Change> changes, Out<int32_t> items) {
+std::pair<int64_t, int64_t> sort_changes(In<Id> rows, In<Id> columns, bool there, int parallel, Out<Change> changes,
+                                         Out<int32_t> items) {
     const Batch<Id> batch{rows.data(), columns.data(), static_cast<int64_t>(rows.shape(0)), there};
-    return sort_source(batch, parallel, changes, items);
+    return {sort_source(batch, parallel, changes, items), batch.largest_vertex()};
 }
 
 int64_t merge_changes(In<Change> runs, int parallel, Out<Change> changes, Out<int32_t> items) {

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -215,11 +216,48 @@ bool counting_pass(const Source& source, const Sink& sink, Digit digit) {
     return true;
 }
 
+// The sort in one part: the values of all digits are counted in one pass over the source, and those that follow only
+// write.
+template <class Record, class Source, class Sink>
+bool sort_in_one_part(const Source& source, int64_t count, const Sink& sink, const std::vector<Digit>& digits) {
+    std::vector<std::size_t> table{0};  // where the counts of each digit begin
+    for (const Digit& digit : digits) table.push_back(table.back() + digit.values());
+    std::vector<uint32_t> next(table.back());
+    const bool valid = source.template each<Record>({0, source.size}, [&](const Record& record) {
+        for (std::size_t i = 0; i < digits.size(); ++i) ++next[table[i] + digits[i].of(record.key)];
+    });
+    if (!valid) return false;
+    for (std::size_t i = 0; i < digits.size(); ++i)
+        for (uint32_t place = 0; uint32_t& count : std::span(next).subspan(table[i], digits[i].values()))
+            place += std::exchange(count, place);
+    Scratch<Record> from(count), to;
+    const auto write = [&](const auto& records, std::size_t i, Record* out) {
+        records.template each<Record>({0, records.size}, [=, place = next.data() + table[i], digit = digits[i]](
+                                                             const Record& record) {
+            out[place[digit.of(record.key)]++] = record;
+        });
+    };
+    write(source, 0, from.data());
+    for (std::size_t i = 1; i + 1 < digits.size(); ++i) {
+        if (!to) to = Scratch<Record>(count);
+        write(Records<Record>{from.data(), count}, i, to.data());
+        std::swap(from, to);
+    }
+    std::vector<Cursor> cursors(digits.back().values());
+    for (std::size_t value = 0; value < cursors.size(); ++value)
+        cursors[value].next = next[table[digits.size() - 1] + value];
+    for (const Record* record = from.data(); record < from.data() + count; ++record)
+        sink.write(cursors[digits.back().of(record->key)], *record);
+    sink.finish(cursors);
+    return true;
+}
+
 // Sorts the `count` records of the source by the given digits, lowest first. At most two scratch buffers, one of which
 // is freed before the last pass touches the outputs.
 template <class Record, class Source, class Sink>
 bool radix_sort(const Source& source, int64_t count, const Sink& sink, const std::vector<Digit>& digits) {
     if (digits.size() == 1) return counting_pass<Record>(source, sink, digits[0]);
+    if (part_count(count) == 1 && count < (int64_t{1} << 32)) return sort_in_one_part<Record>(source, count, sink, digits);
     Scratch<Record> from(count);
     if (!counting_pass<Record>(source, RecordSink<Record>{from.data()}, digits[0])) return false;
     {

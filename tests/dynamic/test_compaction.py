@@ -1,0 +1,40 @@
+"""Which runs are merged when."""
+
+import random
+
+import pytest
+import torch
+
+from tgraph.dynamic import compaction
+from tgraph.dynamic.runs import Run, Schema, sorted_run
+
+SCHEMA = Schema("keep", {})
+
+
+def run(size):
+    vertices = torch.arange(size, dtype=torch.int32)
+    return sorted_run(SCHEMA, vertices, vertices, (), True)
+
+
+@pytest.mark.parametrize("sizes", [(1,), (900,), (1, 30, 700), (3000,), (1, 3000), (20, 500, 20_000)])
+def test_runs_stay_few_and_no_change_is_merged_often(sizes):
+    """As the writer and the thread merge them in turn: a few for each power of the fan-out, whatever sizes mix."""
+    choose, runs, written = random.Random(1), (), 0
+    for _ in range(700):
+        runs = compaction.merged_tail(SCHEMA, (*runs, run(choose.choice(sizes))))
+        while (chosen := compaction.mergeable(runs[: compaction.stable(runs)])) is not None:
+            merged = compaction.merged(SCHEMA, runs[slice(*chosen)])
+            runs, written = (*runs[: chosen[0]], merged, *runs[chosen[1] :]), written + merged.size
+    levels = sum(part.size for part in runs).bit_length() // 4 + 1
+    assert len(runs) <= 2 * compaction.FANOUT * levels
+    assert written <= levels * sum(part.size for part in runs)
+
+
+def test_the_thread_leaves_runs_alone_that_a_writer_may_merge():
+    """So that what it makes of the others is not in vain."""
+    small, large = Run(torch.zeros(9, dtype=torch.int64), (), 1), run(compaction.LARGE + 1)
+    for runs in ((small,), (large, small, large), (large, small, small), (small,) * 15):
+        merged = compaction.merged_tail(SCHEMA, (*runs, small))
+        stable = compaction.stable(runs)
+        assert merged[:stable] == runs[:stable]
+        assert stable == 0 or runs[stable - 1] is large
