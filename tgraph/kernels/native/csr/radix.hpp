@@ -257,7 +257,8 @@ bool sort_in_one_part(const Source& source, int64_t count, const Sink& sink, con
 template <class Record, class Source, class Sink>
 bool radix_sort(const Source& source, int64_t count, const Sink& sink, const std::vector<Digit>& digits) {
     if (digits.size() == 1) return counting_pass<Record>(source, sink, digits[0]);
-    if (part_count(count) == 1 && count < (int64_t{1} << 32)) return sort_in_one_part<Record>(source, count, sink, digits);
+    if (part_count(count) == 1 && count < int64_t{1} << 32)
+        return sort_in_one_part<Record>(source, count, sink, digits);
     Scratch<Record> from(count);
     if (!counting_pass<Record>(source, RecordSink<Record>{from.data()}, digits[0])) return false;
     {

@@ -1,0 +1,1 @@
+"""Graphs that change, measured beside other systems: `python -m bench.dynamic`."""

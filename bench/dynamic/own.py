@@ -1,0 +1,197 @@
+"""What a store of TGraph is used for, beside the same on a graph that does not change."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from bench.dynamic.stream import Stream
+from bench.verify import require
+
+RUNS = 0.05  # of the arcs, in runs
+BATCH = 100_000  # arcs in a batch, where the size does not matter
+READS = 4000
+
+Algorithm = Callable[[tg.Graph], Tensor]
+
+
+def algorithms(source: int) -> dict[str, Algorithm]:
+    """Those of the comparisons of stores that the documentation names."""
+    return {
+        "PageRank, 20 iterations": lambda graph: tg.algorithms.pagerank(graph, tol=None, max_iterations=20),
+        "BFS": lambda graph: tg.algorithms.bfs(graph, source),
+        "components": lambda graph: tg.algorithms.wcc(graph),
+        "SSSP": lambda graph: tg.algorithms.sssp(graph, source),
+    }
+
+
+class Edges(NamedTuple):
+    """Undirected edges with weights, [k] each, in random order."""
+
+    src: Tensor
+    dst: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(cls, stream: Stream) -> Edges:
+        src, dst = (torch.from_numpy(ends) for ends in stream.arcs(0, stream.num_arcs))
+        once = (src <= dst).nonzero().view(-1)
+        weights = torch.randint(1, 256, (len(once),), generator=torch.Generator().manual_seed(2)).float()
+        return cls(src[once], dst[once], weights)
+
+    def store(self, num_vertices: int, in_runs: float) -> tg.dynamic.Store:
+        """A store of all edges, of which such a share came last and lies in runs."""
+        store = tg.dynamic.Store(torch.float32, directed=False, num_vertices=num_vertices)
+        settled = round(len(self.src) * (1 - in_runs))
+        store.insert(*(column[:settled] for column in self))
+        store.compact()
+        for begin in range(settled, len(self.src), BATCH):
+            store.insert(*(column[begin : begin + BATCH] for column in self))
+        return store
+
+    def static(self, num_vertices: int) -> tg.Graph:
+        """The graph of all edges, in tensors of its own at each call."""
+        return tg.Graph.from_edges(
+            self.src, self.dst, self.weights, num_vertices=num_vertices, directed=False, multi="keep"
+        )
+
+
+def timed(work: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[float, Any]:
+    """Seconds, and what was returned."""
+    start = time.perf_counter()
+    found = work(*arguments, **named)
+    return time.perf_counter() - start, found
+
+
+def analytics(stream: Stream, repeat: int) -> Iterator[list[str]]:
+    """Rows of a table: ms of the first and of later calls on a graph that does not change, on a snapshot with 5 % in
+    runs, and after compaction."""
+    edges, n = Edges.of(stream), stream.num_vertices
+    source = int(np.argmax(np.diff(stream.offset)))
+    kinds = {
+        "static": lambda: edges.static(n),
+        "runs": lambda: edges.store(n, RUNS),
+        "compacted": lambda: edges.store(n, 0.0),
+    }
+    seconds: dict[tuple[str, str, str], list[float]] = {}
+    for turn in range(repeat):
+        for name, algorithm in algorithms(source).items():
+            expected = None
+            for kind, make in kinds.items():
+                made = make()
+
+                def call(made: Any = made, algorithm: Algorithm = algorithm) -> Tensor:
+                    return algorithm(made if isinstance(made, tg.Graph) else made.snapshot())
+
+                pending = 0 if isinstance(made, tg.Graph) else made.info()["changes in runs"]
+                require((pending > 0) == (kind == "runs"), f"{kind}: {pending} changes in runs")
+                for when in ("first", "later", "later"):
+                    took, found = timed(call)
+                    expected = found if expected is None else expected
+                    require(torch.equal(found, expected), f"{name}: other values on {kind}")
+                    if turn or repeat == 1:  # the first turn loads what is loaded once
+                        seconds.setdefault((name, kind, when), []).append(took)
+    yield ["", "static: first", "later", "5 % in runs: first", "later", "compacted: first", "later", "first", "later"]
+    for name in algorithms(source):
+        cells = {key[1:]: statistics.median(took) for key, took in seconds.items() if key[0] == name}
+        shown = [1000 * cells[kind, when] for kind in kinds for when in ("first", "later")]
+        over = [cells["runs", when] / cells["static", when] for when in ("first", "later")]
+        yield [name, *(f"{ms:.1f}" for ms in shown), *(f"{ratio:.2f}" for ratio in over)]
+
+
+def sampling(stream: Stream, batches: int = 40) -> Iterator[list[str]]:
+    """Million arcs per second that a neighbour sampler draws from a graph that does not change, and from a snapshot."""
+    edges, n = Edges.of(stream), stream.num_vertices
+    seeds = torch.randperm(n, generator=torch.Generator().manual_seed(0))[: batches * 1024].split(1024)
+    store = edges.store(n, RUNS)
+    took, found = timed(lambda: tg.sampling.NeighborSampler(store.snapshot(), [15, 10], seed=1).sample(seeds[0]))
+    graphs = {"static": edges.static(n), "snapshot": store.snapshot()}
+    samplers = {name: tg.sampling.NeighborSampler(graph, [15, 10], seed=1) for name, graph in graphs.items()}
+    rates: dict[str, list[float]] = {name: [] for name in samplers}
+    for number, chosen in enumerate(seeds):
+        sampled = {}
+        for name, sampler in samplers.items():
+            seconds, sampled[name] = timed(sampler.sample, chosen, draw=number)
+            rates[name].append(len(sampled[name].row) / seconds)
+        require(torch.equal(sampled["static"].node, sampled["snapshot"].node), "other vertices are sampled")
+    yield ["graph", "million arcs per second"]
+    for name, rate in rates.items():
+        yield [name, f"{statistics.median(rate[1:]) / 1e6:.1f}"]
+    yield ["the first batch of the snapshot", f"{len(found.row) / took / 1e6:.1f}"]
+
+
+def snapshots(stream: Stream, repeat: int = 200) -> Iterator[list[str]]:
+    """Microseconds of `snapshot()`, with 5 % of the arcs in runs, each after a batch of its own."""
+    store = Edges.of(stream).store(stream.num_vertices, RUNS)
+    took = []
+    for number in range(repeat):
+        store.insert([number], [number + 1], [1.0])
+        took.append(timed(store.snapshot)[0])
+    yield ["snapshot", "median, µs", "longest, µs"]
+    yield ["", f"{1e6 * statistics.median(took):.0f}", f"{1e6 * max(took):.0f}"]
+
+
+def single_arcs(stream: Stream, seconds: float = 3.0) -> Iterator[list[str]]:
+    """Batches of few arcs with a read of ten rows after each, as for a store whose rows have gaps: µs of both."""
+    yield ["arcs of a batch", "insert, µs", "ten rows, µs", "read, at the 99th of 100, µs"]
+    random = np.random.default_rng(0)
+    for size in (1, 10, 100, 1000):
+        store = Edges.of(stream).store(stream.num_vertices, 0.5 if stream.num_arcs < 1 << 20 else RUNS)
+        inserts, reads, end = [], [], time.perf_counter() + seconds
+        for src, dst in stream.batches(size):
+            inserts.append(timed(store.insert, src, dst, np.ones(len(src)))[0])
+            wanted = torch.from_numpy(random.integers(stream.num_vertices, size=10))
+            reads.append(timed(store.neighbors, wanted)[0])
+            if time.perf_counter() > end:
+                break
+        figures = (statistics.median(inserts), statistics.median(reads), np.quantile(reads, 0.99))
+        yield [f"{size:,}", *(f"{1e6 * figure:.0f}" for figure in figures)]
+
+
+def readers(stream: Stream, batch: int = 10_000) -> Iterator[list[str]]:
+    """µs to read ten rows, while nothing else happens and while a thread inserts."""
+    random = np.random.default_rng(0)
+
+    def read(store: tg.dynamic.Store) -> list[float]:
+        took = []
+        for _ in range(READS):
+            wanted = torch.from_numpy(random.integers(stream.num_vertices, size=10))
+            took.append(timed(store.neighbors, wanted)[0])
+        return took
+
+    yield ["a reader of ten rows", "median, µs", "at the 99th of 100, µs", "longest, µs", "writer, M arcs/s"]
+    store = tg.dynamic.Store(num_vertices=stream.num_vertices)
+    for src, dst in stream.batches(BATCH):
+        store.insert(src, dst)
+        if store.info()["changes in runs"] > RUNS * stream.num_arcs:
+            break
+    yield row("alone", read(store), "")
+    written, done = [0], threading.Event()
+
+    def write() -> None:
+        for src, dst in stream.batches(batch):
+            store.insert(src, dst)
+            written[0] += len(src)
+            if done.is_set():
+                return
+
+    writer, begin = threading.Thread(target=write), time.perf_counter()
+    writer.start()
+    took = read(store)
+    rate = written[0] / (time.perf_counter() - begin)
+    done.set()
+    writer.join()
+    yield row(f"beside a writer of batches of {batch:,}", took, f"{rate / 1e6:.1f}")
+
+
+def row(name: str, took: list[float], rate: str) -> list[str]:
+    figures = (statistics.median(took), np.quantile(took, 0.99), max(took))
+    return [name, *(f"{1e6 * figure:.0f}" for figure in figures), rate]
