@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting
+from tgraph.core.rows import offset_of
 from tgraph.kernels.portable import changes as kernels
 from tgraph.kernels.portable.changes import Parallel
 
@@ -103,15 +105,20 @@ def merged(schema: Schema, runs: Sequence[Run]) -> Run:
         return runs[0]
     data = [torch.cat(column) for column in zip(*(run.data for run in runs), strict=True)]
     changes, num_vertices = torch.cat([run.changes for run in runs]), max([run.num_vertices for run in runs])
-    return in_order_of_time(schema, changes, data, num_vertices)
-
-
-def in_order_of_time(schema: Schema, changes: Tensor, data: Sequence[Tensor], num_vertices: int) -> Run:
-    """The run that says what changes int64 [k] with their columns of data say, of which later ones lie behind."""
     changes, order = kernels.merge_changes(changes, schema.parallel, bool(data))
     if order is not None:
         data = [column[order] for column in data]
     return _added_up(schema, Run(changes, tuple(data), num_vertices))
+
+
+def rows_added_up(
+    schema: Schema, offset: Tensor, neighbors: Tensor, data: Sequence[Tensor]
+) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+    """Rows with columns of arc data in which parallel arcs follow each other, with their weights added up."""
+    row = sorting.expand_rows(offset)
+    run = _added_up(schema, Run(row << 32 | neighbors.to(torch.int64), tuple(data), 0))
+    degree = torch.bincount(run.changes >> 32, minlength=len(offset) - 1)
+    return offset_of(degree), (run.changes & 0xFFFFFFFF).to(neighbors.dtype), run.data
 
 
 def _added_up(schema: Schema, run: Run) -> Run:

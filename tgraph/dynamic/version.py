@@ -10,10 +10,9 @@ from torch import Tensor
 
 from tgraph.core.csr import Csr
 from tgraph.core.deferred_csr import DeferredCsr
-from tgraph.core.rows import gather_rows
 from tgraph.core.storage import Rows
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, in_order_of_time, merged, spliced
-from tgraph.kernels.portable.changes import select_rows
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, rows_added_up, spliced
+from tgraph.kernels.portable.changes import read_rows
 
 
 class Version:
@@ -61,34 +60,15 @@ class Version:
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data; costs what they are
         long, and a search in each run."""
-        if self._settled is not None:
-            return _rows_of(self._settled, vertices)
-        if not bool((vertices[1:] > vertices[:-1]).all()):
-            distinct, place = torch.unique(vertices, return_inverse=True)
-            return _rows_of(Arcs(*self.rows(distinct)), place)
-        rows = Arcs(*_rows_of(self.base, vertices))
-        if not self.runs or not len(vertices):
-            return rows
-        changes, *data = select_rows([(run.changes, *run.data) for run in self.runs], vertices)
-        if not len(changes):
-            return rows
-        run = in_order_of_time(self.schema, changes, data, self.num_vertices)
-        return spliced(self.schema, rows, run, len(vertices))
-
-
-def _rows_of(arcs: Arcs, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
-    """Rows of a CSR, empty ones for vertices that it lacks."""
-    known = vertices.clamp(max=max(len(arcs.offset) - 2, 0))
-    if len(arcs.offset) < 2:
-        return torch.zeros(len(vertices) + 1, dtype=torch.int64), arcs.neighbors, arcs.data
-    if bool((known != vertices).any()):
-        first, last = arcs.offset[known], arcs.offset[known + 1]
-        last = torch.where(known == vertices, last, first)
-        offset = torch.cat((first.new_zeros(1), torch.cumsum(last - first, 0)))
-        chosen = torch.repeat_interleave(first - offset[:-1], last - first) + torch.arange(int(offset[-1]))
-    else:
-        offset, chosen = gather_rows(arcs.offset, vertices)
-    return offset, arcs.neighbors[chosen], tuple(column[chosen] for column in arcs.data)
+        arcs, runs = (self.base, self.runs) if self._settled is None else (self._settled, ())
+        adds = self.schema.parallel == "sum"
+        offset, neighbors, *data = read_rows(
+            (arcs.offset, arcs.neighbors, *arcs.data),
+            [(run.changes, *run.data) for run in runs],
+            vertices,
+            "keep" if adds else self.schema.parallel,
+        )
+        return rows_added_up(self.schema, offset, neighbors, data) if adds and runs else (offset, neighbors, tuple(data))
 
 
 class SnapshotCsr(DeferredCsr):

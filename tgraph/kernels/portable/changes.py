@@ -15,6 +15,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.dispatch import PORTABLE, operator
+from tgraph.core.rows import gather_stretches, offset_of
 from tgraph.errors import ArgumentError
 
 Parallel = Literal["last", "sum", "keep"]
@@ -150,16 +151,37 @@ def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
 
 
 @operator
-def select_rows(runs: Sequence[tuple[Tensor, ...]], rows: Tensor) -> tuple[Tensor, ...]:
-    """The changes of some ascending rows int64 [r] in several runs, run by run, with the rows numbered by their place
-    among these, and their arc data. runs : (sorted changes, *columns of arc data) of each, at least one. Returns
-    (changes, *columns) [k], not merged."""
-    parts = []
+def read_rows(
+    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+) -> tuple[Tensor, ...]:
+    """Rows of a CSR with the changes of runs: (offset [k + 1], neighbors, *columns of arc data).
+
+    arcs : (offset, neighbors, *columns) of the CSR. runs : (sorted changes, *columns) of each, oldest first. rows :
+    int64 [k]; those that the CSR lacks are empty there. parallel : "last" or "keep".
+    """
+    offset, neighbors, *data = arcs
+    known = torch.where(rows < len(offset) - 1, rows, 0) if len(offset) > 1 else rows[:0]
+    degree = torch.zeros_like(rows) if not len(known) else (offset[known + 1] - offset[known]) * (known == rows)
+    row, place = _stretches(offset[known] if len(known) else degree, degree)
+    parts = [(_changes(row, neighbors[place], 1), *(column[place] for column in data))]
     for changes, *columns in runs:
         first, last = (torch.searchsorted(changes, bound) for bound in (rows << 32, (rows + 1) << 32))
-        length = last - first
-        row = torch.repeat_interleave(torch.arange(len(rows)), length)
-        chosen = torch.arange(len(row)) + (first - (torch.cumsum(length, 0) - length))[row]
-        found = changes[chosen]
-        parts.append((row << 32 | columns_of(found) << 1 | (found & 1), *(column[chosen] for column in columns)))
-    return tuple(torch.cat(column) for column in zip(*parts, strict=True))
+        row, place = _stretches(first, last - first)
+        found = changes[place]
+        parts.append((_changes(row, columns_of(found), found & 1), *(column[place] for column in columns)))
+    together, *data = (torch.cat(column) for column in zip(*parts, strict=True))
+    merged, order = PORTABLE.operators["merge_changes"].run(together, parallel, True)
+    there = inserts(merged)
+    merged, order = merged[there], order[there]
+    degree = torch.bincount(rows_of(merged), minlength=len(rows))
+    return offset_of(degree), columns_of(merged).to(neighbors.dtype), *(column[order] for column in data)
+
+
+def _changes(row: Tensor, column: Tensor, there: Tensor | int) -> Tensor:
+    return row << 32 | column.to(torch.int64) << 1 | there
+
+
+def _stretches(first: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+    """The row and the place of each entry of rows [k] that begin at `first`."""
+    offset, place = gather_stretches(first, length)
+    return sorting.expand_rows(offset), place

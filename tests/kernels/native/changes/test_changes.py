@@ -152,3 +152,26 @@ def test_data_of_any_width_is_spliced(backend, dtype):
     items = torch.tensor([7, 8, 9], dtype=dtype)
     out = BACKENDS[backend].operators["splice"].run(base, items, located)
     assert out.tolist() == [7, 1, 8, 3, 9]
+
+
+@pytest.mark.skipif("native" not in NAMES, reason="no compiled kernels")
+@pytest.mark.parametrize("parallel", ["last", "keep"])
+@given(batches=BATCHES, settled=st.integers(0, 3), rows=st.lists(st.integers(0, 9), max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_rows_are_read_alike(parallel, batches, settled, rows):
+    """Of a CSR with fewer rows and of runs over it, in any order and several times: by the kernel and in torch, and as
+    what a dictionary holds."""
+    model, runs, rows = Model(parallel), [], torch.tensor(rows, dtype=torch.int64)
+    base = torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32), torch.empty(0, dtype=torch.float64)
+    for i, (changes, batch) in enumerate(runs_of("native", batches, parallel)):
+        model.apply(*batch)
+        if i < settled:
+            base = spliced("native", base, changes, parallel, 7)
+        else:
+            runs.append(changes)
+    ours, theirs = (BACKENDS[name].operators["read_rows"].run(base, runs, rows, parallel) for name in NAMES)
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.dtype == other.dtype and torch.equal(one, other)
+    expected, _ = model.csr(10)
+    split = ours[1].split(ours[0].diff().tolist())
+    assert [row.tolist() for row in split] == [expected[row] for row in rows]

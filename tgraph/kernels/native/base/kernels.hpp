@@ -63,7 +63,7 @@ void bind_unfold(nb::module_& module);
 void bind_mirror(nb::module_& module);
 void bind_mutual(nb::module_& module);
 void bind_sort_changes(nb::module_& module);
-void bind_select_rows(nb::module_& module);
+void bind_read_rows(nb::module_& module);
 void bind_splice(nb::module_& module);
 void bind_line_graph(nb::module_& module);
 void bind_correlation(nb::module_& module);

@@ -122,7 +122,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_mutual(module);
     tgraph::bind_sort_changes(module);
     tgraph::bind_splice(module);
-    tgraph::bind_select_rows(module);
+    tgraph::bind_read_rows(module);
     tgraph::bind_line_graph(module);
     tgraph::bind_correlation(module);
     tgraph::bind_dicts(module);

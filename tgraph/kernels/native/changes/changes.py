@@ -1,4 +1,4 @@
-"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp`, `splice.cpp` and `select_rows.cpp`."""
+"""Changes of the arcs of a graph, by the kernels in `sort_changes.cpp`, `splice.cpp` and `read_rows.cpp`."""
 
 from __future__ import annotations
 
@@ -54,17 +54,22 @@ def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
     return out
 
 
-def select_rows(runs: Sequence[tuple[Tensor, ...]], rows: Tensor) -> tuple[Tensor, ...]:
-    """As the portable one, `tgraph.kernels.portable.changes.select_rows`."""
-    changes, *columns = zip(*runs, strict=True)
+def read_rows(
+    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+) -> tuple[Tensor, ...]:
+    """As the portable one, `tgraph.kernels.portable.changes.read_rows`."""
+    module = _module()
+    offset, neighbors, *base = arcs
+    changes, *data = zip(*runs, strict=True) if runs else [(), *[()] * len(base)]
     first, last = (fresh((len(runs) * len(rows),), torch.int64) for _ in range(2))
-    count = _module().find_rows(changes, rows, first, last)
-    selected = fresh((count,), torch.int64)
-    _module().take_changes(changes, first, last, selected)
-    data = [fresh((count,), column[0].dtype) for column in columns]
-    for column, out in zip(columns, data, strict=True):
-        _module().take_items([_as_bits(part) for part in column], first, last, _as_bits(out))
-    return selected, *data
+    most = module.find_rows(changes, rows, first, last) + module.count_arcs(offset, rows)
+    found = fresh((len(rows) + 1,), torch.int64), *(fresh((most,), each.dtype) for each in (neighbors, *base))
+    bits = [[_as_bits(tensor) for tensor in tensors] for tensors in (base, found[2:], *data)]
+    size = module.read_rows(
+        *(offset, neighbors, bits[0], changes, bits[2:], rows, PARALLEL.index(parallel), first, last),
+        *(found[0], found[1], bits[1]),
+    )
+    return found[0], *(_shortened(tensor, size) for tensor in found[1:])
 
 
 def _module() -> Any:
@@ -107,11 +112,15 @@ def _refuses_splicing(base: Tensor, items: Tensor | None, *others: object) -> st
     return refuses_data(base)
 
 
-def _refuses_selecting(runs: Sequence[tuple[Tensor, ...]], rows: Tensor) -> str | None:
-    for column in runs[0][1:]:
+def _refuses_reading(
+    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+) -> str | None:
+    for column in arcs[1:]:
         if column.dtype not in _COPIED:
             return f"it copies no {column.dtype}"
-    return refuses_data(rows)
+    if arcs[1].dtype != torch.int32:
+        return "it needs int32 neighbors"
+    return "it adds nothing up" if parallel == "sum" else refuses_data(rows)
 
 
 _COPIED = (
@@ -124,5 +133,5 @@ OPERATORS = {
     "merge_changes": Implementation(merge_changes, _refuses_merging),
     "locate_changes": Implementation(locate_changes, _refuses_rows),
     "splice": Implementation(splice, _refuses_splicing),
-    "select_rows": Implementation(select_rows, _refuses_selecting),
+    "read_rows": Implementation(read_rows, _refuses_reading),
 }
