@@ -68,7 +68,9 @@ class Version:
             vertices,
             "keep" if adds else self.schema.parallel,
         )
-        return rows_added_up(self.schema, offset, neighbors, data) if adds and runs else (offset, neighbors, tuple(data))
+        if adds and runs:
+            return rows_added_up(self.schema, offset, neighbors, data)
+        return offset, neighbors, tuple(data)
 
 
 class SnapshotCsr(DeferredCsr):
