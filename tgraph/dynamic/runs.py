@@ -103,12 +103,10 @@ def merged(schema: Schema, runs: Sequence[Run]) -> Run:
     """Runs, oldest first, as one."""
     if len(runs) == 1:
         return runs[0]
-    data = [torch.cat(column) for column in zip(*(run.data for run in runs), strict=True)]
-    changes, num_vertices = torch.cat([run.changes for run in runs]), max([run.num_vertices for run in runs])
-    changes, order = kernels.merge_changes(changes, schema.parallel, bool(data))
-    if order is not None:
-        data = [column[order] for column in data]
-    return _added_up(schema, Run(changes, tuple(data), num_vertices))
+    changes, order = kernels.merge_changes([run.changes for run in runs], schema.parallel, bool(schema.columns))
+    columns = zip(*(run.data for run in runs), strict=True)
+    data = () if order is None else tuple(torch.cat(column)[order] for column in columns)
+    return _added_up(schema, Run(changes, data, max([run.num_vertices for run in runs])))
 
 
 def rows_added_up(

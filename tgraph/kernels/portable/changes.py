@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
-from tgraph.core.dispatch import PORTABLE, operator
+from tgraph.core.dispatch import operator
 from tgraph.core.rows import gather_stretches, offset_of
 from tgraph.errors import ArgumentError
 
@@ -72,7 +72,7 @@ def sort_changes(
     if num_vertices > LARGEST_VERTEX + 1 or bool(((rows | columns) < 0).any()):
         refuse_vertex(rows, columns)
     changes = rows.to(torch.int64) << 32 | columns.to(torch.int64) << 1 | int(there)
-    return *PORTABLE.operators["merge_changes"].run(changes, parallel, numbered), num_vertices
+    return *_in_order(changes, parallel, numbered), num_vertices
 
 
 def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
@@ -90,10 +90,15 @@ def refuse_vertex(rows: Tensor, columns: Tensor) -> None:
 
 
 @operator
-def merge_changes(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
-    """Changes int64 [k] in the order of time, such as runs one behind the other, as one sorted run that says the same:
-    of each pair the last deletion and the arcs inserted after it, or, where the `last` of parallel arcs stays, the last
-    change alone. If `numbered`, also the place of each among those given, int32."""
+def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
+    """Runs of sorted changes int64 [k], at least one, oldest first, as one run that says the same: of each pair the
+    last deletion and the arcs inserted after it, or, where the `last` of parallel arcs stays, the last change alone. If
+    `numbered`, also the place of each among those of the runs, one behind the other, int32."""
+    return _in_order(torch.cat(tuple(runs)), parallel, numbered)
+
+
+def _in_order(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
+    """Changes in the order of time, as one sorted run."""
     place = torch.sort(runs >> 1, stable=True).indices
     changes = runs[place]
     ends = torch.ones_like(changes, dtype=torch.bool)
@@ -170,7 +175,8 @@ def read_rows(
         found = changes[place]
         parts.append((_changes(row, columns_of(found), found & 1), *(column[place] for column in columns)))
     together, *data = (torch.cat(column) for column in zip(*parts, strict=True))
-    merged, order = PORTABLE.operators["merge_changes"].run(together, parallel, True)
+    merged, order = _in_order(together, parallel, True)
+    assert order is not None
     there = inserts(merged)
     merged, order = merged[there], order[there]
     degree = torch.bincount(rows_of(merged), minlength=len(rows))

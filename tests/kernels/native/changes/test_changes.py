@@ -53,7 +53,7 @@ def settle(changes, weights, parallel):
 
 
 def merged(run, older, newer, parallel):
-    changes, order = run(torch.cat((older[0], newer[0])), parallel, True)
+    changes, order = run([older[0], newer[0]], parallel, True)
     return settle(changes, torch.cat((older[1], newer[1]))[order], parallel)
 
 
@@ -116,9 +116,9 @@ def test_kernels_and_torch_agree(parallel, size, vertices):
         sort, merge = operators(backend)["sort_changes"], operators(backend)["merge_changes"]
         older, newer, gone = (sort(*each, False)[0] for each in batches)
         older, newer, gone = (each.unique() if parallel == "sum" else each for each in (older, newer, gone))
-        together, order = merge(torch.cat((older, newer)), parallel, True)
-        back, _ = merge(torch.cat((gone, together)), parallel, False)
-        away, _ = merge(torch.cat((together, gone, newer)), parallel, False)
+        together, order = merge([older, newer], parallel, True)
+        back, _ = merge([gone, together], parallel, False)
+        away, _ = merge([together, gone, newer], parallel, False)
         if parallel == "sum":
             together, back, away = (each.unique_consecutive() for each in (together, back, away))
         base = (torch.zeros(1, dtype=torch.int64), torch.empty(0, dtype=torch.int32))

@@ -18,11 +18,4 @@ inline Change change_of(int64_t row, int64_t column, bool there) { return row <<
 // What becomes of parallel arcs: the last one stays, their weights are added, or all stay.
 enum class Parallel : int { last, sum, keep };
 
-// The end of the changes [i, end) that concern the pair of change i.
-inline int64_t end_of_pair(const Change* changes, int64_t i, int64_t end) {
-    const int64_t pair = pair_of(changes[i]);
-    while (i < end && pair_of(changes[i]) == pair) ++i;
-    return i;
-}
-
 }  // namespace tgraph

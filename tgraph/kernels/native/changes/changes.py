@@ -27,9 +27,9 @@ def sort_changes(
     return _shortened(changes, count), None if items is None else _shortened(items, count), largest + 1
 
 
-def merge_changes(runs: Tensor, parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
+def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
     """As the portable one, `tgraph.kernels.portable.changes.merge_changes`."""
-    changes, items = _empty(len(runs), numbered)
+    changes, items = _empty(sum([run.shape[0] for run in runs]), numbered)
     count = _module().merge_changes(runs, PARALLEL.index(parallel), changes, items)
     return _shortened(changes, count), None if items is None else _shortened(items, count)
 
@@ -98,8 +98,10 @@ def _refuses_batch(rows: Tensor, columns: Tensor, *others: object) -> str | None
     return refuses_data(rows) or refuses_data(columns)
 
 
-def _refuses_merging(runs: Tensor, *others: object) -> str | None:
-    return "it numbers fewer than 2^31 changes" if len(runs) >= 2**31 else refuses_data(runs)
+def _refuses_merging(runs: Sequence[Tensor], *others: object) -> str | None:
+    if sum([run.shape[0] for run in runs]) >= 2**31:
+        return "it numbers fewer than 2^31 changes"
+    return refuses_data(runs[0])
 
 
 def _refuses_rows(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:

@@ -1,10 +1,13 @@
-// Changes, sorted: a batch of arcs, or runs one behind the other, by a stable radix sort (csr/radix.hpp). Of each pair
-// the changes then lie in the order of time, and what others have undone is left out.
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
+// Changes, sorted: a batch of arcs by a stable radix sort (csr/radix.hpp), and runs that are merged by many small ones.
+// Of each pair the changes then lie in the order of time, and what others have undone is left out.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "base/bindings.hpp"
 #include "changes/change.hpp"
@@ -47,24 +50,10 @@ struct Batch {
     }
 };
 
-// Runs, oldest first.
-struct Runs {
-    const Change* changes;
-    int64_t size;
-
-    template <class Record, class Visit>
-    bool each(Range range, Visit visit) const {
-        for (int64_t i = range.begin; i < range.end; ++i) visit(record_of<Record>(changes[i], i));
-        return true;
-    }
-
-    Change bits(int64_t i) const { return changes[i]; }
-};
-
 // Bits 1 to 31 for the columns and 32 to 62 for the rows, as far as any of them is set. Tables of few changes are
 // small: to clear and to sum up a larger one takes longer than a pass more.
-template <class Source>
-std::vector<Digit> digits_of(const Source& source) {
+template <class Id>
+std::vector<Digit> digits_of(const Batch<Id>& source) {
     const Change set = reduce(source.size, Change{0}, [&](int64_t i) { return source.bits(i); }, std::bit_or<>());
     const int widest = source.size < 1 << 13 ? 8 : 11;
     const auto bits = [](int64_t ids) { return std::min<int>(std::bit_width(static_cast<uint64_t>(ids)), 31); };
@@ -121,21 +110,115 @@ int64_t unpack(const Record* sorted, int64_t size, Parallel parallel, Change* ch
     return start[parts];
 }
 
-template <class Record, class Source>
-int64_t sort_records(const Source& source, Parallel parallel, Change* changes, int32_t* items) {
-    Scratch<Record> sorted(source.size);
-    if (!radix_sort<Record>(source, source.size, RecordSink<Record>{sorted.data()}, digits_of(source))) return -1;
-    return unpack(sorted.data(), source.size, parallel, changes, items);
+template <class Record, class Id>
+int64_t sort_records(const Batch<Id>& batch, Parallel parallel, Change* changes, int32_t* items) {
+    Scratch<Record> sorted(batch.size);
+    if (!radix_sort<Record>(batch, batch.size, RecordSink<Record>{sorted.data()}, digits_of(batch))) return -1;
+    return unpack(sorted.data(), batch.size, parallel, changes, items);
 }
 
-// Returns how many changes are left, -1 where an id is no vertex. items : the place of each in the source, or None.
-template <class Source>
-int64_t sort_source(const Source& source, int parallel, Out<Change> changes, Out<int32_t> items) {
-    if (source.size == 0) return 0;
-    const auto rule = static_cast<Parallel>(parallel);
-    if (items.is_valid())
-        return sort_records<Record<int64_t, int32_t>>(source, rule, changes.data(), items.data());
-    return sort_records<Record<int64_t, NoId>>(source, rule, changes.data(), nullptr);
+// ---- Runs, each sorted, are cut at the same pairs into pieces that the second-level cache holds, sorted one by one.
+
+using Runs = std::vector<In<Change>>;
+
+constexpr int64_t changes_per_piece = 1 << 13, changes_per_sample = 1 << 9;
+
+// The first pair of each piece but the first, by samples of all runs.
+std::vector<Change> borders_of(const Runs& runs, int64_t total) {
+    std::vector<Change> samples, borders;
+    for (const auto& run : runs)
+        for (std::size_t i = 0; i < run.shape(0); i += changes_per_sample)
+            samples.push_back(run.data()[i] & ~Change{1});
+    std::sort(samples.begin(), samples.end());
+    const int64_t pieces = total / changes_per_piece;
+    for (int64_t piece = 1; piece < pieces; ++piece) borders.push_back(samples[piece * samples.size() / pieces]);
+    return borders;
+}
+
+// The changes of a piece in fewer bits: the row from the first one on, the column in as many bits as any takes.
+struct Packing {
+    int64_t first_row;
+    int width;
+
+    Change pack(Change change) const {
+        return (row_of(change) - first_row) << width | (change & ((Change{1} << width) - 1));
+    }
+    Change unpack(Change packed) const {
+        return (first_row + (packed >> width)) << 32 | (packed & ((Change{1} << width) - 1));
+    }
+};
+
+// Merges the ranges of the runs into `changes` and `items`. Returns how many changes are left.
+template <class Record>
+int64_t merge_piece(const Runs& runs, const std::vector<Range>& ranges, Parallel parallel, Change* changes,
+                    int32_t* items) {
+    int64_t size = 0, first_row = std::numeric_limits<int64_t>::max(), last_row = 0, before = 0;
+    Change set = 1;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        const auto [begin, end] = ranges[run];
+        if (begin == end) continue;
+        size += end - begin;
+        first_row = std::min(first_row, row_of(runs[run].data()[begin]));
+        last_row = std::max(last_row, row_of(runs[run].data()[end - 1]));
+        for (int64_t i = begin; i < end; ++i) set |= runs[run].data()[i];
+    }
+    if (size == 0) return 0;
+    const Packing packing{first_row, std::bit_width(static_cast<uint64_t>(set & 0xffffffff))};
+    Scratch<Record> gathered(size), sorted(size);
+    Record* to = gathered.data();
+    for (std::size_t run = 0; run < runs.size(); before += runs[run++].shape(0))
+        for (int64_t i = ranges[run].begin; i < ranges[run].end; ++i)
+            *to++ = record_of<Record>(packing.pack(runs[run].data()[i]), before + i);
+    const int bits = packing.width + std::bit_width(static_cast<uint64_t>(last_row - first_row));
+    sort_in_one_part<Record>(Records<Record>{gathered.data(), size}, size, RecordSink<Record>{sorted.data()},
+                             split_into_digits(1, std::max(bits, 2)));
+    int64_t kept = 0;
+    const Record* const all = sorted.data();
+    for (int64_t first = 0, end; first < size; first = end) {
+        for (end = first + 1; end < size && pair_of(all[end].key) == pair_of(all[first].key);) ++end;
+        resolve(all, first, end, parallel, [&](int64_t place) {
+            changes[kept] = packing.unpack(all[place].key);
+            if constexpr (Record::numbered) items[kept] = all[place].id;
+            ++kept;
+        });
+    }
+    return kept;
+}
+
+template <class Record>
+int64_t merge_runs(const Runs& runs, Parallel parallel, Change* changes, int32_t* items) {
+    int64_t total = 0;
+    for (const auto& run : runs) total += static_cast<int64_t>(run.shape(0));
+    const std::vector<Change> borders = borders_of(runs, total);
+    const auto pieces = static_cast<int64_t>(borders.size()) + 1;
+    const auto places = [&](int64_t piece) {  // where in each run a piece begins
+        std::vector<int64_t> found;
+        for (const auto& run : runs) {
+            const Change *begin = run.data(), *end = begin + run.shape(0);
+            found.push_back(piece == 0        ? 0
+                            : piece == pieces ? end - begin
+                                              : std::lower_bound(begin, end, borders[piece - 1]) - begin);
+        }
+        return found;
+    };
+    std::vector<int64_t> first(pieces + 1), kept(pieces);
+    for_each_chunk(pieces, part_count(total), [&](int64_t piece) {
+        const std::vector<int64_t> begin = places(piece), end = places(piece + 1);
+        std::vector<Range> ranges;
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+            ranges.push_back({begin[run], end[run]});
+            first[piece] += begin[run];
+        }
+        kept[piece] = merge_piece<Record>(runs, ranges, parallel, changes + first[piece],
+                                          Record::numbered ? items + first[piece] : nullptr);
+    });
+    int64_t size = 0;
+    for (int64_t piece = 0; piece < pieces; size += kept[piece++]) {  // closes the gaps
+        if (size == first[piece]) continue;
+        std::copy_n(changes + first[piece], kept[piece], changes + size);
+        if constexpr (Record::numbered) std::copy_n(items + first[piece], kept[piece], items + size);
+    }
+    return size;
 }
 
 // Returns the number of changes, -1 where an id is no vertex, and the largest vertex.
@@ -143,11 +226,19 @@ template <class Id>
 std::pair<int64_t, int64_t> sort_changes(In<Id> rows, In<Id> columns, bool there, int parallel, Out<Change> changes,
                                          Out<int32_t> items) {
     const Batch<Id> batch{rows.data(), columns.data(), static_cast<int64_t>(rows.shape(0)), there};
-    return {sort_source(batch, parallel, changes, items), batch.largest_vertex()};
+    const auto rule = static_cast<Parallel>(parallel);
+    if (batch.size == 0) return {0, -1};
+    const int64_t count =
+        items.is_valid() ? sort_records<Record<int64_t, int32_t>>(batch, rule, changes.data(), items.data())
+                         : sort_records<Record<int64_t, NoId>>(batch, rule, changes.data(), nullptr);
+    return {count, batch.largest_vertex()};
 }
 
-int64_t merge_changes(In<Change> runs, int parallel, Out<Change> changes, Out<int32_t> items) {
-    return sort_source(Runs{runs.data(), static_cast<int64_t>(runs.shape(0))}, parallel, changes, items);
+// Returns how many changes are left. items : the place of each in the runs, one behind the other, or None.
+int64_t merge_changes(const Runs& runs, int parallel, Out<Change> changes, Out<int32_t> items) {
+    const auto rule = static_cast<Parallel>(parallel);
+    return items.is_valid() ? merge_runs<Record<int64_t, int32_t>>(runs, rule, changes.data(), items.data())
+                            : merge_runs<Record<int64_t, NoId>>(runs, rule, changes.data(), nullptr);
 }
 
 template <class Id>
@@ -164,7 +255,7 @@ void bind_sort_changes(nb::module_& module) {
     using nb::arg;
     bind<int32_t>(module);
     bind<int64_t>(module);
-    module.def("merge_changes", &merge_changes, arg("runs").noconvert(), arg("parallel"), arg("changes").noconvert(),
+    module.def("merge_changes", &merge_changes, arg("runs"), arg("parallel"), arg("changes").noconvert(),
                arg("items").noconvert().none(), nb::call_guard<nb::gil_scoped_release>());
 }
 

@@ -18,82 +18,93 @@ struct Located {
     int64_t* target;  // where what it inserts comes to lie
 };
 
-// The first place in [begin, end) whose neighbor is not below `column`, without branches that depend on the neighbors.
-// The changes of a row follow each other closely: in a long one it is looked for close by first.
-inline int64_t search(const int32_t* neighbors, int64_t begin, int64_t end, int64_t column) {
-    for (int64_t step = 16; begin + step < end && neighbors[begin + step] < column; step *= 4) begin += step;
-    if (begin == end) return end;
-    const int32_t* found = neighbors + begin;
-    for (int64_t left = end - begin; left > 1; left -= left / 2) found += (found[left / 2 - 1] < column) * (left / 2);
-    return found - neighbors + (*found < column);
+// A CSR, of which rows that it lacks are empty.
+struct Rows {
+    const int64_t* offset;
+    const int32_t* neighbors;
+    int64_t count, num_arcs;
+
+    int64_t begin(int64_t row) const { return row <= count ? offset[row] : num_arcs; }
+};
+
+// The first place in [begin, end) whose neighbor is not below `column`, by walking there: the arcs are copied anyway,
+// and no access waits for the one before. A line of memory takes one comparison, the last one a comparison of all.
+inline int64_t search(const Rows& rows, int64_t begin, int64_t end, int32_t column) {
+    constexpr int64_t line = 16;
+    const int32_t* const neighbors = rows.neighbors;
+    while (begin + line <= end && neighbors[begin + line - 1] < column) begin += line;
+    const int64_t left = end - begin;
+    int32_t below = 0;
+    if (begin + line <= rows.num_arcs) {
+        for (int32_t i = 0; i < line; ++i) below += (neighbors[begin + i] < column) & (i < left);
+    } else {
+        for (int64_t i = 0; i < left; ++i) below += neighbors[begin + i] < column;
+    }
+    return begin + below;
 }
 
-// Locates the changes [i, end) of one row, whose arcs lie in `arcs`. Returns by how many arcs the row grows.
-int64_t locate_row(const Change* changes, int64_t i, int64_t end, const int32_t* neighbors, Range arcs,
-                   Parallel parallel, const Located& located) {
-    int64_t at = arcs.begin, growth = 0;
-    while (i < end) {
-        const int64_t until = end_of_pair(changes, i, end), column = column_of(changes[i]);
-        at = search(neighbors, at, arcs.end, column);
-        int64_t after = at;
-        while (after < arcs.end && neighbors[after] == column) ++after;
-        const bool replaces = parallel != Parallel::keep || !inserts(changes[i]);
-        for (; i < until; ++i) {
-            located.place[i] = replaces ? at : after;
-            located.skip[i] = static_cast<int32_t>(replaces ? after - at : 0);
-            growth += inserts(changes[i]) - located.skip[i];
-            at = after;
+// Returns by how many arcs the rows of these changes grow.
+int64_t locate(const Change* changes, Range range, const Rows& rows, Parallel parallel, const Located& located) {
+    constexpr int64_t ahead = 16;  // changes: as many rows wait for memory at a time
+    int64_t row = -1, at = 0, end = 0, growth = 0;
+    for (int64_t i = range.begin; i < range.end; ++i) {
+        fetch(rows.offset + std::min(row_of(changes[std::min(i + 2 * ahead, range.end - 1)]), rows.count));
+        fetch(rows.neighbors + rows.begin(row_of(changes[std::min(i + ahead, range.end - 1)])));
+        const Change change = changes[i];
+        located.skip[i] = 0;
+        if (i == range.begin || pair_of(changes[i - 1]) != pair_of(change)) {
+            if (row_of(change) != row) row = row_of(change), at = rows.begin(row), end = rows.begin(row + 1);
+            const auto column = static_cast<int32_t>(column_of(change));
+            const int64_t first = at = search(rows, at, end, column);
+            while (at < end && rows.neighbors[at] == column) ++at;
+            if (parallel != Parallel::keep || !inserts(change)) located.skip[i] = static_cast<int32_t>(at - first);
         }
+        located.place[i] = at - located.skip[i];
+        growth += inserts(change) - located.skip[i];
     }
     return growth;
 }
-
-constexpr int64_t ahead = 12;  // changes: as many rows wait for memory at a time
 
 // Writes the offsets of the changed graph, [rows + 1], and `located`. Returns its number of arcs.
 int64_t locate_changes(In<int64_t> offset, In<int32_t> neighbors, In<Change> changes, int rule, Out<int64_t> changed,
                        Out<int64_t> place, Out<int32_t> skip, Out<int64_t> target) {
     const Change* all = changes.data();
-    const auto size = static_cast<int64_t>(changes.shape(0)), m = static_cast<int64_t>(neighbors.shape(0));
-    const auto old_rows = static_cast<int64_t>(offset.shape(0)) - 1, rows = static_cast<int64_t>(changed.shape(0)) - 1;
+    const auto size = static_cast<int64_t>(changes.shape(0)), rows = static_cast<int64_t>(changed.shape(0)) - 1;
     const Located located{place.data(), skip.data(), target.data()};
-    const auto old_offset = [&](int64_t row) { return row <= old_rows ? offset.data()[row] : m; };
-    const auto end_of_row = [&](int64_t i, int64_t end) {
-        const int64_t row = row_of(all[i]);
-        while (i < end && row_of(all[i]) == row) ++i;
-        return i;
-    };
+    const Rows old{offset.data(), neighbors.data(), static_cast<int64_t>(offset.shape(0)) - 1,
+                   static_cast<int64_t>(neighbors.shape(0))};
     const int parts = part_count(size + rows);
     std::vector<int64_t> cut(parts + 1), growth(parts + 1);
     for (int part = 1; part <= parts; ++part) {
-        const int64_t i = part_of(size, part, parts).begin;
-        cut[part] = part == parts || size == 0 ? size : i == 0 ? 0 : end_of_row(i - 1, size);
+        int64_t& i = cut[part] = part == parts ? size : part_of(size, part, parts).begin;
+        while (i > 0 && i < size && row_of(all[i]) == row_of(all[i - 1])) ++i;
     }
     for_each_part(parts, [&](int part) {
-        for (int64_t i = cut[part]; i < cut[part + 1];) {
-            fetch(offset.data() + std::min(row_of(all[std::min(i + 2 * ahead, size - 1)]), old_rows));
-            fetch(neighbors.data() + old_offset(row_of(all[std::min(i + ahead, size - 1)])));
-            const int64_t row = row_of(all[i]), end = end_of_row(i, cut[part + 1]);
-            const Range arcs{old_offset(row), old_offset(row + 1)};
-            growth[part + 1] += locate_row(all, i, end, neighbors.data(), arcs, static_cast<Parallel>(rule), located);
-            i = end;
-        }
+        const Range range{cut[part], cut[part + 1]};
+        growth[part + 1] = locate(all, range, old, static_cast<Parallel>(rule), located);
     });
     for (int part = 0; part < parts; ++part) growth[part + 1] += growth[part];
-    // A part goes from the first row of its changes to that of the next part's.
+    // A part goes from behind the first row of its changes to that of the next part's. The rows first hold by how many
+    // arcs each grows.
+    int64_t* const out = changed.data();
+    out[0] = 0;
+    const auto first_row = [&](int part) {
+        return part == 0 ? 0 : part == parts || cut[part] == size ? rows : row_of(all[cut[part]]);
+    };
     for_each_part(parts, [&](int part) {
-        const auto row_at = [&](int64_t i, int64_t end) { return i < size ? row_of(all[i]) : end; };
-        int64_t moved = growth[part], i = cut[part];
-        const int64_t last = part + 1 == parts ? rows : row_at(cut[part + 1], rows);
-        for (int64_t row = part == 0 ? 0 : row_at(cut[part], rows); row < last; ++row) {
-            changed.data()[row] = old_offset(row) + moved;
-            for (; i < cut[part + 1] && row_of(all[i]) == row; ++i) {
-                target.data()[i] = place.data()[i] + moved;
-                moved += inserts(all[i]) - skip.data()[i];
-            }
+        const int64_t first = first_row(part), last = first_row(part + 1);
+        std::fill(out + first + 1, out + last + 1, int64_t{0});
+        int64_t moved = growth[part];
+        for (int64_t i = cut[part]; i < cut[part + 1]; ++i) {
+            const int64_t grown = inserts(all[i]) - located.skip[i];
+            located.target[i] = located.place[i] + moved;
+            moved += grown;
+            out[row_of(all[i]) + 1] += grown;
         }
+        moved = growth[part];
+        for (int64_t row = first; row < last; ++row) out[row + 1] = old.begin(row + 1) + (moved += out[row + 1]);
     });
-    return changed.data()[rows] = m + growth[parts];
+    return out[rows];
 }
 
 // So many a thread copies at a time.

@@ -230,24 +230,22 @@ bool sort_in_one_part(const Source& source, int64_t count, const Sink& sink, con
     for (std::size_t i = 0; i < digits.size(); ++i)
         for (uint32_t place = 0; uint32_t& count : std::span(next).subspan(table[i], digits[i].values()))
             place += std::exchange(count, place);
-    Scratch<Record> from(count), to;
-    const auto write = [&](const auto& records, std::size_t i, Record* out) {
-        records.template each<Record>({0, records.size}, [=, place = next.data() + table[i], digit = digits[i]](
-                                                             const Record& record) {
-            out[place[digit.of(record.key)]++] = record;
-        });
-    };
-    write(source, 0, from.data());
-    for (std::size_t i = 1; i + 1 < digits.size(); ++i) {
-        if (!to) to = Scratch<Record>(count);
-        write(Records<Record>{from.data(), count}, i, to.data());
-        std::swap(from, to);
-    }
     std::vector<Cursor> cursors(digits.back().values());
     for (std::size_t value = 0; value < cursors.size(); ++value)
         cursors[value].next = next[table[digits.size() - 1] + value];
-    for (const Record* record = from.data(); record < from.data() + count; ++record)
-        sink.write(cursors[digits.back().of(record->key)], *record);
+    const auto finish = [&](const Record& record) { sink.write(cursors[digits.back().of(record.key)], record); };
+    Scratch<Record> from, to;
+    for (std::size_t i = 0; i + 1 < digits.size(); ++i) {
+        if (!to) to = Scratch<Record>(count);
+        const auto write = [out = to.data(), place = next.data() + table[i], digit = digits[i]](const Record& record) {
+            out[place[digit.of(record.key)]++] = record;
+        };
+        i == 0 ? source.template each<Record>({0, source.size}, write)
+               : Records<Record>{from.data(), count}.template each<Record>({0, count}, write);
+        std::swap(from, to);
+    }
+    digits.size() == 1 ? source.template each<Record>({0, source.size}, finish)
+                       : Records<Record>{from.data(), count}.template each<Record>({0, count}, finish);
     sink.finish(cursors);
     return true;
 }
@@ -256,9 +254,9 @@ bool sort_in_one_part(const Source& source, int64_t count, const Sink& sink, con
 // is freed before the last pass touches the outputs.
 template <class Record, class Source, class Sink>
 bool radix_sort(const Source& source, int64_t count, const Sink& sink, const std::vector<Digit>& digits) {
-    if (digits.size() == 1) return counting_pass<Record>(source, sink, digits[0]);
     if (part_count(count) == 1 && count < int64_t{1} << 32)
         return sort_in_one_part<Record>(source, count, sink, digits);
+    if (digits.size() == 1) return counting_pass<Record>(source, sink, digits[0]);
     Scratch<Record> from(count);
     if (!counting_pass<Record>(source, RecordSink<Record>{from.data()}, digits[0])) return false;
     {
