@@ -28,6 +28,8 @@ from bench import (
     verify,
 )
 from bench.arrays import Arrays
+from bench.dynamic import own, worker
+from bench.dynamic.stream import Stream
 
 PRINTED = """Graph has 10 nodes and 20 undirected edges for degree: 2
 Trial Time:          0.00512
@@ -280,3 +282,15 @@ def test_batches_from_a_file_that_is_not_in_memory_are_verified(tmp_path, monkey
     monkeypatch.setattr(tg, "write", lambda graph, path: write(other, path))
     with pytest.raises(verify.WrongResult, match="a batch from the file is not the one from memory"):
         cold_sampling.main()
+
+
+def test_graphs_that_change_are_compared(tmp_path):
+    """Each system that is installed has the arcs that it was given, and what a store is used for is verified."""
+    stream = Stream.make(tmp_path, 8)
+    for name in ("tgraph", "scipy, added", "scipy, rebuilt", "networkx"):
+        found = worker.run(stream, name, 500, 1, 10, deletes=False)
+        assert found["arcs"] == stream.num_arcs - stream.base and found["kept"] == stream.num_arcs
+    for name in ("tgraph", "networkx"):
+        assert worker.run(stream, name, 500, 1, 10, deletes=True)["kept"] == 0
+    assert [len(row) for row in own.analytics(stream, 1)] == [9] * 5
+    assert [row[0] for row in own.sampling(stream, 3)][1:3] == ["static", "snapshot"]

@@ -110,7 +110,8 @@ def analytics(stream: Stream, repeat: int) -> Iterator[list[str]]:
 def sampling(stream: Stream, batches: int = 40) -> Iterator[list[str]]:
     """Million arcs per second that a neighbour sampler draws from a graph that does not change, and from a snapshot."""
     edges, n = Edges.of(stream), stream.num_vertices
-    seeds = torch.randperm(n, generator=torch.Generator().manual_seed(0))[: batches * 1024].split(1024)
+    size = min(1024, n // batches)
+    seeds = torch.randperm(n, generator=torch.Generator().manual_seed(0))[: batches * size].split(size)
     store = edges.store(n, RUNS)
     took, found = timed(lambda: tg.sampling.NeighborSampler(store.snapshot(), [15, 10], seed=1).sample(seeds[0]))
     graphs = {"static": edges.static(n), "snapshot": store.snapshot()}
