@@ -9,8 +9,8 @@ the arcs of a smaller graph, of scale `--small`. After each run the arcs are cou
 
 inserts : million arcs per second by size of the batch, the longest batch over the median, bytes of anonymous memory for
 each arc at the end (ours compacted) and at most. deletions : in batches of 100,000. durable : each batch on the disk
-before the call returns. analytics, sampling, snapshots, single, readers : what a store is used for, beside a graph that
-does not change (bench/dynamic/own.py).
+before the call returns. analytics, following, sampling, snapshots, single, readers : what a store is used for, beside a
+graph that does not change (bench/dynamic/own.py).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def table(rows: Iterator[list[str]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("inserts", "durable", "deletions", "analytics", "sampling", "snapshots", "single", "readers")
+    parts = ("inserts", "durable", "deletions", "analytics", "following", "sampling", "snapshots", "single", "readers")
     parser.add_argument("--scale", type=int, default=20)
     parser.add_argument("--small", type=int, default=16, help="the scale for systems that take long or much memory")
     parser.add_argument("--batches", type=integers, default=[1000, 10_000, 100_000, 1_000_000])
@@ -156,6 +156,7 @@ def main() -> None:
     stream = streams[False]
     others = {
         "analytics": lambda: own.analytics(stream, options.repeat),
+        "following": lambda: own.following(stream),
         "sampling": lambda: own.sampling(stream),
         "snapshots": lambda: own.snapshots(stream),
         "single": lambda: own.single_arcs(stream),

@@ -107,6 +107,57 @@ def analytics(stream: Stream, repeat: int) -> Iterator[list[str]]:
         yield [name, *(f"{ms:.1f}" for ms in shown), *(f"{ratio:.2f}" for ratio in over)]
 
 
+def programs(source: int) -> dict[str, Any]:
+    return {
+        "BFS": tg.algorithms.BFS(source),
+        "components": tg.algorithms.WCC(),
+        "SSSP": tg.algorithms.SSSP(source),
+        "PageRank": tg.algorithms.PageRank(),
+    }
+
+
+def following(stream: Stream, batch: int = 1000, batches: int = 30) -> Iterator[list[str]]:
+    """ms to bring results up to date after batches of undirected edges, half of all arcs: inserted, or half of them
+    inserted and half deleted; beside a computation from nothing on the CSR of a graph that is there already, and with
+    the merge that a new version takes."""
+    edges, n = Edges.of(stream), stream.num_vertices
+    source = int(np.argmax(np.diff(stream.offset)))
+    yield [
+        "ms",
+        "inserts",
+        "and deletions",
+        "from nothing",
+        "with the merge",
+        "times: inserts",
+        "and deletions",
+        "exact",
+    ]
+    for name, program in programs(source).items():
+        store, other = (edges.store(n, RUNS) for _ in range(2))
+        follow = tg.dynamic.follow(program, store)
+        follow.update()
+        took: dict[str, list[float]] = {}
+        random = torch.Generator().manual_seed(3)
+        for number in range(2 * batches):
+            drawn = [torch.randint(n, (batch // 2,), generator=random) for _ in range(2)]
+            for each in (store, other):
+                each.insert(*drawn, torch.ones(batch // 2))
+                if number >= batches:
+                    gone = slice(number * batch, number * batch + batch // 2)
+                    each.delete(edges.src[gone], edges.dst[gone])
+            kind = "inserts" if number < batches else "deletions"
+            took.setdefault(kind, []).append(timed(follow.update)[0])
+            if number % 10 == 0:
+                for of in ("merge", "nothing"):  # the first run on a version merges it
+                    took.setdefault(of, []).append(timed(tg.run, program, other.snapshot())[0])
+        run = tg.run(program, other.snapshot())
+        exact = torch.equal(follow.values, run.values)
+        require(exact or torch.allclose(follow.values, run.values, atol=1e-6, rtol=1e-3), f"{name}: other values")
+        figures = [1000 * statistics.median(took[kind]) for kind in ("inserts", "deletions", "nothing", "merge")]
+        times = [figures[2] / figures[0], figures[2] / figures[1]]
+        yield [name, *(f"{ms:.2f}" for ms in figures), *(f"{ratio:.0f}" for ratio in times), str(exact)]
+
+
 def sampling(stream: Stream, batches: int = 40) -> Iterator[list[str]]:
     """Million arcs per second that a neighbour sampler draws from a graph that does not change, and from a snapshot."""
     edges, n = Edges.of(stream), stream.num_vertices
