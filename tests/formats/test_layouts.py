@@ -39,6 +39,7 @@ MADE = {
     "sell-16": ("sell", {"C": 16, "sigma": 1}),
     "sell-48": ("sell", {"C": 48, "sigma": 40}),
     "wsb": ("wsb", {"min_density": 0}),
+    "elias_fano": ("elias_fano", {}),
 }
 
 
