@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from tgraph.core.building import sorting
+from tgraph.core.building import inputs, sorting
 from tgraph.core.graph import Graph
 from tgraph.core.rows import gather_rows, offset_of
 from tgraph.errors import ArgumentError
@@ -86,14 +86,12 @@ class EliasFano(Uncompressed):
         assert offset is not None and start is not None and bits is not None
         num_vertices = count_option(options, "num_vertices")
         check_rows(offset, num_vertices, int(offset[-1]) if len(offset) else 0)
-        if weights is not None and len(weights) != int(offset[-1]):
-            raise ArgumentError(f"weights: expected [{int(offset[-1])}], one for each arc, got {list(weights.shape)}")
+        if weights is not None:
+            inputs.as_weights(weights, int(offset[-1]))
         if len(start) != num_vertices + 1 or bool((start[1:] < start[:-1]).any()) or int(start[0]):
             raise ArgumentError(f"start: expected [{num_vertices + 1}] bytes that ascend from 0")
-        if bits.dtype != torch.uint8 or len(bits) != int(start[-1]) + PADDING:
-            raise ArgumentError(
-                f"bits: expected uint8 [{int(start[-1]) + PADDING}], got {bits.dtype} {list(bits.shape)}"
-            )
+        if len(bits) != (size := int(start[-1]) + PADDING):
+            raise ArgumentError(f"bits: expected [{size}], got {list(bits.shape)}")
         return cls(_narrow(offset), _narrow(start), bits, weights)
 
     def transposed(self) -> Layout:
