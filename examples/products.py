@@ -181,7 +181,6 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
         begun, used = time.perf_counter(), time.process_time()
         for x, hops, y in batches(seeds[torch.randperm(len(seeds))], options.batches):
             optimizer.zero_grad()
-            x = x.float()
             F.cross_entropy(model(x, hops), y).backward()
             optimizer.step()
             del x, hops  # before the next one is waited for
@@ -191,7 +190,7 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
     right = 0
     with torch.no_grad():
         for x, hops, y in batches(test):
-            right += int((model(x.float(), hops).argmax(1) == y).sum())
+            right += int((model(x, hops).argmax(1) == y).sum())
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # a page of a file counts for each map of it
     cache = str(batches.store.stats()) if isinstance(batches.store, CachedStore) else ""
     return {"seconds": seconds, "busy": busy, "accuracy": right / len(test), "peak": peak, "cache": cache}

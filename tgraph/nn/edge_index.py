@@ -148,8 +148,9 @@ def _of_csr(csr: Csr, sizes: Sizes, flow: str) -> Adjacency:
         raise ArgumentError(
             "edge_index: rows of a Csr are destinations in their own order; give the edge_index instead"
         )
-    found = SortedAdjacency(csr.offset, csr.neighbors, csr.num_columns, csr.weights)
-    found.csr = csr
+    neighbors = csr.neighbors.to(sorting.index_dtype(csr.num_columns))  # those that kernels take
+    found = SortedAdjacency(csr.offset, neighbors, csr.num_columns, csr.weights)
+    found.csr = Csr.unchecked(csr.offset, neighbors, None, csr.num_columns, csr.weights)
     _check_sizes(found, sizes)
     return found
 
