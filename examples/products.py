@@ -140,13 +140,11 @@ class Sage(torch.nn.Module):
 
 
 class Adam:
-    """Kingma and Ba, "Adam: A method for stochastic optimization", ICLR 2015. Importing that of torch.optim takes 70 MB,
-    for the compiler of torch."""
+    """Kingma and Ba, "Adam: A method for stochastic optimization", ICLR 2015. That of torch.optim imports the compiler
+    of torch, which takes 70 MB."""
 
-    def __init__(
-        self, parameters: Iterable[torch.nn.Parameter], rate: float, decay: tuple[float, float] = (0.9, 0.999)
-    ):
-        self.parameters, self.rate, self.decay, self.steps = list(parameters), rate, decay, 0
+    def __init__(self, parameters: Iterable[torch.nn.Parameter], rate: float):
+        self.parameters, self.rate, self.decay, self.steps = list(parameters), rate, (0.9, 0.999), 0
         self.mean, self.square = ([torch.zeros_like(each) for each in self.parameters] for _ in range(2))
 
     @torch.no_grad()
