@@ -22,9 +22,9 @@
 namespace tgraph {
 namespace {
 
-constexpr int depth = 128;                // requests in flight
-constexpr int64_t room = 16 << 10;        // bytes of a request, at most
-constexpr int helpers = 16;               // threads, where there is no io_uring
+constexpr int depth = 128;          // requests in flight
+constexpr int64_t room = 16 << 10;  // bytes of a request, at most
+constexpr int helpers = 16;         // threads, where there is no io_uring
 
 // Bytes of the file from `begin` on that belong at `to`.
 struct Piece {
@@ -81,6 +81,7 @@ public:
         if (!memory_) throw std::bad_alloc();
     }
     uint8_t* at(int slot) const { return static_cast<uint8_t*>(memory_.get()) + slot * room; }
+    void leak() { (void)memory_.release(); }
 
 private:
     std::unique_ptr<void, Free> memory_;
@@ -101,7 +102,7 @@ void deliver(const Request& request, const std::vector<Piece>& pieces, const uin
 
 void read_by_ring(Ring& ring, int file, const std::vector<Request>& requests, const std::vector<Piece>& pieces,
                   int64_t align) {
-    const Buffers buffers(depth, align);
+    Buffers buffers(depth, align);
     std::vector<std::size_t> request_of(depth);
     std::vector<int> idle(depth);
     std::iota(idle.begin(), idle.end(), 0);
@@ -116,7 +117,13 @@ void read_by_ring(Ring& ring, int file, const std::vector<Request>& requests, co
             idle.pop_back();
             ++in_flight;
         }
-        ring.submit_and_wait(std::max(1, in_flight / 4));
+        try {
+            ring.submit_and_wait(std::max(1, in_flight / 4));
+        } catch (...) {
+            buffers.leak();  // reads that are in flight may still write to them
+            Ring::drop();
+            throw;
+        }
         ring.each_completion([&](uint64_t slot, int result) {
             --in_flight;
             idle.push_back(static_cast<int>(slot));

@@ -26,15 +26,18 @@ class Ring {
 public:
     // The ring of the calling thread; null where the system has none, or does not allow it.
     static Ring* of_thread(unsigned depth) {
-        thread_local std::unique_ptr<Ring> ring;
         thread_local pid_t owner = 0;
+        std::unique_ptr<Ring>& ring = held();
         if (owner != getpid()) {  // a forked child shares its parent's queues, which it must not touch
             (void)ring.release();
             owner = getpid();
-            ring.reset(new Ring(depth));
         }
+        if (!ring) ring.reset(new Ring(depth));
         return ring->is_open() ? ring.get() : nullptr;
     }
+
+    // Forgets the ring of the calling thread, whose state is not known after an error.
+    static void drop() { held().reset(); }
 
     ~Ring() {
         if (entries_ != MAP_FAILED) munmap(entries_, entries_bytes_);
@@ -91,6 +94,11 @@ private:
     unsigned added_ = 0;
     io_uring_cqe* done_ = nullptr;
 
+    static std::unique_ptr<Ring>& held() {
+        thread_local std::unique_ptr<Ring> ring;
+        return ring;
+    }
+
     explicit Ring(unsigned depth) {
         io_uring_params found{};
         const auto opened = static_cast<int>(syscall(SYS_io_uring_setup, depth, &found));
@@ -130,6 +138,7 @@ private:
 class Ring {
 public:
     static Ring* of_thread(unsigned) { return nullptr; }
+    static void drop() {}
     void add_read(int, void*, int64_t, int64_t, uint64_t) {}
     void submit_and_wait(unsigned) {}
     template <class Visit>
