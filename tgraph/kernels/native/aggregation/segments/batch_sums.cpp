@@ -1,6 +1,6 @@
 // Sum, mean, min and max over the neighbors of each row of a mini-batch in float32 or float64, sums in float32 of what
-// is stored in 16 bits, and the gradient of the sums by a scatter. Rows are short, so overhead per row and per call counts. Parallel over rows; each sum is added in
-// arc order, whatever the number of threads.
+// is stored in 16 bits, and the gradient of the sums by a scatter. Rows are short, so overhead per row and per call
+// counts. Parallel over rows; each sum is added in arc order, whatever the number of threads.
 #include <algorithm>
 #include <stdexcept>
 
