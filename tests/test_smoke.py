@@ -323,6 +323,7 @@ def test_sampling():
         assert 0 < len(vertices) < 10
     budgets = tg.sampling.BudgetSampler({("vertex", "to", "vertex"): GRAPH}, [3], seed=1)
     assert len(budgets.sample({"vertex": [0, 5]}).node["vertex"]) == 5
+    assert list(tg.sampling.ahead(len, [[0, 5], [1]], 1)) == [2, 1]
     assert len(tg.sampling.LaborSampler(GRAPH, [3], seed=1).sample([0, 5]).row)
     assert len(tg.sampling.LayerSampler(GRAPH, [3], seed=1).sample([0, 5]).weight)
     assert len(tg.sampling.PPRSampler(GRAPH, 3).sample([0, 5]).row)

@@ -15,6 +15,7 @@ from tgraph.core.system import devices
 from tgraph.errors import ArgumentError
 from tgraph.formats import COO, CSC, CSR, DCSC, DCSR, ELL, LAYOUTS, SELL, make
 from tgraph.formats.dag.compressed import Compressed
+from tgraph.formats.elias_fano import EliasFano
 from tgraph.kernels import portable
 from tgraph.kernels.reductions import EDGE_OPERATIONS, REDUCTIONS
 
@@ -39,6 +40,7 @@ MADE = {
     "sell-16": ("sell", {"C": 16, "sigma": 1}),
     "sell-48": ("sell", {"C": 48, "sigma": 40}),
     "wsb": ("wsb", {"min_density": 0}),
+    "elias_fano": ("elias_fano", {}),
 }
 
 
@@ -356,7 +358,7 @@ def damages(layout):
 
 def test_damaged_tensors_are_refused(build):
     layout = build(random_graph(40, 300, dtype=torch.float32))
-    if isinstance(layout, Compressed):
+    if isinstance(layout, (Compressed, EliasFano)):
         pytest.skip("tests of its own damage it")
     optional = {"weights", "order"}
     for tensors, options in damages(layout):

@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tgraph as tg
 from tgraph import nn
 from tgraph.core.system import native
+from tgraph.errors import ArgumentError
 from tgraph.kernels import tuned
 from tgraph.nn.edge_index import adjacency_of
 from tgraph.nn.self_loops import find_loops
@@ -120,3 +121,37 @@ def test_nothing_of_a_batch_waits_for_the_collector(name):
         assert [each() for each in held] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_blocks_are_what_layers_take(name):
+    """The same as the edge_index of the block, with its gradients, and nothing is kept of it."""
+    sample = tg.sampling.NeighborSampler(tg.generators.rmat(7), [5, 4], seed=2).sample(torch.arange(20))
+    block, layer = tg.sampling.blocks(sample)[-1], LAYERS[name]()
+    arcs, size = block.csr.num_arcs, len(block.source)
+    found = []
+    for given in (block.csr, torch.stack((sample.row[:arcs], sample.col[:arcs]))):
+        x = torch.linspace(-1, 1, size * 6).view(size, 6).requires_grad_()
+        pair = x, x[: len(block.destination)]
+        if name == "GCN":  # whose destinations are its sources
+            pair, given = x, given if isinstance(given, torch.Tensor) else square(given)
+        out = layer(pair, given)[: len(block.destination)]
+        out.square().sum().backward()
+        found.append((out.detach(), x.grad))
+    torch.testing.assert_close(found[0], found[1])
+    nn.forget(block.csr)
+
+
+def square(csr):
+    """The same arcs, with as many rows as there are columns."""
+    missing = csr.num_columns - csr.num_rows
+    offset = torch.cat((csr.offset, csr.offset[-1:].expand(missing)))
+    return type(csr)(offset, csr.neighbors, None, csr.num_columns)
+
+
+def test_blocks_that_do_not_fit_are_refused():
+    csr = tg.sampling.blocks(tg.sampling.NeighborSampler(tg.generators.rmat(5), [3]).sample([1, 2]))[0].csr
+    with pytest.raises(ArgumentError, match="sources does not fit"):
+        nn.SAGEConv(2, 2)((torch.rand(50, 2), torch.rand(csr.num_rows, 2)), csr)
+    with pytest.raises(ArgumentError, match="rows of a Csr are destinations"):
+        nn.SAGEConv(2, 2, flow="target_to_source")((torch.rand(csr.num_rows, 2), torch.rand(csr.num_columns, 2)), csr)

@@ -13,6 +13,7 @@ from tgraph.formats.csr import CSC, CSR
 from tgraph.formats.dag.cbm import CBM
 from tgraph.formats.dag.virtual import Virtual
 from tgraph.formats.dcsr import DCSC, DCSR
+from tgraph.formats.elias_fano import EliasFano
 from tgraph.formats.ell import ELL
 from tgraph.formats.layout import Layout
 from tgraph.formats.sell import SELL
@@ -20,7 +21,7 @@ from tgraph.formats.wsb import WSB
 
 __all__ = ["LAYOUTS", "Layout", "convert", "known", "load", "make"]
 
-_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, WSB, Virtual, CBM)
+_LAYOUTS: tuple[type[Layout], ...] = (COO, CSR, CSC, DCSR, DCSC, ELL, SELL, WSB, EliasFano, Virtual, CBM)
 LAYOUTS = {layout.name: layout for layout in _LAYOUTS}
 
 

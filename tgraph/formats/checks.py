@@ -11,14 +11,14 @@ from torch import Tensor
 from tgraph.core.building import inputs, validate
 from tgraph.errors import ArgumentError
 
-INDICES = (torch.int32, torch.int64)
+INDICES, BYTES = (torch.int32, torch.int64), (torch.uint8,)
 
 
 def check_names(
     layout: str, tensors: dict[str, Tensor], needed: tuple[str, ...], possible: tuple[str, ...]
 ) -> dict[str, Tensor]:
     """The tensors, contiguous. Raises ArgumentError unless all of `needed` are there, the others are among `possible`,
-    and all are one-dimensional and on one device, with integer dtypes except "weights"."""
+    and all are one-dimensional and on one device, with integer dtypes except "weights", and "bits" of bytes."""
     for name in needed:
         if name not in tensors:
             raise ArgumentError(f"tensors: {name!r} of the layout {layout!r} is missing; the file may be damaged")
@@ -27,8 +27,9 @@ def check_names(
             raise ArgumentError(f"tensors: {name!r} belongs to no layout {layout!r}")
         if tensor.dim() != 1:
             raise ArgumentError(f"{name}: expected one dimension, got shape {list(tensor.shape)}")
-        if name != "weights" and tensor.dtype not in INDICES:
-            raise ArgumentError(f"{name}: expected int32 or int64, got {tensor.dtype}")
+        if name != "weights" and tensor.dtype not in (BYTES if name == "bits" else INDICES):
+            expected = "uint8" if name == "bits" else "int32 or int64"
+            raise ArgumentError(f"{name}: expected {expected}, got {tensor.dtype}")
     arcs = tensors.get("children", tensors.get("neighbors"))
     if "weights" in tensors and arcs is not None:
         inputs.as_weights(tensors["weights"], len(arcs))

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.building import sorting
+from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.errors import ArgumentError
 from tgraph.nn import tensor_cache
@@ -24,7 +25,8 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
     """The adjacency of an edge_index.
 
     edge_index : integers [2, E], a plain tensor or PyG's EdgeIndex; a torch.sparse COO or CSR matrix, or a
-        torch_sparse.SparseTensor, whose rows are destinations (adj_t); or a tgraph.Graph.
+        torch_sparse.SparseTensor, whose rows are destinations (adj_t); a tgraph.Graph; or the Csr of a block of
+        `tgraph.sampling.blocks`, whose rows are destinations too.
     sizes : the numbers of vertices that edge_index[0] and edge_index[1] refer to; None for one that equals the other.
     flow : "source_to_target", messages go from edge_index[0] to edge_index[1], or "target_to_source".
 
@@ -41,6 +43,8 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
         found: Adjacency = GraphAdjacency(edge_index, flow == "target_to_source")
         _check_sizes(found, sizes)
         return found
+    if isinstance(edge_index, Csr):
+        return _of_csr(edge_index, sizes, flow)
     if hasattr(edge_index, "csr") and hasattr(edge_index, "sparse_sizes"):
         return _known(
             edge_index.storage.col(),
@@ -53,7 +57,7 @@ def adjacency_of(edge_index: Any, sizes: Sizes, flow: str = "source_to_target") 
         )
     if not isinstance(edge_index, Tensor):
         raise ArgumentError(
-            f"edge_index: expected an integer tensor [2, E], a sparse matrix or a tgraph.Graph, got "
+            f"edge_index: expected an integer tensor [2, E], a sparse matrix, a tgraph.Graph or a Csr, got "
             f"{type(edge_index).__name__}"
         )
     if edge_index.layout != torch.strided:
@@ -108,6 +112,8 @@ def forget(*edge_indices: Any) -> None:
     if not edge_indices:
         tensor_cache.drop_all()
     for edge_index in edge_indices:
+        if isinstance(edge_index, Csr):
+            continue  # a layer keeps nothing of it
         if isinstance(edge_index, Graph):
             for name in [name for name in edge_index.caches if name.startswith("nn ")]:
                 edge_index.drop_caches(name)
@@ -134,6 +140,19 @@ def _check_sizes(found: Adjacency, sizes: Sizes) -> None:
             raise ArgumentError(
                 f"edge_index: a matrix or graph of {own} {name} does not fit x with features of {given}"
             )
+
+
+def _of_csr(csr: Csr, sizes: Sizes, flow: str) -> Adjacency:
+    """The adjacency of rows that are sorted already."""
+    if flow == "target_to_source" or csr.permutation is not None:
+        raise ArgumentError(
+            "edge_index: rows of a Csr are destinations in their own order; give the edge_index instead"
+        )
+    neighbors = csr.neighbors.to(sorting.index_dtype(csr.num_columns))  # those that kernels take
+    found = SortedAdjacency(csr.offset, neighbors, csr.num_columns, csr.weights)
+    found.csr = Csr.unchecked(csr.offset, neighbors, None, csr.num_columns, csr.weights)
+    _check_sizes(found, sizes)
+    return found
 
 
 def _of_edges(edge_index: Tensor, sizes: Sizes, flow: str) -> Adjacency:

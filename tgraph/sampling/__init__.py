@@ -8,6 +8,7 @@ Samplers read the arcs where they are stored, and what they return depends on th
 threads or processes.
 """
 
+from tgraph.sampling.ahead import ahead
 from tgraph.sampling.blocks import Block, blocks
 from tgraph.sampling.budget_sampler import BudgetSampler
 from tgraph.sampling.labor_sampler import LaborSampler
@@ -29,6 +30,7 @@ __all__ = [
     "PPRSampler",
     "PinSAGESampler",
     "SamplerOutput",
+    "ahead",
     "blocks",
     "negative_edges",
     "saint_edges",

@@ -11,14 +11,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tgraph.core.building import sorting
 from tgraph.errors import ArgumentError
 from tgraph.stores.blocks import BlockStore, Stat
 from tgraph.stores.row_cache import PER_ROW, PER_SLOT, RowCache
 from tgraph.stream.memory import parse_memory
 
+AT_ONCE = 1 << 24  # bytes of pinned rows that are read at a time
 _LOCK = threading.Lock()  # held while memory is read or written, not while the store is read
-if hasattr(os, "register_at_fork"):  # a child has a whole cache, and a lock that nobody holds
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+_PINNING = threading.Lock()  # held while pinned rows are read, once: they may take most of the memory there is
+if hasattr(os, "register_at_fork"):  # a child has a whole cache, and locks that nobody holds
+    for _lock in (_LOCK, _PINNING):  # acquired in the reverse order
+        os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @dataclass
@@ -129,7 +133,8 @@ class CachedStore(BlockStore):
             raise ArgumentError(f"share: expected 0 to 1, got {share}")
         most = int(share * min(stat.shape[0], self.memory // (stat.row_bytes + PER_SLOT)))
         with _LOCK:
-            self._pinned[key] = score.detach().cpu().topk(most).indices, share
+            rows = score.detach().cpu().topk(most).indices
+            self._pinned[key] = rows.to(sorting.index_dtype(len(score))), share
             self._held.pop(key, None)
 
     def stats(self) -> CacheStats:
@@ -191,12 +196,18 @@ class CachedStore(BlockStore):
         return self._new(stat, slots) if held is None and slots else held
 
     def _new(self, stat: Stat, slots: int) -> RowCache:
+        with _PINNING:
+            if (held := self._held.get(stat.key)) is not None and held.stat == stat:  # by another thread meanwhile
+                return held
+            return self._filled(stat, slots)
+
+    def _filled(self, stat: Stat, slots: int) -> RowCache:
         rows, share = self._pinned.get(stat.key, (torch.empty(0, dtype=torch.int64), 0.0))
-        rows = rows[rows < stat.shape[0]]  # of a tensor that may have had more of them
+        rows = rows[rows < stat.shape[0]].long()  # of a tensor that may have had more of them
         held = RowCache(stat, slots, rows[: int(share * slots)].sort().values)
-        if len(held.pinned):
-            held.pin(self.store.get_rows(stat, held.pinned))
-            self._count(stat, 0, 0, len(held.pinned), 0)
+        for begin in range(0, len(held.pinned), step := max(1, AT_ONCE // max(1, stat.row_bytes))):
+            held.pin(begin, self.store.get_rows(stat, held.pinned[begin : begin + step]))
+        self._count(stat, 0, 0, len(held.pinned), 0)
         with _LOCK:
             return self._held.setdefault(stat.key, held) if self._known.get(stat.key) == stat else held
 

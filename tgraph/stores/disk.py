@@ -18,6 +18,7 @@ from torch import Tensor
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed
 from tgraph.stores.blocks import BlockStore, ReplacedError, Stat, check_version, checked, row_bytes, rows_per_block
+from tgraph.stores.direct import DirectFile
 from tgraph.stores.pages import Pages, read_alone
 
 try:
@@ -40,10 +41,13 @@ class DiskStore(BlockStore):
     first time. Processes may share the folder.
 
     path : of the folder, which the first put makes.
+    direct : whether rows are read past the system's cache, by io_uring on Linux. A row then takes a sector of the disk
+        in the place of a page, nothing is kept, and the processor has less to do. That pays where memory is short, and
+        a `CachedStore` in front keeps the rows that are used most. Whole tensors are mapped all the same.
     """
 
-    def __init__(self, path: PathLike):
-        self.path = Path(path)
+    def __init__(self, path: PathLike, *, direct: bool = False):
+        self.path, self.direct = Path(path), direct
         self._held: dict[str, _Mapped] = {}
 
     def put(
@@ -75,7 +79,7 @@ class DiskStore(BlockStore):
         path = self._path(key)
         try:
             if held is None or not held.is_at(path):
-                held = self._held[key] = _Mapped.opened(key, path)
+                held = self._held[key] = _Mapped.opened(key, path, self.direct)
         except FileNotFoundError:
             self._held.pop(key, None)
             return None
@@ -112,14 +116,15 @@ class DiskStore(BlockStore):
         return self.__dict__ | {"_held": {}}
 
     def __repr__(self) -> str:
-        return f"DiskStore({os.fspath(self.path)!r})"
+        return f"DiskStore({os.fspath(self.path)!r}{', direct=True' if self.direct else ''})"
 
 
 class _Mapped:
-    """A file on a memory map, with the blocks that were verified."""
+    """A file on a memory map, with the blocks that were verified; `direct`, by which rows and blocks are read past the
+    map, or None."""
 
-    def __init__(self, key: str, file: BinaryIO, contents: checksummed.Contents):
-        self._key, self._file, self._contents = key, file, contents
+    def __init__(self, key: str, file: BinaryIO, contents: checksummed.Contents, direct: DirectFile | None):
+        self._key, self._file, self._contents, self._direct = key, file, contents, direct
         self._identity = _identity(os.fstat(file.fileno()))
         shape = tuple(contents.entries[key]["shape"])
         rows, notes = int(contents.notes["rows"]), json.loads(contents.notes["notes"])
@@ -132,16 +137,17 @@ class _Mapped:
         self._all_verified = False
 
     @classmethod
-    def opened(cls, key: str, path: Path) -> _Mapped:
+    def opened(cls, key: str, path: Path, directly: bool) -> _Mapped:
         """The file that has the path at present. Raises FileFormatError where its header is damaged."""
         while True:
             file = open(path, "rb")  # noqa: SIM115 - as long as it is mapped
             contents = checksummed.contents(path, REMEDY)
-            if _identity(os.fstat(file.fileno())) != _identity(os.stat(path)):
+            direct = DirectFile(path) if directly else None
+            if any(_identity(os.fstat(each.fileno())) != _identity(os.stat(path)) for each in (file, direct) if each):
                 continue
             if key not in contents.entries or "rows" not in contents.notes:
                 raise FileFormatError(path, "this is no file of a store", "remove it from the folder")
-            return cls(key, file, contents)
+            return cls(key, file, contents, direct)
 
     def is_at(self, path: Path) -> bool:
         """Whether the path still leads to this file, whose number no other has while it is open."""
@@ -167,6 +173,8 @@ class _Mapped:
         if not self.tensor.nbytes:
             return
         size, begin = self._contents.piece, self._contents.position(self._key)
+        if self._direct is not None:
+            return self._verify_directly(self._direct, numbers)
         asked = [numbers[first : first + AHEAD] for first in range(0, len(numbers), AHEAD)]
         for before, now in zip([[], *asked], [*asked, []], strict=True):
             self._pages.ask(begin + torch.tensor(now, dtype=torch.int64) * size, size)
@@ -176,10 +184,29 @@ class _Mapped:
         if numbers:
             self._all_verified = bool(self._is_verified.all())
 
+    def _verify_directly(self, direct: DirectFile, numbers: Sequence[int]) -> None:
+        """The same without the map."""
+        size, begin = self._contents.piece, self._contents.position(self._key)
+        whole = self.tensor.nbytes // size  # the last block may be shorter
+        for first in range(0, len(numbers), AHEAD):
+            some = numbers[first : first + AHEAD]
+            for length, blocks in (
+                (size, [k for k in some if k < whole]),
+                (self.tensor.nbytes - whole * size, [whole]),
+            ):
+                if length and (length == size or whole in some):
+                    found = direct.read(begin + torch.tensor(blocks, dtype=torch.int64) * size, length)
+                    for number, block in zip(blocks, found, strict=True):
+                        self._contents.check(self._key, checksummed.as_bytes(block), number * size)
+            self._is_verified[torch.tensor(some, dtype=torch.int64)] = True
+        self._all_verified = bool(self._is_verified.all())
+
     def rows(self, index: Tensor) -> Tensor:
         """Rows, for which the disk is asked in their order, of the next ones while the ones before are copied. All at
         once, where memory is short, the first would be gone from it when they are copied."""
         begin, size = self._contents.position(self._key) + index * self.stat.row_bytes, self.stat.row_bytes
+        if self._direct is not None and size:
+            return self._direct.read(begin, size).view(self.stat.dtype).view(len(index), *self.stat.shape[1:])
         if self._pages.seem_in_memory(begin):
             return self.tensor.index_select(0, index)
         found = torch.empty((len(index), *self.stat.shape[1:]), dtype=self.stat.dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tgraph.kernels.native.base.pages import fresh
 from tgraph.stores.blocks import Stat
 
 PER_ROW, PER_SLOT = 4, 9  # bytes beside the values: of each row of the tensor, of each row that is held
@@ -24,19 +25,26 @@ class RowCache:
     """
 
     def __init__(self, stat: Stat, slots: int, pinned: Tensor):
-        self.stat, self.slots, self.pinned = stat, slots, pinned[:slots]
+        self.stat, self.slots = stat, slots
         self._place = torch.full((stat.shape[0],), _ABSENT, dtype=torch.int32)  # of each row: its slot, or when it left
         self._row = torch.full((slots,), -1, dtype=torch.int64)
         self._uses = torch.zeros(slots, dtype=torch.uint8)
-        self._values = torch.empty((slots, *stat.shape[1:]), dtype=stat.dtype)
+        self._values = fresh((slots, *stat.shape[1:]), stat.dtype)
         # slots: [pinned | small queue | main queue]
-        self._first = len(self.pinned)
+        self._first = min(len(pinned), slots)
+        self._row[: self._first] = pinned[: self._first]
         self._main = self._first + -(-(slots - self._first) // 10)
         self._head, self._hand, self._unfilled, self._left = self._first, self._main, self._main, 0
 
-    def pin(self, values: Tensor) -> None:
-        """Give the values of the pinned rows."""
-        self._fill(torch.arange(self._first), self.pinned, values)
+    @property
+    def pinned(self) -> Tensor:
+        """The rows that are never evicted, int64 [p]."""
+        return self._row[: self._first]
+
+    def pin(self, begin: int, values: Tensor) -> None:
+        """Give the values of the pinned rows from number `begin` of them on."""
+        slots = torch.arange(begin, begin + len(values))
+        self._fill(slots, self._row[slots], values)
 
     def get(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """The rows at `index` [k], and the positions in it of those that are not there, whose values mean nothing."""
@@ -44,7 +52,9 @@ class RowCache:
         is_there = place >= 0
         slots = place[is_there].long()
         self._uses[slots] = (self._uses[slots] + 1).clamp_(max=_MOST_USES)
-        return self._values.index_select(0, place.clamp_(min=0)), (~is_there).nonzero().view(-1)
+        found = fresh((len(index), *self.stat.shape[1:]), self.stat.dtype)
+        torch.index_select(self._values, 0, place.clamp_(min=0), out=found)
+        return found, (~is_there).nonzero().view(-1)
 
     def add(self, rows: Tensor, values: Tensor) -> None:
         """Take in rows [k], each of them once."""

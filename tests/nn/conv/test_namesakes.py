@@ -1,6 +1,7 @@
 """Layers of tg.nn as subclasses of those of PyTorch Geometric: they pass for these, and behave as these do."""
 
 import copy
+import os
 import pickle
 import subprocess
 import sys
@@ -275,6 +276,16 @@ def test_pytorch_geometric_is_imported_with_the_first_layer():
     code += "print(before, 'torch_geometric' in sys.modules, sorted(set(tgraph.nn.__all__) - set(dir(tgraph.nn))))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.split(maxsplit=2) == ["False", "True", "[]\n"]
+
+
+def test_pytorch_geometric_is_left_aside_where_it_is_not_wanted():
+    code = "import sys, torch, tgraph; layer = tgraph.nn.SAGEConv(4, 3); "
+    code += "print(layer(torch.rand(2, 4), torch.tensor([[0], [1]])).shape, 'torch_geometric' in sys.modules)"
+    for setting, wanted in (("0", "False"), ("", "True")):
+        environment = os.environ | {"TGRAPH_PYG": setting}
+        command = [sys.executable, "-c", code]
+        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+        assert found == f"torch.Size([2, 3]) {wanted}\n"
 
 
 def test_layers_do_without_pytorch_geometric():

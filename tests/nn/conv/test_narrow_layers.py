@@ -98,3 +98,40 @@ def test_autocast_of_edge_features_between_two_sets(name, dtype):
         found, (_, alpha) = layer.float()(tuple(pair[:2]), edge_index, pair[2], return_attention_weights=True)
     near(found, expected, NARROW[dtype])
     near(torch.zeros(7, 2).index_add(0, edge_index[1], alpha.float()), torch.ones(7, 2), NARROW[dtype])
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("aggr", ["mean", "sum", "max"])
+@pytest.mark.parametrize("root_weight", [True, False])
+def test_stored_features_in_16_bits_are_added_up_in_the_dtype_of_the_parameters(dtype, aggr, root_weight):
+    """As if they were in float32 from the beginning, in an edge_index, a block and a graph."""
+    graph = tg.generators.rmat(7)
+    sample = tg.sampling.NeighborSampler(graph, [5, 4], seed=2).sample(torch.arange(20))
+    block = tg.sampling.blocks(sample)[0]
+    for columns in (3, 8, 100):
+        layer = tg.nn.SAGEConv(columns, 6, aggr=aggr, root_weight=root_weight)
+        x = torch.randn(len(block.source), columns).to(dtype)
+        pair = x, x[: len(block.destination)]
+        edge_index = torch.stack((sample.row, sample.col))
+        for given, arcs in ((pair, block.csr), (pair, edge_index), (x, edge_index)):
+            wide = given.float() if isinstance(given, torch.Tensor) else tuple(each.float() for each in given)
+            found, wanted = [], []
+            for kept, features_of in ((found, given), (wanted, wide)):
+                layer.zero_grad()
+                out = layer(features_of, arcs)
+                out.square().sum().backward()
+                kept += [out.detach(), *(parameter.grad.clone() for parameter in layer.parameters())]
+            assert all(each.dtype == torch.float32 for each in found)
+            torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-3)
+    x = torch.randn(graph.num_vertices, 100).to(dtype)
+    torch.testing.assert_close(layer(x, graph), layer(x.float(), graph), rtol=1e-4, atol=1e-4)
+
+
+def test_gradients_of_features_in_16_bits_are_theirs():
+    layer, x = tg.nn.SAGEConv(6, 4), torch.randn(9, 6).half().requires_grad_()
+    edge_index = torch.randint(9, (2, 40))
+    layer(x, edge_index).square().sum().backward()
+    wide = x.detach().float().requires_grad_()
+    layer(wide, edge_index).square().sum().backward()
+    assert x.grad.dtype == torch.float16
+    torch.testing.assert_close(x.grad.float(), wide.grad, rtol=1e-2, atol=1e-2)

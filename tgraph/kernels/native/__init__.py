@@ -52,9 +52,19 @@ from tgraph.kernels.native.components.topological import longest, topological_le
 from tgraph.kernels.native.components.transitive import replaced_arcs
 from tgraph.kernels.native.components.two_coloring import color_by_depth
 from tgraph.kernels.native.components.union_find import join, outside
-from tgraph.kernels.native.csr import correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting
+from tgraph.kernels.native.csr import (
+    correlation,
+    degree_weights,
+    edge_index,
+    elias_fano,
+    line_graph,
+    mutual,
+    rows,
+    sorting,
+)
 from tgraph.kernels.native.dag import cbm, evaluate, pairing, unfolding
 from tgraph.kernels.native.dicts import dicts
+from tgraph.kernels.native.files import pieces
 from tgraph.kernels.native.flow import global_cut
 from tgraph.kernels.native.flow import max_flow as flows
 from tgraph.kernels.native.flow.max_flow import max_flow
@@ -210,14 +220,14 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
 
 # Operators on tensors, by topic.
 for _module in (
-    *(changes, correlation, degree_weights, edge_index, line_graph, mutual, rows, sorting),
+    *(changes, correlation, degree_weights, edge_index, elias_fano, line_graph, mutual, rows, sorting),
     repulsion,
     *(add_rows, csr_sums, products_of_segments, reduced_rows, sell, tiles),
     *(cbm, evaluate, pairing, unfolding),
     *(blocks, search),
     *(floyd_warshall, gauss_seidel, global_cut, walks),
     *(labor, members, negatives, places, push, sampled_neighbors, visits),
-    dicts,
+    *(dicts, pieces),
     blocks,
     *(cliques, peeling),
     *(boruvka, independent_set, matching),

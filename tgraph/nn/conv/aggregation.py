@@ -127,6 +127,9 @@ def mapped_aggregate(
     """lin of the reduction of x [..., n, columns] by a layer: x is transformed first where that gathers fewer columns.
     `pads` : whether to append zeros by `MessagePassing._as_many_as`."""
     weight, reduce, dim = plain_weight(lin), REDUCE[layer.aggr], layer.node_dim
+    if is_widened(x, weight):
+        out = vertices_back(_aggregate_narrow(adjacency, vertices_first(x, dim), reduce, weights), dim)
+        return linear(lin, weight, layer._as_many_as(x, out) if pads else out)
     early = transform_first(weight, x, reduce)
     sent = linear_map(x, weight) if early and weight is not None else x
     out = vertices_back(aggregate(adjacency, vertices_first(sent, dim), reduce, weights), dim)
@@ -135,6 +138,27 @@ def mapped_aggregate(
     if not early:
         return linear(lin, weight, out)
     return out if lin.bias is None else plus(out, lin.bias.to(out.dtype))
+
+
+def is_widened(x: Tensor, weight: Tensor | None) -> bool:
+    """Whether features in 16 bits meet parameters in float32, in which they are added up then: stored features take
+    half the memory, and no copy in float32."""
+    return x.dtype in NARROW and weight is not None and weight.dtype == torch.float32 and not autocasts(x)
+
+
+def autocasts(x: Tensor) -> bool:
+    """Whether torch chooses the dtype of what is computed with a tensor."""
+    return torch.is_autocast_enabled(x.device.type)
+
+
+def _aggregate_narrow(adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | None) -> Tensor:
+    """The reduction in float32 of data in 16 bits, which is not copied where a kernel supports it."""
+    in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
+    if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:
+        given = adjacency.csr or adjacency.arcs(of_edges=False), data, reduce == "mean"
+        if csr_sums.refuses_narrow(*given) is None:
+            return csr_sums.sum_narrow_rows(*given)
+    return aggregate(adjacency, data.float(), reduce, weights)
 
 
 def _at_once(

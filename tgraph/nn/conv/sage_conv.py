@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tgraph.errors import ArgumentError
-from tgraph.nn.conv.aggregation import mapped_aggregate
+from tgraph.nn.conv.aggregation import is_widened, mapped_aggregate
 from tgraph.nn.conv.layer import MessagePassing, Pair, plain_weight, plus_linear
 from tgraph.nn.conv.linear import Linear
 from tgraph.nn.conv.namesakes import namesake
@@ -68,8 +68,10 @@ class SAGEConv(MessagePassing, Namesake):
     def forward(self, x: Tensor | Pair, edge_index: Any, size: Sizes | None = None) -> Tensor:
         """x' [..., n_targets, out_channels].
 
-        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None.
-        edge_index : integers [2, E], a sparse matrix adj_t, whose values weight the messages, or a tgraph.Graph.
+        x : [..., n, in_channels], or a pair (of sources, of targets); the latter may be None. Features in 16 bits are
+            added up in float32 where the parameters are.
+        edge_index : integers [2, E], a sparse matrix adj_t, whose values weight the messages, a tgraph.Graph, or the
+            Csr of a block.
         size : numbers of (sources, targets), where x does not determine them.
 
         Raises ArgumentError for arguments of inconsistent shapes or types.
@@ -83,6 +85,7 @@ class SAGEConv(MessagePassing, Namesake):
         weights = adjacency.matrix_weights()
         out = mapped_aggregate(self, self.lin_l, adjacency, first, weights, pads=not self.root_weight)
         if self.root_weight and second is not None:
+            second = second.float() if is_widened(second, plain_weight(self.lin_r)) else second
             out = plus_linear(out, self.lin_r, second, in_place=plain_weight(self.lin_l) is not None)
         return F.normalize(out, p=2.0, dim=-1) if self.normalize else out
 

@@ -17,6 +17,8 @@ from tgraph.kernels.native.base.support import unavailable
 
 DTYPES = (torch.float32, torch.float64)
 
+TAKE_NARROW = {torch.float16: "take_sums_float16", torch.bfloat16: "take_sums_bfloat16"}
+
 # Numbers that arcs carry. Up to so many, each row is computed by one thread, and the gradient by the calling thread:
 # more are worth cutting long rows for, and transposing the arcs so that all threads add gradients up.
 MANY = 1 << 25
@@ -57,6 +59,25 @@ def sum_rows(arcs: Csr, data: Tensor, mean: bool, weights: Tensor | None, own: f
     return out.add_(sent, alpha=own) if own else out
 
 
+def sum_narrow_rows(arcs: Csr, data: Tensor, mean: bool) -> Tensor:
+    """The sum or mean over the arcs of each row in float32, of data in 16 bits."""
+    columns = data.shape[1]
+    out = fresh((arcs.num_rows, columns), torch.float32)
+    kernel = getattr(cast(Any, native.load()), TAKE_NARROW[data.dtype])
+    given = flat(data).view(torch.int16)
+    kernel(arcs.neighbors, arcs.offset, given, columns, None, mean, 0.0, out)
+    return out
+
+
+def refuses_narrow(arcs: Csr, data: Tensor, mean: bool) -> str | None:
+    """Why `sum_narrow_rows` does not support a call, None where it does."""
+    if not is_plain(data, arcs.neighbors) or data.requires_grad:
+        return "it needs plain tensors of the CPU, not traced, transformed or with a gradient"
+    if data.dtype not in TAKE_NARROW or arcs.neighbors.dtype != torch.int32 or data.dim() != 2 or not data.numel():
+        return f"it has no kernel for {data.dtype} {list(data.shape)} and neighbors of {arcs.neighbors.dtype}"
+    return unavailable()
+
+
 def sum_columns(arcs: Csr, grad: Tensor, mean: bool, weights: Tensor | None, own: float) -> Tensor:
     """The gradient of `sum_rows` along the arcs, by the calling thread: [num_columns, columns]."""
     columns = grad.shape[1]
@@ -82,4 +103,7 @@ def needs_transpose(num_arcs: int, columns: int) -> bool:
     return carried > SERIAL and cast(Any, native.load()).thread_count() > 1
 
 
-OPERATORS = {"sum_csr": Implementation(sum_rows, refuses)}
+OPERATORS = {
+    "sum_csr": Implementation(sum_rows, refuses),
+    "sum_narrow": Implementation(sum_narrow_rows, refuses_narrow),
+}

@@ -66,6 +66,8 @@ void bind_sort_changes(nb::module_& module);
 void bind_read_rows(nb::module_& module);
 void bind_splice(nb::module_& module);
 void bind_line_graph(nb::module_& module);
+void bind_elias_fano(nb::module_& module);
+void bind_read_pieces(nb::module_& module);
 void bind_correlation(nb::module_& module);
 void bind_repulsion(nb::module_& module);
 void bind_dicts(nb::module_& module);

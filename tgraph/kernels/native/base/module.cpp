@@ -124,6 +124,8 @@ NB_MODULE(_native, module) {
     tgraph::bind_splice(module);
     tgraph::bind_read_rows(module);
     tgraph::bind_line_graph(module);
+    tgraph::bind_elias_fano(module);
+    tgraph::bind_read_pieces(module);
     tgraph::bind_correlation(module);
     tgraph::bind_dicts(module);
     tgraph::bind_lookup(module);

@@ -1,6 +1,6 @@
-// Sum, mean, min and max over the neighbors of each row of a mini-batch in float32 or float64, and the gradient of the
-// sums by a scatter. Rows are short, so overhead per row and per call counts. Parallel over rows; each sum is added in
-// arc order, whatever the number of threads.
+// Sum, mean, min and max over the neighbors of each row of a mini-batch in float32 or float64, sums in float32 of what
+// is stored in 16 bits, and the gradient of the sums by a scatter. Rows are short, so overhead per row and per call
+// counts. Parallel over rows; each sum is added in arc order, whatever the number of threads.
 #include <algorithm>
 #include <stdexcept>
 
@@ -32,8 +32,8 @@ inline constexpr int64_t grain = 1 << 15;  // arcs * columns of a chunk
 inline constexpr int64_t numbers_per_item = 16;  // additions that take the time of an item of other loops (part_count)
 
 // Sums of adjacent columns of a row, in registers.
-template <bool weighted, int vectors, class A>
-TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const A* data, const A* own, A* out) {
+template <bool weighted, int vectors, class A, class Stored>
+TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const Stored* data, const Stored* own, A* out) {
     constexpr int lanes = 32 / sizeof(A);
     using Lanes = Vector<A, lanes>;
     Lanes sum[vectors] = {};
@@ -41,11 +41,11 @@ TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const A* dat
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) sum[v] = with.own * load<A, lanes>(own + v * lanes);
     for (int64_t i = arcs.begin; i < arcs.end; ++i) {
-        const A* const from = data + with.neighbors[i] * with.columns;
-        const A* const coming = data + with.neighbors[std::min(i + lookahead, with.arcs - 1)] * with.columns;
+        const Stored* const from = data + with.neighbors[i] * with.columns;
+        const Stored* const coming = data + with.neighbors[std::min(i + lookahead, with.arcs - 1)] * with.columns;
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) {
-            if (v * lanes * sizeof(A) % 64 == 0) fetch(coming + v * lanes);
+            if (v * lanes * sizeof(Stored) % 64 == 0) fetch(coming + v * lanes);
             if constexpr (weighted)
                 sum[v] += with.weights[i] * load<A, lanes>(from + v * lanes);
             else
@@ -58,21 +58,21 @@ TGRAPH_INLINE void take_block(const BatchArcs<A>& with, Range arcs, const A* dat
         *reinterpret_cast<Lanes*>(out + v * lanes) = with.mean ? sum[v] / divisor : sum[v];
 }
 
-template <bool weighted, class A>
-TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, const A* data, A* out) {
+template <bool weighted, class A, class Stored>
+TGRAPH_MULTIVERSION_NARROW void take_row(const BatchArcs<A>& with, int64_t row, const Stored* data, A* out) {
     constexpr int lanes = 32 / sizeof(A);
     const Range arcs = with.of(row);
     A* const to = out + row * with.columns;
-    const A* const own = data + (with.own != 0 ? row * with.columns : 0);
+    const Stored* const own = data + (with.own != 0 ? row * with.columns : 0);
     const int64_t columns = with.columns;
     int64_t f = 0;
     for (; f + 8 * lanes <= columns; f += 8 * lanes) take_block<weighted, 8>(with, arcs, data + f, own + f, to + f);
     for (; f + 2 * lanes <= columns; f += 2 * lanes) take_block<weighted, 2>(with, arcs, data + f, own + f, to + f);
     for (; f + lanes <= columns; f += lanes) take_block<weighted, 1>(with, arcs, data + f, own + f, to + f);
     for (; f < columns; ++f) {
-        A sum = with.own != 0 ? with.own * own[f] : A{0};
+        A sum = with.own != 0 ? with.own * widen(own[f]) : A{0};
         for (int64_t i = arcs.begin; i < arcs.end; ++i) {
-            const A sent = data[with.neighbors[i] * with.columns + f];
+            const A sent = widen(data[with.neighbors[i] * with.columns + f]);
             sum += weighted ? with.weights[i] * sent : sent;
         }
         to[f] = sum / with.divisor(arcs);
@@ -158,17 +158,18 @@ void each_batch_row(const BatchArcs<A>& with, Visit visit) {
 }
 
 // out[row] = sum or mean of the weighted data of its neighbors: [rows, columns] from data [num_sources, columns].
-template <class A>
-void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> data, int64_t columns, In<A> weights, bool mean,
-               A own, Out<A> out) {
+template <class A, class Stored>
+void take_sums(In<int32_t> neighbors, In<int64_t> offset, In<Passed<Stored>> data, int64_t columns, In<A> weights,
+               bool mean, A own, Out<A> out) {
     const BatchArcs<A> with = batch_arcs(neighbors, offset, columns, weights, mean, own, data.shape(0));
     if (static_cast<int64_t>(out.shape(0)) != with.rows * columns)
         throw std::invalid_argument("out: expected [rows, columns]");
+    const auto* const stored = reinterpret_cast<const Stored*>(data.data());
     each_batch_row(with, [&](int64_t row) {
         if (with.weights)
-            take_row<true>(with, row, data.data(), out.data());
+            take_row<true>(with, row, stored, out.data());
         else
-            take_row<false>(with, row, data.data(), out.data());
+            take_row<false>(with, row, stored, out.data());
     });
 }
 
@@ -198,17 +199,19 @@ void give_sums(In<int32_t> neighbors, In<int64_t> offset, In<A> numbers, int64_t
     for (int64_t row = 0; row < with.rows; ++row) scatter_row(with, row, numbers.data(), out.data());
 }
 
+template <class Function>
+void define(nb::module_& module, const char* name, Function function, const char* given) {
+    using nb::arg;
+    module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(), arg(given).noconvert(),
+               arg("columns"), arg("weights").noconvert().none(), arg("mean"), arg("own"), arg("out").noconvert(),
+               nb::call_guard<nb::gil_scoped_release>());
+}
+
 template <class A>
 void bind(nb::module_& module) {
     using nb::arg;
-    const auto define = [&](const char* name, auto function, const char* given) {
-        module.def(name, function, arg("neighbors").noconvert(), arg("offset").noconvert(), arg(given).noconvert(),
-                   arg("columns"), arg("weights").noconvert().none(), arg("mean"), arg("own"),
-                   arg("out").noconvert(),
-                   nb::call_guard<nb::gil_scoped_release>());
-    };
-    define("take_sums", &take_sums<A>, "data");
-    define("give_sums", &give_sums<A>, "numbers");
+    define(module, "take_sums", &take_sums<A, A>, "data");
+    define(module, "give_sums", &give_sums<A>, "numbers");
     module.def("take_best", &take_best<A>, arg("neighbors").noconvert(), arg("offset").noconvert(),
                arg("data").noconvert(), arg("columns"), arg("greatest"), arg("out").noconvert(),
                nb::call_guard<nb::gil_scoped_release>());
@@ -219,6 +222,8 @@ void bind(nb::module_& module) {
 void bind_batch_sums(nb::module_& module) {
     bind<float>(module);
     bind<double>(module);
+    define(module, "take_sums_float16", &take_sums<float, Float16>, "data");
+    define(module, "take_sums_bfloat16", &take_sums<float, BFloat16>, "data");
 }
 
 }  // namespace tgraph

@@ -1,0 +1,45 @@
+"""Rows in Elias-Fano code by the kernel in `elias_fano.cpp`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.building import sorting
+from tgraph.core.dispatch import Implementation
+from tgraph.core.rows import offset_of
+from tgraph.core.system import native
+from tgraph.kernels.native.base.support import refuses_data
+from tgraph.kernels.portable.elias_fano import PADDING, damaged, descends
+
+
+def encode_ascending(offset: Tensor, neighbors: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """As the portable one, `tgraph.kernels.portable.elias_fano.encode_ascending`."""
+    kernels, given = cast(Any, native.load()), (offset.contiguous(), neighbors.contiguous(), size)
+    sizes = torch.empty(len(offset) - 1, dtype=torch.int64)
+    if not kernels.elias_fano_measure(*given, sizes):
+        falls = (neighbors[1:] < neighbors[:-1]).nonzero().view(-1) + 1
+        row = torch.searchsorted(offset, falls, right=True) - 1
+        raise descends(int(row[offset[row] != falls][0]))
+    start = offset_of(sizes)
+    bits = torch.zeros(int(start[-1]) + PADDING, dtype=torch.uint8)
+    kernels.elias_fano_encode(*given, start, bits)
+    return start, bits
+
+
+def decode_ascending(bits: Tensor, start: Tensor, rows: Tensor, offset: Tensor, size: int) -> Tensor:
+    """As the portable one, `tgraph.kernels.portable.elias_fano.decode_ascending`."""
+    neighbors = torch.empty(int(offset[-1]), dtype=sorting.index_dtype(size))
+    given = bits.contiguous(), start.contiguous(), rows.contiguous(), offset.contiguous()
+    wrong = cast(Any, native.load()).elias_fano_decode(*given, size, neighbors)
+    if wrong >= 0:
+        raise damaged(int(rows[wrong]))
+    return neighbors
+
+
+OPERATORS = {
+    "encode_ascending": Implementation(encode_ascending, lambda offset, neighbors, size: refuses_data(neighbors)),
+    "decode_ascending": Implementation(decode_ascending, lambda bits, *others: refuses_data(bits)),
+}

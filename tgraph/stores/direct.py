@@ -1,0 +1,53 @@
+"""A file read past the system's page cache, in sectors of the device."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+from torch import Tensor
+
+from tgraph.kernels.portable.pieces import read_pieces
+
+_SECTOR = 512  # bytes of the smallest reads of most devices; of others, a page
+
+
+class DirectFile:
+    """A file of which rows are read by io_uring, or by threads where the system does not have it, without its page
+    cache: what is read takes no memory but its own, costs no page fault, and is a sector where a row fits in one.
+
+    Where the system or its file system knows no such reads (O_DIRECT), they go through the page cache.
+    """
+
+    def __init__(self, path: Path):
+        self._file = _opened(path)
+        self._align = _SECTOR if _reads(self._file, _SECTOR) else mmap.PAGESIZE
+
+    def read(self, begin: Tensor, size: int) -> Tensor:
+        """`size` bytes from each of the positions `begin` [k]: uint8 [k, size]. Raises OSError."""
+        return read_pieces(self._file, begin, size, self._align)
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._file
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            os.close(self._file)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | getattr(os, "O_DIRECT", 0))
+    except OSError:  # some file systems refuse the flag
+        return os.open(path, os.O_RDONLY)
+
+
+def _reads(file: int, size: int) -> bool:
+    """Whether the device reads so little."""
+    with mmap.mmap(-1, mmap.PAGESIZE) as memory, memoryview(memory) as view, view[:size] as part:
+        try:
+            return os.preadv(file, [part], size) >= 0
+        except OSError:
+            return False
