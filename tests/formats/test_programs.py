@@ -187,7 +187,7 @@ def test_a_program_of_the_users_own(layout):
     graph = random_graph(50, 300)
     run = tg.run(Heat(), formatted(graph, layout), trace=True)
     same(run.values, tg.run(Heat(), graph).values)
-    assert layout == "cbm" or "layout serves it" in run.trace.choices[0]
+    assert layout == "cbm" or any("layout serves it" in choice for choice in run.trace.choices)
 
 
 @EVERY
