@@ -7,7 +7,7 @@ import psycopg
 import pytest
 import torch
 
-from bench.servers import PASSWORD, PostgresServer
+from bench.servers import PASSWORD, PostgresServer, running
 from tgraph import stores
 from tgraph.errors import FileFormatError, ServerError
 from tgraph.stores.blocks import read
@@ -15,48 +15,47 @@ from tgraph.stores.blocks import read
 pytestmark = pytest.mark.fault
 
 
-class SmallServer(PostgresServer):
-    """With all its data in few megabytes."""
+class LoggingServer(PostgresServer):
+    """With its write-ahead log in a folder of its own, in small files that are kept."""
 
-    layout = ("--wal-segsize=1",)
+    def __init__(self, folder, log):
+        super().__init__(folder)
+        self.layout = (f"--waldir={log}", "--wal-segsize=1")
 
     def command(self):
-        return [*super().command(), "--min_wal_size=2MB", "--max_wal_size=4MB"]
+        return [*super().command(), "--min_wal_size=2MB", "--max_wal_size=1GB"]
 
 
-@pytest.fixture
-def small_server(mounted):
-    """(a server on a file system of 64 megabytes, a function that makes it larger)"""
+def owned(folder):
+    """Let the user that servers run as write in a folder."""
+    if owner := PostgresServer("").owner():
+        shutil.chown(folder, owner["user"], owner["group"])
+
+
+def test_a_server_whose_log_finds_no_room_has_what_was_there_once_there_is(mounted):
+    """PostgreSQL stops where it cannot write its log, and recovers from it."""
     if PostgresServer.missing():
         pytest.skip(PostgresServer.missing())
-    server = SmallServer(mounted(64))
-    try:
-        yield server.start(), mounted
-    finally:
+    log = mounted(8)
+    owned(log)
+    with running(lambda folder: LoggingServer(folder, log)) as server:
+        store = stores.PostgresStore(server.url(), patience=0.5)
+        store.put("x", torch.ones(1000))
+        with pytest.raises(ServerError, match=r"'x'.*see whether the server runs") as caught:
+            store.put("x", torch.zeros(4_000_000))
+        assert caught.value.lost
         server.stop()
-
-
-def test_a_server_whose_log_finds_no_room_has_what_was_there_once_there_is(small_server):
-    """PostgreSQL ends where it cannot write its log, and recovers from it."""
-    server, mounted = small_server
-    store = stores.PostgresStore(server.url(), patience=0.5)
-    store.put("x", torch.ones(1000))
-    with pytest.raises(ServerError, match=r"'x'.*see whether the server runs") as caught:
-        store.put("x", torch.zeros(16_000_000))
-    assert caught.value.lost
-    server.process.wait(60)
-    mounted(256)
-    server.start()
-    assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
-    store.put("x", torch.zeros(4_000_000))
-    assert not read(store, "x")[1].any()
+        mounted(64)
+        server.start()
+        assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
+        store.put("x", torch.zeros(4_000_000))
+        assert not read(store, "x")[1].any()
 
 
 def test_a_put_that_finds_no_room_for_its_table_changes_nothing(postgres_server, mounted):
     """The server says so, and is asked once."""
     folder = mounted(12)
-    if owner := postgres_server.owner():
-        shutil.chown(folder, owner["user"], owner["group"])
+    owned(folder)
     with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
         connection.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
         try:
