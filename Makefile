@@ -69,7 +69,7 @@ fuzz: $(VENV)/.dev
 # build/sanitize/report.*. UndefinedBehaviorSanitizer says it where the test named is run alone with -s. The tests of the
 # shim fork, which ThreadSanitizer allows where a process has one thread, and read its reports.
 NATIVE_TESTS := tests/core/system/test_native.py tests/core/building tests/kernels \
-    tests/formats tests/primitives tests/sampling tests/stream/run/test_relax.py
+    tests/formats tests/primitives tests/sampling tests/dynamic tests/stream/run/test_relax.py
 REPORT := log_path=$(CURDIR)/build/sanitize/report
 ASAN := LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
     ASAN_OPTIONS=detect_leaks=0:$(REPORT)

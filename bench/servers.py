@@ -71,6 +71,7 @@ class PostgresServer(Server):
     """With PASSWORD for the user test. initdb refuses root, who starts it as nobody."""
 
     variable = "PGPASSWORD"
+    layout: tuple[str, ...] = ()  # more options of initdb
 
     @staticmethod
     def missing():
@@ -83,6 +84,7 @@ class PostgresServer(Server):
             if self.owner():
                 shutil.chown(self.folder, "nobody")
             options = ["--username=test", "--auth=scram-sha-256", f"--pwfile={secret}", "--no-sync", "--encoding=UTF8"]
+            options += self.layout
             command = [binary("initdb"), "-D", "data", "--locale=C", *options]
             subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, **self.owner())
         super().start()

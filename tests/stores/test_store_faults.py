@@ -2,8 +2,6 @@
 
 import errno
 import multiprocessing
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -71,20 +69,9 @@ def test_a_put_that_is_killed_has_happened_wholly_or_not_at_all(named, make, las
     assert len(stored(store)) == (1 if lasting == "disk" else store.stat("x").num_blocks)
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 12 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", os.fspath(folder)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", os.fspath(folder)], check=True)  # LMDB keeps its files open
-
-
 @pytest.mark.parametrize("kind", ["disk", "lmdb", "rocksdb"])
-def test_a_put_on_a_full_disk_changes_nothing(small_disk, kind):
+def test_a_put_on_a_full_disk_changes_nothing(mounted, kind):
+    small_disk = mounted(12)
     store = stores.open(f"{kind}:{small_disk / 'store'}")
     store.put("x", torch.ones(1000))
     for _ in range(2):

@@ -53,8 +53,11 @@ class PostgresStore(ServerStore):
         self._connected(prepare)
 
     def _is_lost(self, fault: Exception) -> bool:
+        psycopg = _psycopg()
+        if isinstance(fault, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory, psycopg.errors.IoError)):
+            return False  # the server has answered, and would answer the same again
         made = getattr(fault, "pgconn", None)  # of a connection that could not be made; refused after a password
-        return isinstance(fault, _psycopg().OperationalError) and not (
+        return isinstance(fault, psycopg.OperationalError) and not (
             made and (made.used_password or made.needs_password)
         )
 

@@ -14,7 +14,7 @@ from tgraph.core.rows import Selection
 from tgraph.core.system import native as compiled
 from tgraph.errors import ArgumentError
 from tgraph.kernels import BACKENDS, Backend, Implementation, cuda, native, portable
-from tgraph.kernels.autograd import pull_push, segments
+from tgraph.kernels.autograd import pull_push
 from tgraph.kernels.autograd.structured import StructuredOperator
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
@@ -122,7 +122,7 @@ def test_opcheck_of_segments():
         opcheck(torch.ops.tgraph.take.default, (values, index), dynamic=dynamic)
         opcheck(torch.ops.tgraph.add_at.default, (values, index, 5), dynamic=dynamic)
         for reduce in ("sum", "min", "max", "prod"):
-            opcheck(segments.segment_reduce, (values, offset, reduce), dynamic=dynamic)
+            opcheck(torch.ops.tgraph.segment_reduce.default, (values, offset, reduce), dynamic=dynamic)
 
 
 def test_fake_tensors_have_the_shapes_and_dtypes_of_real_ones():

@@ -256,6 +256,22 @@ def test_torchscript(name):
         close(traced(features(n, 6), fewer), other(features(n, 6), fewer))
 
 
+def test_layers_are_scripted_before_any_of_pytorch_geometric_is_made():
+    """Its layers generate code for their class when the first is made, or here the first is scripted."""
+    code = """if True:
+    import torch, tgraph as tg
+    from torch_geometric.nn import GCNConv
+    edge_index, x = torch.randint(9, (2, 40)), torch.rand(9, 4)
+    for parts in (1, 2):
+        layer = tg.nn.GCNConv(4, 4)
+        layer.decomposed_layers = parts
+        torch.testing.assert_close(torch.jit.script(layer)(x, edge_index), layer(x, edge_index))
+        assert GCNConv._orig_propagate.__module__.endswith("message_passing"), GCNConv._orig_propagate
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("sizes", [(30, 20), (20, 30), (20, 20)])
 @pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "GATv2Conv", "TransformerConv"])
 def test_a_pair_from_target_to_source(name, sizes):

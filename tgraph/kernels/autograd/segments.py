@@ -19,7 +19,7 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.dispatch import BACKENDS, operator
 from tgraph.core.system import devices
-from tgraph.core.system.library import in_functorch, register
+from tgraph.core.system.library import directly, in_functorch, register
 from tgraph.kernels.autograd.products import product_gradient
 from tgraph.kernels.reductions import REDUCTIONS, Reduction
 
@@ -63,9 +63,17 @@ def _add_at_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return take(grad, ctx.saved_tensors[0]), None, None
 
 
-_take_rows = register("take(Tensor data, Tensor index) -> Tensor", _take, _take_fake, _save_index, _take_backward)
-_add_at = register(
-    "add_at(Tensor values, Tensor index, SymInt size) -> Tensor", add_rows, _add_at_fake, _save_index, _add_at_backward
+_take_rows = directly(
+    register("take(Tensor data, Tensor index) -> Tensor", _take, _take_fake, _save_index, _take_backward)
+)
+_add_at = directly(
+    register(
+        "add_at(Tensor values, Tensor index, SymInt size) -> Tensor",
+        add_rows,
+        _add_at_fake,
+        _save_index,
+        _add_at_backward,
+    )
 )
 
 
@@ -156,10 +164,12 @@ def _is_first_best(messages: Tensor, best: Tensor, offset: Tensor, segment: Tens
     return (take(first, segment) == number).to(messages.dtype)
 
 
-segment_reduce = register(
-    "segment_reduce(Tensor messages, Tensor offset, str reduce) -> Tensor",
-    _segment_reduce,
-    _segment_reduce_fake,
-    _save_segments,
-    _segment_reduce_backward,
+segment_reduce = directly(
+    register(
+        "segment_reduce(Tensor messages, Tensor offset, str reduce) -> Tensor",
+        _segment_reduce,
+        _segment_reduce_fake,
+        _save_segments,
+        _segment_reduce_backward,
+    )
 )

@@ -16,7 +16,7 @@ from tgraph.nn.conv.aggregation import aggregate, aggregate_with_own
 from tgraph.nn.conv.attention_base import edges_attended
 from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, vertices_back, vertices_first
 from tgraph.nn.conv.linear import Linear, reset
-from tgraph.nn.conv.messages import at_sources, of_edges, reduced
+from tgraph.nn.conv.messages import at_sources, in_best_order, joined, of_edges, reduced
 from tgraph.nn.conv.namesakes import namesake
 from tgraph.nn.edge_index import Sizes
 
@@ -139,10 +139,12 @@ class GINEConv(IsomorphismLayer, EdgeNamesake):
                 f"edge_attr: {edge_attr.shape[-1]} columns, x has {first.shape[-1]}; give edge_dim to map them"
             )
         sent = vertices_first(first, self.node_dim)
-        edge = of_edges(adjacency, edge_attr, sent)
+        reduce = REDUCE[self.aggr]
+        edges = in_best_order(adjacency, sent, reduce)
+        edge = of_edges(edges, edge_attr, sent)
         edge = edge if self.lin is None else self.lin(edge)
-        messages = (at_sources(adjacency, sent) + edge).relu()
-        out = vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
+        messages = joined(edges, at_sources(edges, sent), edge).relu_()
+        out = vertices_back(reduced(edges, messages, reduce), self.node_dim)
         return self.nn(out if second is None else self._with_own(out, second))
 
 

@@ -131,6 +131,9 @@ class MessagePassing(Namesake):
             raise ArgumentError(f"{type(self).__name__}: torch.jit.script supports no operators of TGraph; {_INSTEAD}")
         twin = copy.copy(self)
         twin.__class__ = namesakes[0]
+        twin.__dict__.pop("propagate", None)  # of decomposed layers, which would be taken for that of the class
+        twin.inspector = copy.copy(self.inspector)  # of what the class of the twin defines
+        twin.inspector._cls, twin.inspector._source_dict = namesakes[0], {}
         twin._set_jittable_templates()
         return twin
 

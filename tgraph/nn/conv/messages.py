@@ -7,20 +7,60 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tgraph.core.system.library import in_functorch
+from tgraph.core.system.library import in_functorch, is_plain
 from tgraph.kernels.autograd.segments import add_at, reduce_segments, segment_reduce, take
 from tgraph.kernels.reductions import REDUCTIONS
 from tgraph.nn.adjacency import Adjacency
 
+# Up to so many numbers in the messages, sums take less time where they lie than sorted, the sort included.
+FEW = 1 << 19
 
-def at_sources(adjacency: Adjacency, x: Tensor) -> Tensor:
+
+class Unsorted:
+    """The edges of an adjacency in the order in which they were given, for few messages: operators of torch's own sum
+    them, in this order on any number of threads."""
+
+    def __init__(self, adjacency: Adjacency):
+        self.adjacency = adjacency
+        self.source, self.target, self.num_targets = adjacency.source, adjacency.target, adjacency.num_targets
+
+
+def in_best_order(adjacency: Adjacency, x: Tensor, reduce: str) -> Adjacency | Unsorted:
+    """The order for messages of as many columns as x [num_sources, ...] has: that of the rows, or for a mini-batch that
+    has not been sorted that of its edges."""
+    if (
+        type(adjacency) is not Adjacency
+        or adjacency.csr is not None
+        or reduce not in ("sum", "mean")
+        or x.dim() != 2
+        or x.dtype not in (torch.float32, torch.float64)
+        or adjacency.source.shape[0] * x.shape[1] > FEW
+        or not is_plain(x, adjacency.source)
+    ):
+        return adjacency
+    return Unsorted(adjacency)
+
+
+def at_sources(adjacency: Adjacency | Unsorted, x: Tensor) -> Tensor:
     """Rows of x [num_sources, ...] by the source of each arc, [E, ...]."""
+    if isinstance(adjacency, Unsorted):
+        return _rows(adjacency, x, adjacency.source)
     return take(x, adjacency.arcs(of_edges=False).neighbors)
 
 
-def at_targets(adjacency: Adjacency, x: Tensor) -> Tensor:
+def at_targets(adjacency: Adjacency | Unsorted, x: Tensor) -> Tensor:
     """Rows of x [num_targets, ...] by the target of each arc, [E, ...]."""
+    if isinstance(adjacency, Unsorted):
+        return _rows(adjacency, x, adjacency.target)
     return take(x, _targets(adjacency))
+
+
+def _rows(edges: Unsorted, x: Tensor, index: Tensor) -> Tensor:
+    try:
+        return x.index_select(0, index)
+    except (IndexError, RuntimeError):
+        edges.adjacency.check_ends()  # which names the end
+        raise
 
 
 def _targets(adjacency: Adjacency) -> Tensor:
@@ -30,16 +70,28 @@ def _targets(adjacency: Adjacency) -> Tensor:
     return adjacency.arcs(of_edges=False).row_of_arc()
 
 
-def of_edges(adjacency: Adjacency, edge_attr: Tensor, like: Tensor) -> Tensor:
-    """Edge features [E, columns] in the order of the rows, with dimensions of 1 to fit `like` [n, ..., columns]."""
+def joined(edges: Adjacency | Unsorted, made: Tensor, other: Tensor) -> Tensor:
+    """The sum of two parts of messages; `made`, which nobody else has, becomes it where torch records no more than
+    that."""
+    if isinstance(edges, Unsorted) and made.dtype == other.dtype:
+        return made.add_(other)
+    return made + other
+
+
+def of_edges(adjacency: Adjacency | Unsorted, edge_attr: Tensor, like: Tensor) -> Tensor:
+    """Edge features [E, columns] in the order of messages, with dimensions of 1 to fit `like` [n, ..., columns]."""
+    if isinstance(adjacency, Unsorted):
+        return edge_attr
     return adjacency.in_row_order(edge_attr).reshape(-1, *(1,) * (like.dim() - 2), edge_attr.shape[-1])
 
 
-def reduced(adjacency: Adjacency, messages: Tensor, reduce: str) -> Tensor:
+def reduced(adjacency: Adjacency | Unsorted, messages: Tensor, reduce: str) -> Tensor:
     """The reduction of the messages [E, ...] of each target, [num_targets, ...]; 0 without any.
 
     reduce : "sum", "mean", "min" or "max".
     """
+    if isinstance(adjacency, Unsorted):
+        return _added(adjacency, messages, reduce == "mean")
     offset = adjacency.arcs(of_edges=False).offset
     name = "sum" if reduce == "mean" else reduce
     if torch.compiler.is_compiling() and name == "sum":
@@ -54,3 +106,16 @@ def reduced(adjacency: Adjacency, messages: Tensor, reduce: str) -> Tensor:
     if reduce == "mean":
         return out / degree.clamp(min=1)
     return out.masked_fill(degree == 0, 0)
+
+
+def _added(edges: Unsorted, messages: Tensor, mean: bool) -> Tensor:
+    out = messages.new_zeros((edges.num_targets, *messages.shape[1:]))
+    try:
+        out = out.index_add_(0, edges.target, messages)
+    except (IndexError, RuntimeError):
+        edges.adjacency.check_ends()
+        raise
+    if not mean:
+        return out
+    degree = torch.bincount(edges.target, minlength=edges.num_targets)
+    return out / degree.clamp_(min=1)[:, None]

@@ -12,9 +12,9 @@ from torch.nn.parameter import Parameter
 from tgraph.errors import ArgumentError
 from tgraph.nn.adjacency import Adjacency
 from tgraph.nn.conv.attention_base import edges_attended
-from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, plus, vertices_back, vertices_first
+from tgraph.nn.conv.layer import REDUCE, MessagePassing, Pair, plus, plus_linear, vertices_back, vertices_first
 from tgraph.nn.conv.linear import Linear, zeros
-from tgraph.nn.conv.messages import at_sources, at_targets, of_edges, reduced
+from tgraph.nn.conv.messages import Unsorted, at_sources, at_targets, in_best_order, joined, of_edges, reduced
 from tgraph.nn.conv.namesakes import namesake
 
 Namesake: Any = namesake("ResGatedGraphConv")
@@ -84,17 +84,21 @@ class ResGatedGraphConv(MessagePassing, Namesake):
         if (edge_attr is None) != (self.edge_dim is None):
             raise ArgumentError("edge_attr and edge_dim: a layer with edge_dim needs edge_attr, one without takes none")
         source, target = (vertices_first(each, self.node_dim) for each in (first, second))
-        messages = self._messages(adjacency, source, target, edge_attr)
-        out = vertices_back(reduced(adjacency, messages, REDUCE[self.aggr]), self.node_dim)
+        edges = in_best_order(adjacency, source, REDUCE[self.aggr])
+        messages = self._messages(edges, source, target, edge_attr)
+        out = vertices_back(reduced(edges, messages, REDUCE[self.aggr]), self.node_dim)
         if self.lin_skip is not None:
-            out = plus(out, self.lin_skip(second))
+            out = plus_linear(out, self.lin_skip, second, in_place=True)
         return out if self.bias is None else plus(out, self.bias)
 
-    def _messages(self, adjacency: Adjacency, source: Tensor, target: Tensor, edge_attr: Tensor | None) -> Tensor:
+    def _messages(
+        self, adjacency: Adjacency | Unsorted, source: Tensor, target: Tensor, edge_attr: Tensor | None
+    ) -> Tensor:
         """Gated values, [E, ..., out_channels]."""
         if edge_attr is None:
-            gate = at_targets(adjacency, self.lin_key(target)) + at_sources(adjacency, self.lin_query(source))
-            return self.act(gate) * at_sources(adjacency, self.lin_value(source))
+            key, query, value = self.lin_key(target), self.lin_query(source), self.lin_value(source)
+            gate = joined(adjacency, at_targets(adjacency, key), at_sources(adjacency, query))
+            return self.act(gate) * at_sources(adjacency, value)
         received, sent = at_targets(adjacency, target), at_sources(adjacency, source)
         edge = of_edges(adjacency, edge_attr, sent).expand(*sent.shape[:-1], -1)
         sent = torch.cat((sent, edge), -1)

@@ -1,0 +1,169 @@
+"""What databases survive of their disks: no room for a server, and bits that flip in their files."""
+
+import multiprocessing
+import shutil
+
+import psycopg
+import pytest
+import torch
+
+from bench.servers import PASSWORD, PostgresServer, running
+from tgraph import stores
+from tgraph.errors import FileFormatError, ServerError
+from tgraph.stores.blocks import read
+
+pytestmark = pytest.mark.fault
+
+
+class LoggingServer(PostgresServer):
+    """With its write-ahead log in a folder of its own, in small files that are kept."""
+
+    def __init__(self, folder, log):
+        super().__init__(folder)
+        self.layout = (f"--waldir={log}", "--wal-segsize=1")
+
+    def command(self):
+        return [*super().command(), "--min_wal_size=2MB", "--max_wal_size=1GB"]
+
+
+def owned(folder):
+    """Let the user that servers run as write in a folder."""
+    if owner := PostgresServer("").owner():
+        shutil.chown(folder, owner["user"], owner["group"])
+
+
+def test_a_server_whose_log_finds_no_room_has_what_was_there_once_there_is(mounted):
+    """PostgreSQL stops where it cannot write its log, and recovers from it."""
+    if PostgresServer.missing():
+        pytest.skip(PostgresServer.missing())
+    log = mounted(8)
+    owned(log)
+    with running(lambda folder: LoggingServer(folder, log)) as server:
+        store = stores.PostgresStore(server.url(), patience=0.5)
+        store.put("x", torch.ones(1000))
+        with pytest.raises(ServerError, match=r"'x'.*see whether the server runs") as caught:
+            store.put("x", torch.zeros(4_000_000))
+        assert caught.value.lost
+        mounted(64)  # before it is stopped, for which it writes its log
+        server.stop()
+        server.start()
+        assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
+        store.put("x", torch.zeros(4_000_000))
+        assert not read(store, "x")[1].any()
+
+
+def test_a_put_that_finds_no_room_for_its_table_changes_nothing(postgres_server, mounted):
+    """The server says so, and is asked once."""
+    folder = mounted(12)
+    owned(folder)
+    with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
+        try:
+            store = stores.open(postgres_server.url() + "?options=-cdefault_tablespace%3Dsmall", prefix="small")
+            store.put("x", torch.ones(1000))
+            for _ in range(2):
+                with pytest.raises(ServerError, match=r"No space left on device.*see what its log says") as caught:
+                    store.put("x", torch.zeros(4_000_000))
+                assert not caught.value.lost and PASSWORD not in str(caught.value)
+                assert torch.equal(read(store, "x")[1], torch.ones(1000)) and store.keys() == ["x"]
+            mounted(24)
+            connection.execute("VACUUM small_blocks")  # as the server does by itself after a while
+            store.put("x", torch.ones(1500))
+            assert len(read(store, "x")[1]) == 1500
+        finally:
+            connection.execute("DROP TABLE IF EXISTS small_heads, small_blocks")
+            connection.execute("DROP TABLESPACE small")
+
+
+FORK = multiprocessing.get_context("fork")
+
+
+def apart(function, *arguments):
+    """(exit status, what it returned) of a function in a process of its own, which LMDB may end."""
+    ours, theirs = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=lambda: theirs.send(function(*arguments)))
+    process.start()
+    theirs.close()
+    try:
+        found = ours.recv()
+    except EOFError:
+        found = None
+    process.join()
+    return process.exitcode, found
+
+
+def values():
+    """Numbers that no database makes shorter."""
+    return torch.randint(2**62, (200_000,), generator=torch.Generator().manual_seed(3))
+
+
+def write(url):
+    store = stores.open(url)
+    store.put("features/x", values())
+    if isinstance(store, stores.RocksDbStore):
+        store._writer().flush()
+        store.close()
+
+
+def read_again(url):
+    """Whether what is read is what was put; the text of the error where it is refused."""
+    try:
+        return torch.equal(read(stores.open(url), "features/x")[1], values())
+    except FileFormatError as fault:
+        return str(fault)
+
+
+def damaged(whole, place):
+    data = bytearray(whole)
+    data[place // 8] ^= 1 << place % 8
+    return bytes(data)
+
+
+@pytest.fixture(params=["lmdb", "rocksdb"])
+def database(request, tmp_path):
+    """(URL of a database that has a tensor, its folder), which this process has not opened."""
+    pytest.importorskip({"lmdb": "lmdb", "rocksdb": "rocksdict"}[request.param])
+    url = f"{request.param}:{tmp_path / 'store'}"
+    assert apart(write, url)[0] == 0
+    return url, tmp_path / "store"
+
+
+def test_flipped_bits_in_the_values_of_a_database_are_found(database):
+    url, folder = database
+    file = max(folder.iterdir(), key=lambda each: each.stat().st_size)
+    whole = file.read_bytes()
+    begin = 8 * whole.index(values()[100_000:100_004].numpy().tobytes())
+    for bit in (0, 9, 255):
+        file.write_bytes(damaged(whole, begin + bit))
+        status, said = apart(read_again, url)
+        assert status == 0 and str(folder) in said and "put the tensor again" in said
+        assert "'features/x'" in said or "rocksdb" in url  # which says where in its files
+    file.write_bytes(whole)
+    assert apart(read_again, url) == (0, True)
+
+
+@pytest.mark.parametrize("flips", [8, pytest.param(50, marks=pytest.mark.soak)])
+def test_flipped_bits_anywhere_in_a_database_yield_no_other_values(database, flips):
+    """LMDB has no checksums of its own pages: what flips there may be any error, or end the process."""
+    url, folder = database
+    random = torch.Generator().manual_seed(4)
+    for file in sorted(folder.iterdir()):
+        whole = file.read_bytes()
+        for place in torch.randint(8 * len(whole), (flips,), generator=random).tolist() if whole else ():
+            file.write_bytes(damaged(whole, place))
+            assert apart(read_again, url)[1] is not False
+        file.write_bytes(whole)
+    assert apart(read_again, url) == (0, True)
+
+
+def test_errors_of_a_damaged_database_are_raised_in_this_process_too(tmp_path, make):
+    store = make("rocksdb")
+    store.put("features/x", torch.arange(200_000))
+    store._writer().flush()
+    store.close()
+    file = max((tmp_path / "store").glob("*.sst"), key=lambda each: each.stat().st_size)
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(FileFormatError, match="put the tensor again"):
+        read(make("rocksdb"), "features/x")
