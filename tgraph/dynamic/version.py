@@ -37,10 +37,14 @@ class Version:
         """Bytes of the arcs and the runs."""
         return self.base.nbytes + sum(run.nbytes for run in self.runs)
 
+    def known(self) -> tuple[Arcs, tuple[Run, ...]]:
+        """A CSR and the runs that came after it: none, if all have been merged."""
+        settled = self._settled
+        return (self.base, self.runs) if settled is None else (settled, ())
+
     def after(self, run: Run, num_vertices: int) -> Version:
         """The next version. It begins with the CSR of this one, if a snapshot has asked for it."""
-        settled = self._settled
-        base, runs = (self.base, self.runs) if settled is None else (settled, ())
+        base, runs = self.known()
         return Version(self.schema, self.number + 1, num_vertices, base, (*runs, run))
 
     def with_runs(self, base: Arcs, runs: tuple[Run, ...]) -> Version:
