@@ -64,7 +64,7 @@ class Version:
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data; costs what they are
         long, and a search in each run."""
-        arcs, runs = (self.base, self.runs) if self._settled is None else (self._settled, ())
+        arcs, runs = self.known()
         adds = self.schema.parallel == "sum"
         offset, neighbors, *data = read_rows(
             (arcs.offset, arcs.neighbors, *arcs.data),

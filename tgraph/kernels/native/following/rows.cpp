@@ -75,7 +75,8 @@ int64_t FollowedRows::apply(In<Change> changes, In<void> weights, bool swapped, 
     std::iota(order.begin(), order.end(), 0);
     const Change* all = changes.data();
     if (swapped) {
-        for (int64_t i = 0; i < size; ++i) turned.push_back(change_of(column_of(all[i]), row_of(all[i]), inserts(all[i])));
+        for (int64_t i = 0; i < size; ++i)
+            turned.push_back(change_of(column_of(all[i]), row_of(all[i]), inserts(all[i])));
         std::stable_sort(order.begin(), order.end(),
                          [&](int64_t a, int64_t b) { return pair_of(turned[a]) < pair_of(turned[b]); });
         all = turned.data();
@@ -83,13 +84,14 @@ int64_t FollowedRows::apply(In<Change> changes, In<void> weights, bool swapped, 
     int64_t lines = 0;
     for (int64_t i = 0; i < size;) {
         const int64_t row = row_of(all[order[i]]);
-        if (row >= num_vertices || column_of(all[order[i]]) >= num_vertices) throw nb::index_error("changes: no vertex");
+        if (row >= num_vertices) throw nb::index_error("changes: no such row");
         std::vector<PairChange>& held = changes_of(row);
         merged_.clear();
         std::size_t next = 0;
         while (i < size && row_of(all[order[i]]) == row) {
             const int64_t pair = pair_of(all[order[i]]);
             const auto column = static_cast<int32_t>(column_of(all[order[i]]));
+            if (column >= num_vertices) throw nb::index_error("changes: no such column");
             int64_t end = i + 1;
             while (end < size && pair_of(all[order[end]]) == pair) ++end;
             const std::size_t to = std::lower_bound(held.begin() + next, held.end(), column, is_before) - held.begin();

@@ -26,7 +26,8 @@ struct PairChange {
 };
 
 // What a batch did to the arcs of one pair: how many there were and are, and the sums of their weights. `worse` says
-// for whom the best arc got worse: 1 where the least weight is the best one, 2 where the largest, 4 where any change is.
+// for whom the best arc got worse: 1 where the least weight is the best one, 2 where the largest, 4 where any change
+// is.
 struct PairReport {
     int64_t *pair, *before, *after;
     double *sum_before, *sum_after;
@@ -41,8 +42,8 @@ public:
     // The CSR to begin with. The caller keeps its arrays alive until the next call.
     void rebase(In<int64_t> offset, In<int32_t> neighbors, In<void> weights);
 
-    // Applies sorted changes, of the reversed arcs if `swapped`; writes a line of the report for each pair, as far as it
-    // has arrays, and returns their number. Vertices are below `num_vertices`. Without `compares` an arc that is
+    // Applies sorted changes, of the reversed arcs if `swapped`; writes a line of the report for each pair, as far as
+    // it has arrays, and returns their number. Vertices are below `num_vertices`. Without `compares` an arc that is
     // inserted may be reported as worse or not, whatever it takes the place of.
     int64_t apply(In<Change> changes, In<void> weights, bool swapped, int64_t num_vertices, bool compares,
                   const PairReport& report);

@@ -116,7 +116,8 @@ private:
     template <class Visit>
     bool arcs_from(int64_t v, Visit&& visit) {
         const auto counted = [&](int32_t u, V weight) { return ++work_, visit(int64_t{u}, weight); };
-        return how_.out->each<V>(v, counted) && (!how_.both_ways || how_.in == how_.out || how_.in->each<V>(v, counted));
+        const bool one_way = !how_.both_ways || how_.in == how_.out;
+        return how_.out->each<V>(v, counted) && (one_way || how_.in->each<V>(v, counted));
     }
     template <class Visit>
     bool arcs_to(int64_t v, Visit&& visit) {
