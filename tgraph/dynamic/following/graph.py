@@ -12,20 +12,23 @@ from tgraph.dynamic import compaction
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, merged
 from tgraph.dynamic.version import SnapshotCsr, Version
 from tgraph.kernels.native.following.following import FollowedRows, Report
-from tgraph.kernels.portable.changes import inserts
+from tgraph.kernels.portable.changes import columns_of, inserts, rows_of
 
 
 class FollowedGraph:
     """The rows of the version up to which a follower has come: those of the version's CSR, by reference, with what is
     in its runs sorted by row, some 60 bytes for each change beside 8 for each vertex.
 
-    weighted : whether weights are read. counts : whether arcs are to be counted.
+    weighted : whether weights are read. counts : whether arcs are to be counted. records : whether `since_base` is
+        asked for, which takes 16 bytes for each change.
+
     The rows of the reversed arcs of a directed graph are made at their first use, which settles the version, and take
     memory of their own: 4 bytes and a weight for each arc.
     """
 
-    def __init__(self, version: Version, directed: bool, weighted: bool, counts: bool = True):
-        self._counts = counts
+    def __init__(self, version: Version, directed: bool, weighted: bool, counts: bool = True, records: bool = False):
+        self._counts, self._records = counts, records
+        self._since: list[tuple[Tensor, Tensor]] = []
         self.schema, self.directed = version.schema, directed
         names = list(self.schema.columns)
         self._column = names.index(WEIGHTS) if weighted and WEIGHTS in names else None
@@ -59,20 +62,19 @@ class FollowedGraph:
             if self._reversed.num_changes > compaction.threshold(len(version.base.neighbors)):
                 self._reversed = None
         self.version = version
-        if self._counts:
-            self._reports.append(report)
+        self._record(report)
         if version.base is not self._base:
             self._rebase()
         return report
 
     def since_base(self) -> tuple[Tensor, Tensor, Tensor]:
         """What was done to the CSR: (source, target, what the sum of the weights of the pair grew by) for each pair of
-        each run; of rows that count."""
-        none = torch.empty(0, dtype=torch.int64)
-        source = torch.cat((none, *(report.sources for report in self._reports)))
-        target = torch.cat((none, *(report.targets for report in self._reports)))
-        grown = [report.sum_after - report.sum_before for report in self._reports]
-        return source, target, torch.cat((none.to(torch.float64), *grown))
+        each run."""
+        pairs, grown = zip(
+            (torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.float64)), *self._since, strict=True
+        )
+        pair = torch.cat(pairs)
+        return rows_of(pair), columns_of(pair), torch.cat(grown)
 
     def reversed(self) -> FollowedRows:
         """The rows of the reversed arcs; those of an undirected graph are the rows themselves."""
@@ -89,8 +91,17 @@ class FollowedGraph:
         version = self.version
         self._base, runs = version.known()
         self.rows.rebase(self._base.offset, self._base.neighbors, self.weights_of(self._base.data))
-        n = version.num_vertices
-        self._reports = [self.rows.report(run.changes, self.weights_of(run.data), n, False) for run in runs]
+        self._since.clear()
+        for run in runs:
+            weights, n = self.weights_of(run.data), version.num_vertices
+            if self._records:
+                self._record(self.rows.report(run.changes, weights, n, False))
+            else:
+                self.rows.apply(run.changes, weights, n)
+
+    def _record(self, report: Report) -> None:
+        if self._records:
+            self._since.append((report.pair, report.sum_after - report.sum_before))
 
     def weights_of(self, data: tuple[Tensor, ...]) -> Tensor | None:
         """The weights among columns of arc data, where they are read."""

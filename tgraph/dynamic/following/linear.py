@@ -69,7 +69,7 @@ class FollowedSystem(Follower):
             self._strength = torch.zeros(n, dtype=torch.float64).index_add_(0, rows, weights.to(torch.float64))
         self._x, residual = self._solved(graph, weights)
         self._total, self._n = float(self._x.sum()), n
-        self._arcs = FollowedGraph(version, self._store.directed, weights is not None)
+        self._arcs = FollowedGraph(version, self._store.directed, weights is not None, records=True)
         self._residuals = Residuals(self._arcs.rows)
         self._residuals.load(residual)
 

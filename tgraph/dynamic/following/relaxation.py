@@ -58,8 +58,6 @@ class FollowedRelaxation(Monotone):
         self._check_init(first, active)
         weight = None if program.edge == "copy" else program.weight
         assert not isinstance(weight, Tensor)
-        if weight is None and graph.weight_dtype is None:
-            weight = 1
         return value, first.clone(), (program.reduce, program.edge, weight)
 
     def _check_init(self, first: Tensor, active: Frontier) -> None:
