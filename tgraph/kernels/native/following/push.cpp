@@ -18,6 +18,7 @@ namespace {
 class Residuals {
 public:
     double size = 0, sum = 0;  // L1 norm, and plain sum
+    double floor = 0;          // what is no larger is not pushed
 
     // What is loaded is not pushed before it grows: it is small and everywhere, an iteration over all arcs takes it on.
     void load(In<double> residual) {
@@ -42,8 +43,11 @@ public:
         slot.residual += amount;
         const double now = std::abs(slot.residual);
         size += now - before, sum += amount;
-        if (now > slot.limit) put(rows, v);
+        if (now > slot.limit && now > floor) put(rows, v);
     }
+
+    void fetch_slot(int64_t v) const { fetch(slots_.data() + v); }
+    int64_t num_vertices() const { return static_cast<int64_t>(slots_.size()); }
 
     // The vertex to push next, -1 where no residual is left.
     int64_t next(const FollowedRows& rows) {
@@ -108,6 +112,11 @@ private:
     int top_ = -1;
 };
 
+struct Sent {
+    int64_t vertex;
+    double amount;
+};
+
 void add_residuals(Residuals& residuals, const FollowedRows& rows, In<int64_t> vertices, In<double> amounts,
                    int64_t num_vertices) {
     residuals.grow(num_vertices);
@@ -121,8 +130,11 @@ void add_residuals(Residuals& residuals, const FollowedRows& rows, In<int64_t> v
 std::tuple<bool, double, int64_t, int64_t> push(Residuals& residuals, const FollowedRows& rows, Out<double> x,
                                                 In<double> strength, double alpha, double total, double fixed,
                                                 double relative, bool centered, int64_t limit) {
+    constexpr int64_t ahead = 16;  // residuals: so many wait for memory at a time
     int64_t pushes = 0, arcs = 0;
     double* const values = x.data();
+    std::vector<Sent> sent;
+    residuals.floor = (fixed + relative * total) / (4.0 * static_cast<double>(residuals.num_vertices() + 1));
     for (;;) {
         const double left = residuals.size + (centered ? std::abs(residuals.sum) : 0);
         if (left <= fixed + relative * total) return {true, total, pushes, arcs};
@@ -137,11 +149,17 @@ std::tuple<bool, double, int64_t, int64_t> push(Residuals& residuals, const Foll
             if (strength.data()[v] == 0) continue;
             share /= strength.data()[v];
         }
+        sent.clear();
         rows.each<double>(v, [&](int32_t c, double weight) {
-            ++arcs;
-            residuals.add(rows, c, share * weight);
+            sent.push_back({c, share * weight});
             return true;
         });
+        const auto count = static_cast<int64_t>(sent.size());
+        for (int64_t i = 0; i < count; ++i) {
+            residuals.fetch_slot(sent[std::min(i + ahead, count - 1)].vertex);
+            residuals.add(rows, sent[i].vertex, sent[i].amount);
+        }
+        arcs += count;
     }
 }
 
