@@ -1,9 +1,14 @@
 """Sequences of batches for stores, for the tests of followers."""
 
+import pytest
 import torch
 from hypothesis import strategies as st
 
 import tgraph as tg
+from tgraph.core.dispatch import is_available
+
+# Without compiled kernels values are computed from nothing: what is tested of how they are followed needs them.
+compiled = pytest.mark.skipif(not is_available("native"), reason="there are no compiled kernels")
 
 VERTICES = st.integers(0, 8)
 OPERATIONS = ("insert", "insert", "upsert", "delete", "vertices", "compact", "read")

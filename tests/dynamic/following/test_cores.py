@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from batches_samples import MULTI, STEPS, followed, store_of
+from batches_samples import MULTI, STEPS, compiled, followed, store_of
 from hypothesis import given, settings
 
 import tgraph as tg
@@ -22,6 +22,7 @@ def test_core_numbers_are_those_from_nothing(directed, multi, steps):
     followed(store, steps, None, followers, equal)
 
 
+@compiled
 @pytest.mark.parametrize("directed", [True, False])
 def test_cores_rise_by_several_levels_and_fall(directed):
     """A clique comes in one batch into a sparse graph, and goes edge by edge."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from batches_samples import compiled
 
 import tgraph as tg
 from tgraph.dynamic.following import follower as limits
@@ -16,6 +17,7 @@ from tgraph.errors import ArgumentError
 MESSAGES = Path(__file__).parents[4] / "shared" / "data" / "CollegeMsg" / "CollegeMsg.txt.gz"
 
 
+@compiled
 def test_nothing_is_done_before_values_are_asked_for():
     store = tg.dynamic.Store()
     store.insert([0, 1], [1, 2])
@@ -124,6 +126,7 @@ def test_weights_of_few_bits_are_computed_from_nothing():
     assert follower.values.tolist() == [0, 2]
 
 
+@compiled
 @pytest.mark.skipif(not MESSAGES.exists(), reason="CollegeMsg is not in ../shared/data")
 @pytest.mark.parametrize("directed", [True, False])
 def test_messages_of_a_college_are_followed(directed):

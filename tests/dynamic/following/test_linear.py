@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from batches_samples import MULTI, STEPS, apply, store_of
+from batches_samples import MULTI, STEPS, apply, compiled, store_of
 from hypothesis import given, settings
 
 import tgraph as tg
@@ -57,6 +57,7 @@ def test_katz_centrality_is_within_its_tolerance(steps):
     assert torch.allclose(normed, expected / torch.linalg.vector_norm(expected), atol=1e-7)
 
 
+@compiled
 @pytest.mark.parametrize("directed", [True, False])
 def test_large_graphs_go_on_from_the_last_ranks(directed):
     """Both by pushes and by iterations over the arcs of the CSR and the changes since; new vertices come."""
@@ -87,6 +88,7 @@ def test_large_graphs_go_on_from_the_last_ranks(directed):
     assert min(touched) < 500
 
 
+@compiled
 def test_a_personalization_is_followed():
     store = store_of(True, "last", None, num_vertices=30)
     store.insert(*torch.randint(30, (2, 90), generator=torch.Generator().manual_seed(3)))
@@ -112,6 +114,7 @@ def test_float_ranks_are_as_close_as_floats_are():
         assert float((follower.values - expected).abs().sum()) < 1e-5
 
 
+@compiled
 def test_weights_that_cancel_and_weights_that_are_refused():
     store = store_of(True, "sum", torch.float64)
     follower = tg.dynamic.follow(ranks(weighted=True), store)

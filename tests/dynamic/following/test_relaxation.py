@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from batches_samples import MULTI, STEPS, followed, store_of
+from batches_samples import MULTI, STEPS, compiled, followed, store_of
 from hypothesis import given, settings
 
 import tgraph as tg
@@ -100,6 +100,7 @@ def random_batches(vertices, count, seed, size=50):
         yield "delete" if number % 3 == 2 else "insert", *ends, weights
 
 
+@compiled
 @pytest.mark.parametrize("directed", [True, False])
 def test_large_graphs_are_followed_along_what_changes(directed):
     """Nothing is computed from nothing but the first values; a few vertices are looked at."""
@@ -127,6 +128,7 @@ def test_large_graphs_are_followed_along_what_changes(directed):
         assert follower.nbytes > 0
 
 
+@compiled
 def test_a_small_batch_does_not_merge_the_store():
     store = store_of(False, "last", None, num_vertices=100)
     store.insert(*torch.randint(100, (2, 500), generator=torch.Generator().manual_seed(0)))
@@ -155,6 +157,7 @@ def test_a_chain_that_is_cut_and_mended():
     assert depth.values[50:90].tolist() == [-1] * 40
 
 
+@compiled
 def test_what_changes_a_lot_is_computed_from_nothing(monkeypatch):
     monkeypatch.setattr(limits, "LEAST", 4)
     monkeypatch.setattr(monotone, "LEAST", 4)
@@ -204,6 +207,7 @@ def test_integers_that_do_not_fit_are_refused_as_from_nothing():
         follower.values  # noqa: B018
 
 
+@compiled
 def test_new_vertices_and_ids_of_any_kind():
     store = tg.dynamic.Store(ids="any", directed=False)
     store.insert(["a", "b"], ["b", "c"])
@@ -236,6 +240,7 @@ class Stepping(tg.algorithms.BFS):
         return super().compute(sub, values, active)
 
 
+@compiled
 @pytest.mark.parametrize(
     ("program", "said"),
     [

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from batches_samples import MULTI, STEPS, followed, store_of
+from batches_samples import MULTI, STEPS, compiled, followed, store_of
 from hypothesis import given, settings
 
 import tgraph as tg
@@ -23,6 +23,7 @@ def test_triangles_are_those_from_nothing(directed, multi, steps):
     followed(store, steps, None, followers, equal)
 
 
+@compiled
 def test_large_rows_are_intersected():
     generator = torch.Generator().manual_seed(6)
     store = store_of(False, "last", None, num_vertices=300)
