@@ -230,7 +230,14 @@ private:
         if (spreads) better_.push({message, 0, v});
     }
 
+    // Where all arcs send the same, whether a message would be any better.
+    bool may_better(int64_t u, int64_t v) {
+        if (!how_.constant && how_.edge != Edge::copy) return true;
+        return sends(u) && semiring_.better(send(value_[u], weight_), value_[v]);
+    }
+
     void relax_pair(int64_t u, int64_t v) {
+        if (!may_better(u, v) && !(how_.both_ways && may_better(v, u))) return;
         how_.out->each_of_pair<V>(u, static_cast<int32_t>(v), [&](int32_t, V weight) {
             relax(u, v, weight);
             if (how_.both_ways) relax(v, u, weight);
