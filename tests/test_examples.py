@@ -19,6 +19,11 @@ EXPECTED = {
     "link_prediction.py": ("edges are held out", "Adamic-Adar", "checked: the network is better than the index"),
     "heterogeneous.py": ("words alone", "GraphSAGE", "transformer", "checked: the network tells more than the words"),
     "temporal.py": ("messages between", "checked: no message was predicted from later ones"),
+    "dynamic_graph.py": (
+        "60 updates, 1 of them from nothing",
+        "checked: components are those from nothing",
+        "picture: ",
+    ),
     "inference_from_disk.py": ("layer 1: 4 columns", "right class", "checked: the same in memory"),
     "distributed_training.py": ("2 processes: ", "checked: several processes learn as much as one"),
     "products.py": ("graph and features take", "disk: ", "times as long", "checked: as many vertices are right"),

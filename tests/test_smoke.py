@@ -61,6 +61,13 @@ def test_a_graph_that_changes():
     store = tg.dynamic.Store(torch.float32)
     assert store.insert([0, 1, 2], [1, 2, 0], [1, 2, 3]) == 1 and store.delete([1], [2]) == 2
     assert store.snapshot().weights.tolist() == [1, 3]
+    follower = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
+    assert isinstance(follower, tg.dynamic.Follower) and follower.values.tolist() == [0, 1, torch.inf]
+    assert isinstance(follower.update(), tg.dynamic.Update)
+    assert tg.dynamic.follow(tg.dynamic.CoreNumbers(), store).values.tolist() == [1, 1, 1]
+    assert tg.dynamic.follow(tg.dynamic.Triangles(), store).values == 0
+    assert isinstance(tg.algorithms.WCC().followed(), tg.dynamic.Components)
+    assert isinstance(tg.algorithms.PageRank().followed(), tg.dynamic.LinearSystem)
 
 
 def test_random_numbers():

@@ -52,6 +52,20 @@ def test_messages_of_a_file_are_predicted_from_those_before(tmp_path, printed):
     assert "checked: no message was predicted from later ones" in shown
 
 
+def test_a_network_of_a_file_is_followed_and_learned_window_by_window(tmp_path, printed):
+    """Twenty pairs who write to each other."""
+    random, file = np.random.default_rng(0), tmp_path / "messages.txt"
+    source = random.integers(0, 40, 2000)
+    np.savetxt(file, np.column_stack((source, source ^ 1, 10 * np.arange(len(source)))), fmt="%d")
+    shown = printed("dynamic_graph.py", str(file), "--windows", "5", "--epochs", "20", "--batch", "100")
+    assert shown.count("40 people,    20 components,   5.0 % in the largest") >= 4
+    guessed = [float(found) for found in re.findall(r"([\d.]+) GraphSAGE", shown)]
+    assert guessed[-1] > 0.9
+    assert "40 updates, 1 of them from nothing" in shown
+    picture = Path(shown.rpartition("picture: ")[2].strip())
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_layers_from_the_disk_are_those_from_memory(printed):
     assert "checked: the same in memory" in printed("inference_from_disk.py")
 

@@ -59,6 +59,19 @@ class Katz(AffineProgram):
         norm = torch.linalg.vector_norm(values)
         return values / torch.where(norm == 0, 1, norm) if self.normalized else values
 
+    def followed(self) -> tg.dynamic.LinearSystem:
+        return tg.dynamic.LinearSystem(
+            alpha=self.alpha,
+            bias=self.beta,
+            divided=False,
+            weighted=self.edge == "mul",
+            scaled="norm" if self.normalized else None,
+            tolerance=self.tol,
+            per_vertex=True,
+            max_iterations=self.max_iterations,
+            dtype=self.dtype,
+        )
+
 
 def katz(
     graph: tg.Graph,

@@ -103,6 +103,25 @@ class PageRank(AffineProgram):
             jumping = jumping + self.damping * options.get("rescale", 1.0) * self.walk.dangling_mass(rank)
         return self.walk.step(sub, rank, alpha=self.damping, beta=jumping, overwrite=True, **options), active
 
+    def followed(self) -> tg.dynamic.LinearSystem | None:
+        """The ranks are, up to a factor, the solution of x = damping * received + jump (see `personalized.py`). None
+        for a number of rounds, for a damping of 1, and for a personalization by ids: give a tensor."""
+        if self.tolerance is None or self.damping == 1 or isinstance(self.personalization, Mapping):
+            return None
+        jump: Tensor | float = 1.0
+        if self.personalization is not None:
+            jump = wide(torch.as_tensor(self.personalization))
+        return tg.dynamic.LinearSystem(
+            alpha=self.damping,
+            bias=jump,
+            weighted=self.weighted,
+            scaled="sum" if self.redistribute else "bias",
+            factor=1.0 if self.redistribute else 1 - self.damping,
+            tolerance=self.tolerance,
+            max_iterations=100 if self.max_iterations is None else self.max_iterations,
+            dtype=self.dtype,
+        )
+
     def shares(self, graph: tg.Graph) -> Tensor:
         """The share of its rank that each vertex sends along an arc of weight 1, [n]; 0 where no arcs leave."""
         leaving = fitted(strength(self, graph, "mul" if self.weighted else "copy"), self.dtype)

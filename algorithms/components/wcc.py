@@ -61,6 +61,9 @@ class WCC(tg.Program):
     def finish(self, values: Tensor) -> Tensor:
         return tg.primitives.values.to_int64(values)
 
+    def followed(self) -> tg.dynamic.Components:
+        return tg.dynamic.Components()
+
 
 def remaining(sub: tg.Subgraph, label: Tensor) -> tg.Frontier:
     """The vertices whose rows, and the transpose's, hold all arcs that the sample has left to join.

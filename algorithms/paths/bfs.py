@@ -28,6 +28,7 @@ class BFS(tg.Relaxation):
     """
 
     reduce, edge, weight, first = "min", "add", 1, 0
+    finishes_each = True
 
     def __init__(self, source: Source, max_depth: int | None = None):
         if max_depth is not None and max_depth < 0:

@@ -27,6 +27,7 @@ class SSSP(tg.Relaxation):
     """
 
     reduce, edge, first = "min", "add", 0
+    finishes_each = True
 
     def __init__(self, source: Source, delta: float | None = None):
         if delta is not None and not delta > 0:

@@ -1,12 +1,17 @@
-"""Graphs that change: batches of arcs in, snapshots out.
+"""Graphs that change: batches of arcs in, snapshots out, and results that follow.
 
     store = tg.dynamic.Store(weights=torch.float32)
     store.insert(src, dst, weights)
     graph = store.snapshot()
+    follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
 
-A snapshot is a Graph, which every program, algorithm, sampler and layer takes, and stays as it is.
+A snapshot is a Graph, which every program, algorithm, sampler and layer takes, and stays as it is. `follow.values` are
+those of the store's present version.
 """
 
+from tgraph.dynamic.following.declared import Components, CoreNumbers, LinearSystem, Triangles
+from tgraph.dynamic.following.follow import follow
+from tgraph.dynamic.following.follower import Follower, Update
 from tgraph.dynamic.store import Store
 
-__all__ = ["Store"]
+__all__ = ["Components", "CoreNumbers", "Follower", "LinearSystem", "Store", "Triangles", "Update", "follow"]

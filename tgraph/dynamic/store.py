@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
@@ -80,6 +81,7 @@ class Store:
         self._compactor = compaction.Compactor(self._compact_step)
         self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
         self._closed = False
+        self._followers: weakref.WeakSet[Any] = weakref.WeakSet()  # see `tgraph.dynamic.follow`
 
     # ---- what is there ---------------------------------------------------------------------------------------------
 
@@ -106,10 +108,12 @@ class Store:
         The first that reads its arcs as CSR merges the runs into it, for all snapshots of this version, and for the
         store.
         """
-        version = self._version
-        ids = None if self._ids is None else self._ids.first(version.num_vertices)
-        graph = Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        graph = self._snapshot_of(self._version)
         return graph if at is None and since is None else self._between(graph, since, at)
+
+    def _snapshot_of(self, version: Version) -> Graph:
+        ids = None if self._ids is None else self._ids.first(version.num_vertices)
+        return Graph.of_storage(SnapshotCsr(version), ids, self.directed)
 
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._schema.columns:
@@ -279,6 +283,8 @@ class Store:
             runs = compaction.merged_tail(self._schema, following.runs)
             self._count_written(following.base, runs[-1].size if runs[-1] is not run else 0)
             self._written["inserted"] += run.size
+            for follower in self._followers:
+                follower._committed(run)
             self._version = following.with_runs(following.base, runs)
             return self._version.number
 

@@ -37,10 +37,14 @@ class Version:
         """Bytes of the arcs and the runs."""
         return self.base.nbytes + sum(run.nbytes for run in self.runs)
 
+    def known(self) -> tuple[Arcs, tuple[Run, ...]]:
+        """A CSR and the runs that came after it: none, if all have been merged."""
+        settled = self._settled
+        return (self.base, self.runs) if settled is None else (settled, ())
+
     def after(self, run: Run, num_vertices: int) -> Version:
         """The next version. It begins with the CSR of this one, if a snapshot has asked for it."""
-        settled = self._settled
-        base, runs = (self.base, self.runs) if settled is None else (settled, ())
+        base, runs = self.known()
         return Version(self.schema, self.number + 1, num_vertices, base, (*runs, run))
 
     def with_runs(self, base: Arcs, runs: tuple[Run, ...]) -> Version:
@@ -60,7 +64,7 @@ class Version:
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """The rows of the vertices int64 [k], as a CSR of k rows with the columns of arc data; costs what they are
         long, and a search in each run."""
-        arcs, runs = (self.base, self.runs) if self._settled is None else (self._settled, ())
+        arcs, runs = self.known()
         adds = self.schema.parallel == "sum"
         offset, neighbors, *data = read_rows(
             (arcs.offset, arcs.neighbors, *arcs.data),

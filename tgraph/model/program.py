@@ -32,9 +32,11 @@ class Program:
     max_iterations : beyond so many iterations `run` raises NotConvergedError; None for no limit.
     one_torch_thread : True where torch itself computes little beside the compiled kernels: it then has one thread
         during a run on the CPU, since its threads spin after each operation and take processors from the kernels.
+    finishes_each : True where what `finish` makes of a vertex depends on the value of that vertex alone.
     """
 
     one_torch_thread: bool = False
+    finishes_each: ClassVar[bool] = False
     rounds: int | None = None
     max_iterations: int | None = None
     tolerance: float | None = None
@@ -92,6 +94,12 @@ class Program:
     def finish(self, values: Any) -> Any:
         """The result that the user sees, from the last `values`; by default the same."""
         return values
+
+    def followed(self) -> Any:
+        """What `tgraph.dynamic.follow` goes by on a graph that changes: a declaration such as
+        `tgraph.dynamic.LinearSystem`; None, as by default, for a Relaxation, which its semiring declares, and for
+        programs that cannot be followed."""
+        return None
 
 
 class Relaxation(Program):

@@ -85,5 +85,8 @@ void bind_two_coloring(nb::module_& module);
 void bind_cycles(nb::module_& module);
 void bind_topological(nb::module_& module);
 void bind_coloring(nb::module_& module);
+void bind_followed_rows(nb::module_& module);
+void bind_settle(nb::module_& module);
+void bind_follow_push(nb::module_& module);
 
 }  // namespace tgraph

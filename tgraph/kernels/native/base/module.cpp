@@ -142,4 +142,7 @@ NB_MODULE(_native, module) {
     tgraph::bind_cycles(module);
     tgraph::bind_topological(module);
     tgraph::bind_coloring(module);
+    tgraph::bind_followed_rows(module);
+    tgraph::bind_settle(module);
+    tgraph::bind_follow_push(module);
 }

@@ -1,0 +1,58 @@
+"""What a program declares, in its method `followed`, so that its values can follow a graph that changes. A relaxation
+needs no declaration: it is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The values are the smallest vertex of each weakly connected component, int64 [n]."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """The values are x, or follow from it:
+
+        x[v] = alpha * sum over arcs u -> v of weight * x[u] / strength[u] + bias[v]
+
+    alpha : what is passed on. bias : one number for all vertices, or a tensor [n].
+    divided : by the strength of u, the sum of the weights of its arcs; None of x goes on where that is 0. Without, x[u]
+        itself goes along each arc.
+    weighted : by the weights of the graph, which must be finite and not negative; else each arc counts 1.
+    scaled : "sum" divides x by its sum, "norm" by its norm (L2), "bias" by the sum of the bias; None by nothing.
+    factor : then multiplies it.
+    tolerance : the computation ends where an iteration changes the values, or with "norm" x, by at most this (L1);
+        `per_vertex`, by this times n.
+    max_iterations : raise NotConvergedError after so many.
+    dtype : of the values.
+    """
+
+    alpha: float
+    bias: Tensor | float
+    divided: bool = True
+    weighted: bool = False
+    scaled: Literal["sum", "norm", "bias"] | None = None
+    factor: float = 1.0
+    tolerance: float = 1e-6
+    per_vertex: bool = False
+    max_iterations: int = 100
+    dtype: torch.dtype = torch.float32
+
+
+@dataclass(frozen=True, eq=False)
+class CoreNumbers:
+    """The core number of each vertex, int64 [n], as `tgraph.algorithms.core_number`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """The number of triangles, an int, or with `per_vertex` of those that each vertex is in, int64 [n], as
+    `tgraph.algorithms.triangle_count`."""
+
+    per_vertex: bool = False

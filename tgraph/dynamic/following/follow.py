@@ -1,0 +1,97 @@
+"""follow(): which follower a program has."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tgraph.core.building.inputs import check_choice
+from tgraph.core.graph import Graph
+from tgraph.dynamic.following.cores import FollowedCores
+from tgraph.dynamic.following.declared import Components, CoreNumbers, LinearSystem, Triangles
+from tgraph.dynamic.following.follower import Follower, Recomputing
+from tgraph.dynamic.following.linear import FollowedSystem
+from tgraph.dynamic.following.relaxation import FollowedComponents, FollowedRelaxation, declares, refuses_relaxation
+from tgraph.dynamic.following.triangles import FollowedTriangles
+from tgraph.dynamic.runs import WEIGHTS
+from tgraph.dynamic.store import Store
+from tgraph.engine.run import run
+from tgraph.errors import ArgumentError
+from tgraph.kernels.native.following import following
+from tgraph.model.program import Program, Relaxation
+from tgraph.primitives.cohesion.intersect import triangles
+from tgraph.primitives.cohesion.k_core import core_numbers
+
+
+def follow(
+    program: Program | CoreNumbers | Triangles, store: Store, *, otherwise: Literal["refuse", "recompute"] = "refuse"
+) -> Follower:
+    """The values of a program on a store that changes: `follow(program, store).values` are those of the store's present
+    version, as `tgraph.run` on a snapshot would give them.
+
+        follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
+        store.insert(src, dst, weights)
+        follow.values
+
+    program : a `tgraph.Relaxation`, whose values are equal to the bit; a program that declares in its method `followed`
+        what it computes, as `tgraph.algorithms.WCC` and `PageRank` do; `tgraph.dynamic.CoreNumbers()` or `Triangles()`.
+    otherwise : what becomes of other programs: "refuse" raises an ArgumentError, "recompute" computes the values from
+        nothing for each version that they are asked for.
+
+    The first values are computed from nothing when they are first asked for. Then what batches changed is worked in,
+    which costs what it touches; where that is much, the values are computed from nothing again, as `statistics` says.
+    The first values of a relaxation must not depend on the arcs. Weights that a store with multi="sum" adds up are
+    rounded in the order in which batches came. Without compiled kernels values are computed from nothing.
+
+    Raises ArgumentError for what is no program or no store.
+    """
+    check_choice(otherwise, "otherwise", ("refuse", "recompute"))
+    if not isinstance(store, Store):
+        raise ArgumentError(f"store: expected a tgraph.dynamic.Store, got {type(store).__name__}")
+    declared: Any = program
+    if isinstance(program, Program):
+        steps = {"init", "tensorize", "compute", "residual", "finish"}
+        declared = program.followed() if declares(type(program), "followed", steps) else None
+    if not isinstance(program, (Program, CoreNumbers, Triangles)):
+        raise ArgumentError(
+            f"program: expected an instance of a Program, or CoreNumbers() or Triangles(), got {program!r}"
+        )
+    if (reason := _refuses(program, declared, store)) is not None and otherwise == "refuse":
+        raise ArgumentError(
+            f"program: {type(program).__name__} cannot be followed: {reason}; say otherwise='recompute' to have its "
+            "values computed from nothing for each version"
+        )
+    if (reason := reason or following.refuses()) is not None:
+        return Recomputing(store, lambda graph: _from_nothing(program, graph), reason)
+    return _follower(program, declared, store)
+
+
+def _refuses(program: Any, declared: Any, store: Store) -> str | None:
+    """Why there is no rule to follow a program by, None where there is."""
+    dtype = store._schema.columns.get(WEIGHTS)
+    weighted = dtype is not None and dtype not in following.WEIGHTS
+    if declared is None and isinstance(program, Relaxation):
+        return f"the store has weights of {dtype}" if weighted else refuses_relaxation(program)
+    if declared is None:
+        return "it is no relaxation, and declares nothing in its method `followed`"
+    if isinstance(declared, LinearSystem) and declared.weighted and weighted:
+        return f"the store has weights of {dtype}"
+    return None
+
+
+def _follower(program: Any, declared: Any, store: Store) -> Follower:
+    if declared is None:
+        return FollowedRelaxation(program, store)
+    if isinstance(declared, Components):
+        return FollowedComponents(program, store)
+    if isinstance(declared, LinearSystem):
+        return FollowedSystem(declared, program, store)
+    return FollowedCores(store) if isinstance(declared, CoreNumbers) else FollowedTriangles(declared, store)
+
+
+def _from_nothing(program: Any, graph: Graph) -> Any:
+    if isinstance(program, Program):
+        return run(program, graph).values
+    if isinstance(program, CoreNumbers):
+        return core_numbers(graph)
+    found = triangles(graph, per_vertex=program.per_vertex)
+    return found if program.per_vertex else int(found)

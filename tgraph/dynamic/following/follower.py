@@ -1,0 +1,159 @@
+"""What every follower has: the runs that it has not worked in yet, its values, and what the last update did."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tgraph.core.graph import Graph
+from tgraph.dynamic.runs import Run
+from tgraph.dynamic.store import Store
+from tgraph.dynamic.version import Version
+
+SHARE = 8  # a computation from nothing is cheaper than to go after changes that reach this fraction of the arcs
+LEAST = 1 << 14  # arcs that are gone after in any case
+
+
+@dataclass(frozen=True)
+class Update:
+    """What the last update of a follower did.
+
+    version : to which. batches, changes : how many were worked in. touched : vertices that were looked at.
+    recomputed : why all values were computed from nothing; None where they were not.
+    """
+
+    version: int
+    batches: int
+    changes: int
+    touched: int
+    recomputed: str | None = None
+
+
+def _worth_following(version: Version) -> int:
+    """The number of changes up to which a follower keeps them."""
+    return max(len(version.base.neighbors) // SHARE, LEAST)
+
+
+class FromNothing(Exception):
+    """The values have to be computed from nothing; says why."""
+
+
+class Follower:
+    """The values of a program on a store that changes; made by `tgraph.dynamic.follow`.
+
+    `values` brings itself up to date: what was committed since the last time is worked in then. Threads may share a
+    follower.
+    """
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._updating = threading.Lock()
+        self._runs: list[Run] = []
+        self._number: int | None = (
+            None  # of the version that the values are of, None before the first, or after a fault
+        )
+        self._last: Update | None = None
+        self._changes = 0  # in `_runs`, or more than `_most`
+        self._most = _worth_following(store._version)
+        with store._publishing:
+            store._followers.add(self)
+
+    @property
+    def values(self) -> Any:
+        """The values of the store's present version, as the program gives them. The tensor belongs to the follower, and
+        the next update writes into it: clone what is to be kept."""
+        with self._updating:
+            self._update()
+            return self._finished()
+
+    @property
+    def version(self) -> int | None:
+        """The version that the values were last brought to, None before they were first asked for."""
+        return self._number
+
+    @property
+    def statistics(self) -> Update | None:
+        """What the last update that had something to do did; None before the first."""
+        return self._last
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the follower takes beside the store, without what is shared with it."""
+        return self._nbytes() + sum(run.nbytes for run in tuple(self._runs))
+
+    def update(self) -> Update:
+        """Bring the values to the store's present version; returns what that took, the last time there was something to
+        do. Raises what a computation from nothing raises."""
+        with self._updating:
+            self._update()
+            assert self._last is not None
+            return self._last
+
+    def _committed(self, run: Run) -> None:
+        """Called by the store for each batch, in order, before its version is there."""
+        self._changes += run.size
+        if self._changes <= self._most:
+            self._runs.append(run)
+        else:
+            self._runs.clear()
+
+    def _update(self) -> None:
+        with self._store._publishing:
+            runs, changes, version = self._runs, self._changes, self._store._version
+            self._runs, self._changes = [], 0
+        if self._number == version.number:
+            return
+        before, self._number = self._number, None  # a fault leaves what has to be computed from nothing
+        most, self._most = self._most, _worth_following(version)
+        try:
+            if before is None:
+                raise FromNothing("there were no values")
+            if len(runs) != version.number - before or changes > most:
+                raise FromNothing("many arcs changed")
+            touched, reason = self._advance(version, [run for run in runs if run.size] or runs[:1]), None
+        except FromNothing as why:
+            reason = str(why)
+            self._compute(version, self._snapshot(version))
+            touched = version.num_vertices
+        self._number, batches = version.number, version.number - (before or 0)
+        self._last = Update(version.number, batches, changes, touched, reason)
+
+    def _snapshot(self, version: Version) -> Graph:
+        return self._store._snapshot_of(version)
+
+    # ---- what a kind of follower does ------------------------------------------------------------------------------
+
+    def _compute(self, version: Version, graph: Graph) -> None:
+        """Compute the values from nothing."""
+        raise NotImplementedError
+
+    def _advance(self, version: Version, runs: Sequence[Run]) -> int:
+        """Work in the runs committed since; returns how many vertices were looked at. Raises FromNothing where that
+        is cheaper."""
+        raise NotImplementedError
+
+    def _finished(self) -> Any:
+        """The values as the user sees them."""
+        raise NotImplementedError
+
+    def _nbytes(self) -> int:
+        return 0
+
+
+class Recomputing(Follower):
+    """Values that are computed from nothing for each version that they are asked for."""
+
+    def __init__(self, store: Store, compute: Any, why: str):
+        super().__init__(store)
+        self._compute_values, self._why, self._result = compute, why, None
+
+    def _compute(self, version: Version, graph: Graph) -> None:
+        self._result = self._compute_values(graph)
+
+    def _advance(self, version: Version, runs: Sequence[Run]) -> int:
+        raise FromNothing(self._why)
+
+    def _finished(self) -> Any:
+        return self._result
