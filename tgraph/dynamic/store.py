@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import torch
@@ -17,7 +17,7 @@ from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of
 from tgraph.dynamic.ids import GrowingIds
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run, spliced
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.version import SnapshotCsr, Version
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
@@ -188,6 +188,7 @@ class Store:
             if replaces and self.multi != "last":
                 run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
             number = self._commit(run)
+        self._await(number)
         self._keep_pace(begun, len(src))
         return number
 
@@ -200,6 +201,7 @@ class Store:
             self._check_open()
             src, dst = ends_of_batch(src, dst, self._ids, new=False)
             number = self._commit(deleting_run(self._schema, src, dst, self.directed), grows=False)
+        self._await(number)
         self._keep_pace(begun, len(src))
         return number
 
@@ -266,14 +268,20 @@ class Store:
         return Graph.of_storage(SnapshotCsr(version)).as_vertices(vertices)
 
     def _commit(self, run: Run, grows: bool = True) -> int:
-        """Publish a run as the next version. Held: `_writing`."""
-        version = self._version
-        num_vertices = version.num_vertices
+        """Make a run the next version; returns its number. Held: `_writing`."""
+        num_vertices = self._vertices_before()
         if self._ids is not None:
             num_vertices = len(self._ids)
         elif grows:
             num_vertices = max(num_vertices, run.num_vertices)
-        run = run if grows else _without_unknown(run, num_vertices)
+        return self._publish(run if grows else _without_unknown(run, num_vertices), num_vertices)
+
+    def _vertices_before(self) -> int:
+        """The number of vertices that the next batch finds. Held: `_writing`."""
+        return self._version.num_vertices
+
+    def _publish(self, run: Run, num_vertices: int) -> int:
+        """Let readers see a run, as the next version; returns its number. Held: `_writing`."""
         with self._publishing:
             following = self._version.after(run, num_vertices)
             runs = compaction.merged_tail(self._schema, following.runs)
@@ -281,6 +289,9 @@ class Store:
             self._written["inserted"] += run.size
             self._version = following.with_runs(following.base, runs)
             return self._version.number
+
+    def _await(self, number: int) -> None:
+        """Return once the version is published. Not held: `_writing`."""
 
     def _count_written(self, base: Arcs, merged: int) -> None:
         """Count the changes of a merged run, and the arcs of a CSR that is not that of the present version. Held:
@@ -334,13 +345,15 @@ class Store:
         version = self._version
         runs = version.runs[: compaction.stable(version.runs)]
         if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
-            run = merged(self._schema, runs)
-            return self._replace(
-                version, (0, len(runs)), spliced(self._schema, version.base, run, version.num_vertices)
-            )
+            made = version.base.changed(self._schema, runs, version.num_vertices)
+            return self._replace(version, (0, len(runs)), made)
         if (chosen := compaction.mergeable(runs)) is None:
             return False
-        return self._replace(version, chosen, merged(self._schema, runs[slice(*chosen)]))
+        return self._replace(version, chosen, self._merged(runs[slice(*chosen)]))
+
+    def _merged(self, runs: Sequence[Run]) -> Run:
+        """Runs that are merged in the background, as one."""
+        return merged(self._schema, runs)
 
     def _replace(self, version: Version, chosen: tuple[int, int], made: Run | Arcs) -> bool:
         """Put what was made of some runs of a version in their place, unless they are gone meanwhile."""

@@ -37,6 +37,11 @@ class Version:
         """Bytes of the arcs and the runs."""
         return self.base.nbytes + sum(run.nbytes for run in self.runs)
 
+    @property
+    def settled_already(self) -> Arcs | None:
+        """All arcs in CSR, if they were asked for."""
+        return self._settled
+
     def after(self, run: Run, num_vertices: int) -> Version:
         """The next version. It begins with the CSR of this one, if a snapshot has asked for it."""
         settled = self._settled
@@ -52,9 +57,7 @@ class Version:
         if self._settled is None:
             with self._settling:
                 if self._settled is None:
-                    none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.base.data), 0)
-                    run = merged(self.schema, self.runs) if self.runs else none
-                    self._settled = spliced(self.schema, self.base, run, self.num_vertices)
+                    self._settled = self.base.changed(self.schema, self.runs, self.num_vertices)
         return self._settled
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
