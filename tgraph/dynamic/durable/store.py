@@ -219,7 +219,8 @@ class WrittenStore(StoreOfFolder):
     # ---- checkpoints -----------------------------------------------------------------------------------------------
 
     def _keep_pace(self, begun: float, size: int) -> None:
-        super()._keep_pace(begun, size)
+        with self._room():  # the batch is committed, whatever becomes of merging
+            super()._keep_pace(begun, size)
         if (behind := self._log.appended - self._checkpointed) > (limit := self._limit()):
             self._checkpointer.wake()
             if behind > _BEHIND * limit:
