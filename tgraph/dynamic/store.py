@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import torch
@@ -15,7 +15,7 @@ from tgraph.core.building import inputs, sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
-from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of
+from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.version import SnapshotCsr, Version
@@ -87,6 +87,11 @@ class Store:
     def multi(self) -> Parallel:
         """The rule for parallel arcs."""
         return self._schema.parallel
+
+    @property
+    def columns(self) -> dict[str, torch.dtype]:
+        """The dtype of each column of arc data by name, `weights` and `times` among them."""
+        return dict(self._schema.columns)
 
     @property
     def version(self) -> int:
@@ -177,6 +182,25 @@ class Store:
     ) -> int:
         """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says."""
         return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=True)
+
+    def insert_from(self, chunks: Iterable[Any]) -> int:
+        """Insert chunks of arcs, each as one batch; returns the version that has them all.
+
+        chunks : of them the next is asked for once the one before is committed, so that a source never gets far ahead.
+        Each is a tuple of arguments of `insert`, (src, dst), (src, dst, weights) and so on, or a table of columns: a
+        mapping, a frame of pandas or polars, a table or record batch of Arrow, with columns src and dst, or other names
+        that `tgraph.read` knows, and the arc data of the store by their names.
+
+        Raises as `insert`, with the chunks before in the store, and the number of the chunk in the message of an
+        ArgumentError.
+        """
+        number = self.version
+        for place, chunk in enumerate(chunks):
+            try:
+                number = self.insert(**of_chunk(self._schema, chunk))
+            except ArgumentError as fault:
+                raise ArgumentError(f"{fault}; in chunk {place}, and those before it are in the store") from fault
+        return number
 
     def _insert(self, src: Any, dst: Any, given: dict[str, Any], replaces: bool) -> int:
         with self._writing:

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.storage import Rows
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, rows_added_up, spliced
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, rows_added_up
 from tgraph.kernels.portable.changes import read_rows
 
 

@@ -48,7 +48,7 @@ class LevelRun(Run):
     __slots__ = ("level",)
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level):
-        super().__init__(changes, data)
+        super().__init__(changes, data, level.num_vertices)
         self.level = level
 
 
@@ -78,9 +78,9 @@ class Levels:
 
     def changed(self, arcs: LevelArcs, runs: Sequence[Run], num_rows: int) -> LevelArcs:
         """The arcs with the runs applied."""
-        self.verify_unread(arcs.level)
+        self._verify_unread(arcs)
         for run in runs:
-            self.verify_unread(_level_of(run))
+            self._verify_unread(run)
         size = arcs.nbytes + sum(run.nbytes for run in runs) + 8 * (num_rows + 1 - len(arcs.offset))
         if size <= self.memory:
             return self.arcs(Arcs.changed(arcs, self._schema, runs, num_rows))
@@ -92,7 +92,7 @@ class Levels:
     def merged(self, runs: Sequence[Run]) -> Run:
         """The runs, oldest first, as one."""
         for run in runs:
-            self.verify_unread(_level_of(run))
+            self._verify_unread(run)
         if sum(run.nbytes for run in runs) * _RUNS <= self.memory:
             return merged(self._schema, runs)
         return self._in_files(merged_blocks(self._schema, runs), sum(run.size for run in runs))
@@ -140,20 +140,20 @@ class Levels:
                     append(column)
                 total, first = total + len(block.neighbors), 1
         self._present.add(number)
-        return Level(number, rows, total)
+        return Level(number, total, rows)
 
     def _write_run(self, number: int, blocks: Iterable[Run], most: int) -> Level:
         with ExitStack() as files:
             changes = self._begin(files, number, "changes", torch.int64, most)
             columns = self._begin_columns(files, number, most)
-            total = 0
+            total = num_vertices = 0
             for block in blocks:
                 changes(block.changes)
                 for append, column in zip(columns, block.data, strict=True):
                     append(column)
-                total += block.size
+                total, num_vertices = total + block.size, max(num_vertices, block.num_vertices)
         self._present.add(number)
-        return Level(number, None, total)
+        return Level(number, total, num_vertices)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[int]:
@@ -184,14 +184,13 @@ class Levels:
             notes = {"store": str(self._store), "text": str(text)}
             checksummed.write(self._path(number, "ids"), {"ids": tensor}, notes)
             self._present.add(number)
-        return Level(number, None, len(ids))
+        return Level(number, len(ids), len(ids))
 
     # ---- from files ------------------------------------------------------------------------------------------------
 
     def open_arcs(self, level: Level) -> LevelArcs:
         """Arcs on maps of their files. Raises FileFormatError where one is damaged or missing."""
-        assert level.rows is not None
-        offset = self._open(level.number, "offset", level.rows + 1)
+        offset = self._open(level.number, "offset", level.num_vertices + 1)
         neighbors = self._open(level.number, "neighbors", level.size)
         return self.arcs(Arcs(offset, neighbors, self._open_columns(level)), level)
 
@@ -231,19 +230,18 @@ class Levels:
         except FileNotFoundError:
             raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
 
-    def verify_unread(self, level: Level | None) -> None:
-        """Compare the files of a level with their checksums, unless that was done."""
+    def _verify_unread(self, part: Arcs | Run) -> None:
+        """Compare the files of arcs or of a run with their checksums, unless that was done."""
+        level = level_of(part)
         if level is None or level.number not in self._unverified & self._present:
             return
+        ends = ["offset", "neighbors"] if isinstance(part, Arcs) else ["changes"]
+        roles = ends + [f"data{place}" for place in range(len(self._schema.columns))]
         if not self._verify:
-            for role in self._roles(level):
+            for role in roles:
                 contents = self._contents(level.number, role)
                 check(contents, role, tensor_stream.mapped(contents, role))
         self._unverified.discard(level.number)
-
-    def _roles(self, level: Level) -> list[str]:
-        ends = ["changes"] if level.rows is None else ["offset", "neighbors"]
-        return ends + [f"data{place}" for place in range(len(self._schema.columns))]
 
     def _path(self, number: int, role: str) -> Path:
         return self.folder / f"{number:08d}-{role}.safetensors"
@@ -274,5 +272,6 @@ def check(contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
         contents.check(role, data[begin : begin + _VERIFIED], begin)
 
 
-def _level_of(run: Run) -> Level | None:
-    return run.level if isinstance(run, LevelRun) else None
+def level_of(part: Arcs | Run | None) -> Level | None:
+    """The files that have arcs or a run, None where none do."""
+    return part.level if isinstance(part, (LevelArcs, LevelRun)) else None

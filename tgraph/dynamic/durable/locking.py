@@ -34,8 +34,9 @@ class FolderLock:
         except BaseException:
             self._file.close()
             raise
-        self._file.truncate(0)
-        self._file.write(json.dumps({"process": os.getpid(), "host": socket.gethostname()}).encode())
+        with contextlib.suppress(OSError):  # on a full disk
+            self._file.truncate(0)
+            self._file.write(json.dumps({"process": os.getpid(), "host": socket.gethostname()}).encode())
 
     def _wait(self, folder: Path, end: float) -> None:
         while fcntl is not None:

@@ -21,12 +21,12 @@ REMEDY = "take the folder from a copy"
 
 @dataclass(frozen=True)
 class Level:
-    """Arcs, or a run of changes, in files. number : what their names begin with. rows : of arcs, None for a run.
-    size : how many arcs or changes."""
+    """Arcs, a run of changes, or ids in files. number : what their names begin with. size : how many there are.
+    num_vertices : that they are of."""
 
     number: int
-    rows: int | None
     size: int
+    num_vertices: int
 
 
 @dataclass(frozen=True)

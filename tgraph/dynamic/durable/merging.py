@@ -27,7 +27,7 @@ def spliced_blocks(schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: in
     bounds = [row for row in _rows_at(arcs.offset, runs) if row < num_rows]
     for first, last in zip([0, *bounds], [*bounds, num_rows], strict=True):
         parts = [_moved(part, first) for run in runs if (part := _between(run, first, last)).size]
-        run = merged(schema, parts) if parts else Run(torch.empty(0, dtype=torch.int64), _none(arcs))
+        run = merged(schema, parts) if parts else Run(torch.empty(0, dtype=torch.int64), _none(arcs), 0)
         yield spliced(schema, _rows(arcs, first, last), run, last - first)
 
 
@@ -49,12 +49,12 @@ def _between(run: Run, first: int, last: int) -> Run:
     """The changes of some rows."""
     bounds = torch.searchsorted(run.changes, torch.tensor([first << 32, (last << 32) - 1]))
     begin, end = bounds.tolist()
-    return Run(run.changes[begin:end], tuple(column[begin:end] for column in run.data))
+    return Run(run.changes[begin:end], tuple(column[begin:end] for column in run.data), run.num_vertices)
 
 
 def _moved(run: Run, row: int) -> Run:
     """The run with rows counted from `row`."""
-    return Run(run.changes - (row << 32), run.data)
+    return Run(run.changes - (row << 32), run.data, run.num_vertices)
 
 
 def _rows(arcs: Arcs, first: int, last: int) -> Arcs:

@@ -100,7 +100,8 @@ def decoded(schema: Schema, header: Header, payload: bytearray) -> Batch | None:
         for dtype, begin in zip(dtypes, begins, strict=False)
     )
     ids = decoded_ids(payload, begins[-1], header.ids, header.text)
-    return Batch(header.number, header.num_vertices, Run(changes, tuple(data)), ids)
+    run = Run(changes, tuple(data), header.num_vertices)
+    return Batch(header.number, header.num_vertices, run, ids)
 
 
 def is_whole(header: Header, payload: Any) -> bool:

@@ -18,10 +18,10 @@ import torch
 
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
-from tgraph.dynamic.durable.levels import LevelArcs, LevelRun, Levels
+from tgraph.dynamic.durable.levels import LevelArcs, LevelRun, Levels, level_of
 from tgraph.dynamic.durable.locking import FolderLock
 from tgraph.dynamic.durable.log import Log, Sync, segments
-from tgraph.dynamic.durable.manifest import REMEDY, Level, Manifest, arguments_of
+from tgraph.dynamic.durable.manifest import REMEDY, Manifest, arguments_of
 from tgraph.dynamic.durable.reading import LogReader, ReplacedError, Torn
 from tgraph.dynamic.durable.record import Batch, Ids
 from tgraph.dynamic.runs import Run, no_arcs
@@ -167,6 +167,8 @@ class WrittenStore(StoreOfFolder):
         super()._check_open()
         if os.getpid() != self._process:
             raise ArgumentError(f"{self.path}: opened by process {self._process}; open it here once that has closed it")
+        if self._checkpointer.fault is not None:
+            raise RuntimeError("writing a checkpoint in the background failed") from self._checkpointer.fault
 
     def _vertices_before(self) -> int:
         return self._last[1]
@@ -234,17 +236,16 @@ class WrittenStore(StoreOfFolder):
         return self._levels.merged(runs)
 
     def _compact_step(self) -> bool:
+        worked = False
         with self._room():
             worked = super()._compact_step()
-            if worked and self._base_is_new():
-                self._checkpointer.wake()
-            return worked
-        return False
+        if worked and self._base_is_new():
+            self._checkpointer.wake()
+        return worked
 
     def _base_is_new(self) -> bool:
         """Whether the arcs lie in files that the manifest does not name, so that the old ones take room, too."""
-        base = self._version.base
-        return isinstance(base, LevelArcs) and base.level not in (None, self._manifest.base)
+        return level_of(self._version.base) not in (None, self._manifest.base)
 
     def _checkpoint_step(self) -> bool:
         if self._log.appended - self._checkpointed > self._limit() or self._base_is_new():
@@ -291,7 +292,9 @@ class WrittenStore(StoreOfFolder):
             if kept < len(version.runs):
                 self._replace(version, (kept, len(version.runs)), runs[-1])
             self._log.cut(version.number)
-            levels.remove_others([*self._manifest.levels, *_levels_of(self._version)])
+            now = self._version
+            others = map(level_of, (now.base, now.settled_already, *now.runs))
+            levels.remove_others([*self._manifest.levels, *others])
             self._checkpointed = appended
 
     def compact(self) -> None:
@@ -322,9 +325,3 @@ class WrittenStore(StoreOfFolder):
     def info(self) -> dict[str, Any]:
         """As of `StoreOfFolder`, and what merging in the background waits for, None for nothing."""
         return super().info() | {"waits for room": None if self._waits is None else str(self._waits)}
-
-
-def _levels_of(version: Version) -> Iterator[Level | None]:
-    for part in (version.base, version.settled_already, *version.runs):
-        if isinstance(part, (LevelArcs, LevelRun)):
-            yield part.level

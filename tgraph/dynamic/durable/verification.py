@@ -40,10 +40,10 @@ def _damaged_levels(folder: Path, manifest: Manifest) -> Iterator[FileFormatErro
     def opened(level: Level) -> None:
         if level == manifest.ids:
             levels.read_ids(level)
-        elif level.rows is None:
-            levels.open_run(level)
-        else:
+        elif level == manifest.base:
             levels.open_arcs(level)
+        else:
+            levels.open_run(level)
 
     for level in manifest.levels:
         try:
