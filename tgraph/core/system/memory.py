@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of a container
+_LIMITS = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 _UNKNOWN = 1 << 32  # bytes, where the system does not tell
 
 
@@ -15,6 +15,7 @@ def memory_of_machine() -> int:
     total = _UNKNOWN
     with contextlib.suppress(AttributeError, ValueError, OSError):
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with contextlib.suppress(ValueError, OSError):  # "max" where there is no limit
-        total = min(total, int(_LIMIT.read_text()))
+    for limit in _LIMITS:
+        with contextlib.suppress(ValueError, OSError):  # "max" where there is no limit
+            total = min(total, int(limit.read_text()))
     return total

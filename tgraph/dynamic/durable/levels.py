@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tgraph.dynamic.durable.manifest import Level
-from tgraph.dynamic.durable.merging import merged_blocks, spliced_blocks
+from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_blocks
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
 from tgraph.errors import FileFormatError
@@ -86,7 +86,7 @@ class Levels:
             return self.arcs(Arcs.changed(arcs, self._schema, runs, num_rows))
         most = len(arcs.neighbors) + sum(run.size for run in runs)
         with self._writing() as number:
-            blocks = spliced_blocks(self._schema, arcs, runs, num_rows)
+            blocks = spliced_blocks(self._schema, arcs, runs, num_rows, block_size(self.memory))
             return self.open_arcs(self._write_arcs(number, blocks, num_rows, most))
 
     def merged(self, runs: Sequence[Run]) -> Run:
@@ -95,7 +95,8 @@ class Levels:
             self._verify_unread(run)
         if sum(run.nbytes for run in runs) * _RUNS <= self.memory:
             return merged(self._schema, runs)
-        return self._in_files(merged_blocks(self._schema, runs), sum(run.size for run in runs))
+        blocks = merged_blocks(self._schema, runs, block_size(self.memory))
+        return self._in_files(blocks, sum(run.size for run in runs))
 
     def _in_files(self, blocks: Iterable[Run], most: int) -> LevelRun:
         """A run on maps of its files, which are written."""

@@ -182,7 +182,7 @@ class Log:
 
 def _write(file: int, parts: list[Any], position: int) -> None:
     """Write all the parts, which the system may do in pieces."""
-    left = [memoryview(part) for part in parts if len(part)]
+    left = [memoryview(part) for part in parts]
     while left:
         done = os.pwritev(file, left, position) if hasattr(os, "pwritev") else _pwrite(file, left[0], position)
         position += done

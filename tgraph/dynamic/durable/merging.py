@@ -10,21 +10,29 @@ from torch import Tensor
 
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged, spliced
 
-BLOCK = 1 << 22  # arcs, or changes, that are in memory at a time; more where a row is longer
+BLOCK = 1 << 22  # arcs, or changes of a run, that are in memory at a time at most, but where a row is longer
+_LEAST = 1 << 12
+_WORK = 64  # bytes for each of them
 
 
-def merged_blocks(schema: Schema, runs: Sequence[Run]) -> Iterator[Run]:
-    """The run that the `runs` make, oldest first, in parts one behind the other."""
-    bounds = _rows_at(torch.empty(0, dtype=torch.int64), runs)
+def block_size(memory: int) -> int:
+    """How many arcs, or changes of a run, are merged at a time within so many bytes, about."""
+    return min(BLOCK, max(memory // _WORK, _LEAST))
+
+
+def merged_blocks(schema: Schema, runs: Sequence[Run], size: int) -> Iterator[Run]:
+    """The run that the `runs` make, oldest first, in parts one behind the other, of about `size` changes of each."""
+    bounds = _rows_at(torch.empty(0, dtype=torch.int64), runs, size)
     for first, last in zip([0, *bounds], [*bounds, 1 << 31], strict=True):
         parts = [part for run in runs if (part := _between(run, first, last)).size]
         if parts:
             yield merged(schema, parts)
 
 
-def spliced_blocks(schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: int) -> Iterator[Arcs]:
-    """The arcs with the runs applied, as CSR of consecutive rows, each with offsets from 0."""
-    bounds = [row for row in _rows_at(arcs.offset, runs) if row < num_rows]
+def spliced_blocks(schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: int, size: int) -> Iterator[Arcs]:
+    """The arcs with the runs applied, as CSR of consecutive rows, each with offsets from 0, made of about `size` arcs
+    and as many changes of each run at most."""
+    bounds = [row for row in _rows_at(arcs.offset, runs, size) if row < num_rows]
     for first, last in zip([0, *bounds], [*bounds, num_rows], strict=True):
         parts = [_moved(part, first) for run in runs if (part := _between(run, first, last)).size]
         run = merged(schema, parts) if parts else Run(torch.empty(0, dtype=torch.int64), _none(arcs), 0)
@@ -35,12 +43,11 @@ def _none(arcs: Arcs) -> tuple[Tensor, ...]:
     return tuple(column[:0] for column in arcs.data)
 
 
-def _rows_at(offset: Tensor, runs: Sequence[Run]) -> list[int]:
-    """Rows above 0, ascending, between which there are about BLOCK arcs and changes of each run at most."""
+def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
+    """Rows above 0, ascending, between which there are about `size` arcs and changes of each run at most."""
     total = int(offset[-1]) if len(offset) else 0
-    marks = torch.arange(BLOCK, max(total, BLOCK), BLOCK)
-    rows = [torch.searchsorted(offset, marks)] if total > BLOCK else []
-    rows += [run.changes[BLOCK::BLOCK] >> 32 for run in runs]
+    rows = [torch.searchsorted(offset, torch.arange(size, total, size))] if total > size else []
+    rows += [run.changes[size::size] >> 32 for run in runs]
     found = torch.unique(torch.cat(rows)) if rows else torch.empty(0, dtype=torch.int64)
     return found[found > 0].tolist()
 

@@ -62,13 +62,14 @@ class Batch(NamedTuple):
 def encoded(batch: Batch, synced: int, previous: int) -> tuple[Header, list[Any]]:
     """The header of a record, and its bytes in parts, of which the numbers are not copied. Raises ArgumentError for ids
     that are neither integers nor text."""
-    ids, text = encoded_ids(batch.ids)
-    digest, parts = xxhash.xxh3_64(), []
-    for part in (*(as_bytes(tensor) for tensor in (batch.run.changes, *batch.run.data)), *ids):
-        parts += [part, bytes(-len(part) % 8)]
-    for part in parts:
-        digest.update(part)
-    nbytes = sum(map(len, parts))
+    ids, text = encoded_ids(batch.ids) if len(batch.ids) else ([], 0)
+    digest, parts, nbytes = xxhash.xxh3_64(), [], 0
+    for part in (as_bytes(batch.run.changes), *map(as_bytes, batch.run.data), *ids):
+        rest = -len(part) % 8
+        for padded in (part, bytes(rest)) if rest else (part,):
+            parts.append(padded)
+            digest.update(padded)
+            nbytes += len(padded)
     header = Header(
         *(batch.number, batch.num_vertices, batch.run.size, len(batch.ids), text, nbytes),
         *(synced, previous, digest.intdigest()),

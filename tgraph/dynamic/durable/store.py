@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import torch
-
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.durable.levels import LevelArcs, LevelRun, Levels, level_of
@@ -32,9 +30,10 @@ from tgraph.errors import ArgumentError, FileFormatError
 LEAST_LOG = 1 << 26  # bytes of the log, after which there is a checkpoint,
 LOG_SHARE = 2  # or this fraction of the bytes of the arcs,
 MEMORY_SHARE = 4  # but at most this fraction of the memory that the arcs may take
+RUNS_SHARE = 8  # runs are moved to files when they take this fraction of it, and writers wait at half of it
+_WAIT = 1e-3  # seconds
 _BEHIND = 3  # times as many, and a writer waits for the checkpoint
 _PACE = 8  # times its own duration, at most
-_NO_IDS = torch.empty(0, dtype=torch.int64)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -175,7 +174,7 @@ class WrittenStore(StoreOfFolder):
 
     def _publish(self, run: Run, num_vertices: int) -> int:
         number, before = self._last[0] + 1, self._last[1]
-        ids: Any = _NO_IDS if self._ids is None else self._ids.since(before)
+        ids: Any = () if self._ids is None else self._ids.since(before)
         try:
             self._log.append(Batch(number, num_vertices, run, ids))
         except BaseException:
@@ -223,6 +222,7 @@ class WrittenStore(StoreOfFolder):
     def _keep_pace(self, begun: float, size: int) -> None:
         with self._room():  # the batch is committed, whatever becomes of merging
             super()._keep_pace(begun, size)
+        self._await_room()
         if (behind := self._log.appended - self._checkpointed) > (limit := self._limit()):
             self._checkpointer.wake()
             if behind > _BEHIND * limit:
@@ -238,10 +238,40 @@ class WrittenStore(StoreOfFolder):
     def _compact_step(self) -> bool:
         worked = False
         with self._room():
-            worked = super()._compact_step()
+            worked = self._flush_runs() or super()._compact_step()
         if worked and self._base_is_new():
             self._checkpointer.wake()
         return worked
+
+    def _flush_runs(self) -> bool:
+        """Move runs to files, where they take more than a share of the memory; False where they do not."""
+        version = self._version
+        first, last = self._held(version)
+        if not self._exceed(version.runs[first:last], RUNS_SHARE):
+            return False
+        return self._replace(version, (first, last), self._levels.keep_run(version.runs[first:last]))
+
+    def _held(self, version: Version) -> tuple[int, int]:
+        """The runs that are in memory alone, but for small ones that writers merge: (the first, the one behind the
+        last)."""
+        stable = compaction.stable(version.runs)
+        return next((place for place in range(stable) if not self._levels.has(version.runs[place])), stable), stable
+
+    def _exceed(self, runs: Sequence[Run], share: int) -> bool:
+        """Whether runs take more than such a fraction of the memory."""
+        return sum([run.nbytes for run in runs]) * share > self._levels.memory
+
+    def _await_room(self) -> None:
+        """Wait for runs to be moved to files, where they take much of the memory."""
+        version = self._version
+        if not self._exceed(version.runs, RUNS_SHARE):
+            return
+        self._compactor.wake()
+        while not self._closed and self._compactor.fault is None and self._waits is None:
+            version = self._version
+            if not self._exceed(version.runs[slice(*self._held(version))], 2):
+                return
+            time.sleep(_WAIT)
 
     def _base_is_new(self) -> bool:
         """Whether the arcs lie in files that the manifest does not name, so that the old ones take room, too."""
