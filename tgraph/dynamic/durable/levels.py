@@ -21,7 +21,7 @@ from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_bl
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
 from tgraph.errors import FileFormatError
-from tgraph.files import checksummed, tensor_stream
+from tgraph.files import PathLike, checksummed, tensor_stream
 
 REMEDY = "take the folder from a copy"
 _RUNS = 16  # a run may take this fraction of the memory of arcs
@@ -207,7 +207,8 @@ class Levels:
         found = contents.entries.get(role, {}).get("shape")
         if found != [size] or contents.notes.get("store") != str(self._store):
             raise FileFormatError(contents.path, "the file is not that of the manifest", REMEDY)
-        tensor = tensor_stream.mapped(contents, role)
+        with _there(contents.path):
+            tensor = tensor_stream.mapped(contents, role)
         if number not in self._present:
             self._present.add(number)
             self._unverified.add(number)
@@ -221,15 +222,14 @@ class Levels:
         self._present.add(level.number)
         if "text" not in contents.notes or contents.notes.get("store") != str(self._store):
             raise FileFormatError(contents.path, "the file is not that of the manifest", REMEDY)
-        data = contents.load("ids").numpy().data if level.size else b""
+        with _there(contents.path):
+            data = contents.load("ids").numpy().data if level.size else b""
         return decoded_ids(data, 0, level.size, int(contents.notes["text"]))
 
     def _contents(self, number: int, role: str) -> checksummed.Contents:
         path = self._path(number, role)
-        try:
+        with _there(path):
             return checksummed.contents(path, REMEDY)
-        except FileNotFoundError:
-            raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
 
     def _verify_unread(self, part: Arcs | Run) -> None:
         """Compare the files of arcs or of a run with their checksums, unless that was done."""
@@ -263,7 +263,20 @@ class Levels:
     @property
     def nbytes(self) -> int:
         """Bytes of all files."""
-        return sum(path.stat().st_size for path in self._files())
+        total = 0
+        for path in self._files():
+            with contextlib.suppress(FileNotFoundError):  # another process has just removed it
+                total += path.stat().st_size
+        return total
+
+
+@contextlib.contextmanager
+def _there(path: PathLike) -> Iterator[None]:
+    """Say of a file that is not there that it is missing. One that is may be removed at any time by a checkpoint."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
 
 
 def check(contents: checksummed.Contents, role: str, tensor: Tensor) -> None:

@@ -10,18 +10,18 @@ from torch import Tensor
 
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged, spliced
 
-BLOCK = 1 << 22  # arcs, or changes of a run, that are in memory at a time at most, but where a row is longer
+BLOCK = 1 << 22  # arcs and changes that are in memory at a time, but where a row is longer
 _LEAST = 1 << 12
 _WORK = 64  # bytes for each of them
 
 
 def block_size(memory: int) -> int:
-    """How many arcs, or changes of a run, are merged at a time within so many bytes, about."""
+    """How many arcs and changes are merged at a time within so many bytes, about."""
     return min(BLOCK, max(memory // _WORK, _LEAST))
 
 
 def merged_blocks(schema: Schema, runs: Sequence[Run], size: int) -> Iterator[Run]:
-    """The run that the `runs` make, oldest first, in parts one behind the other, of about `size` changes of each."""
+    """The run that the `runs` make, oldest first, in parts one behind the other, each made of about `size` changes."""
     bounds = _rows_at(torch.empty(0, dtype=torch.int64), runs, size)
     for first, last in zip([0, *bounds], [*bounds, 1 << 31], strict=True):
         parts = [part for run in runs if (part := _between(run, first, last)).size]
@@ -31,7 +31,7 @@ def merged_blocks(schema: Schema, runs: Sequence[Run], size: int) -> Iterator[Ru
 
 def spliced_blocks(schema: Schema, arcs: Arcs, runs: Sequence[Run], num_rows: int, size: int) -> Iterator[Arcs]:
     """The arcs with the runs applied, as CSR of consecutive rows, each with offsets from 0, made of about `size` arcs
-    and as many changes of each run at most."""
+    and changes."""
     bounds = [row for row in _rows_at(arcs.offset, runs, size) if row < num_rows]
     for first, last in zip([0, *bounds], [*bounds, num_rows], strict=True):
         parts = [_moved(part, first) for run in runs if (part := _between(run, first, last)).size]
@@ -44,11 +44,14 @@ def _none(arcs: Arcs) -> tuple[Tensor, ...]:
 
 
 def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
-    """Rows above 0, ascending, between which there are about `size` arcs and changes of each run at most."""
-    total = int(offset[-1]) if len(offset) else 0
-    rows = [torch.searchsorted(offset, torch.arange(size, total, size))] if total > size else []
-    rows += [run.changes[size::size] >> 32 for run in runs]
-    found = torch.unique(torch.cat(rows)) if rows else torch.empty(0, dtype=torch.int64)
+    """Rows above 0, ascending, between which there are at most about `size` arcs and changes, unless they are of one
+    row. A quantile of a sample: each source gives the row of every `step`-th of its numbers, and one in as many of these
+    as there are sources is a bound."""
+    total, count = int(offset[-1]) if len(offset) else 0, len(runs) + 1
+    step = max(size // (2 * count), 1)
+    rows = [run.changes[step::step] >> 32 for run in runs]
+    rows.append(torch.searchsorted(offset, torch.arange(step, max(total, step), step)))
+    found = torch.unique(torch.cat(rows).sort().values[count - 1 :: count])
     return found[found > 0].tolist()
 
 
