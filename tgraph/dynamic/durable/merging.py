@@ -45,8 +45,8 @@ def _none(arcs: Arcs) -> tuple[Tensor, ...]:
 
 def _rows_at(offset: Tensor, runs: Sequence[Run], size: int) -> list[int]:
     """Rows above 0, ascending, between which there are at most about `size` arcs and changes, unless they are of one
-    row. A quantile of a sample: each source gives the row of every `step`-th of its numbers, and one in as many of these
-    as there are sources is a bound."""
+    row: of each source the row of every `step`-th number is taken, and of all these together one in as many as there
+    are sources."""
     total, count = int(offset[-1]) if len(offset) else 0, len(runs) + 1
     step = max(size // (2 * count), 1)
     rows = [run.changes[step::step] >> 32 for run in runs]
