@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
-from tgraph.dynamic.durable.manifest import Manifest
+from tgraph.dynamic.durable.manifest import REMEDY, Manifest
 from tgraph.dynamic.durable.reading import ReplacedError
 from tgraph.dynamic.durable.store import StoreOfFolder
 from tgraph.errors import ArgumentError, FileFormatError
 
-T = TypeVar("T")
 _ALL = 1 << 62  # bytes: a reader has no files to write
 
 
@@ -58,21 +55,17 @@ class ReadStore(StoreOfFolder):
 
 
 def opened(path: Path, verify: bool) -> ReadStore:
-    """A store to read. Raises FileFormatError where it is damaged."""
-    return _settled(path, lambda manifest: ReadStore(path, manifest, verify))
-
-
-def _settled(path: Path, read: Callable[[Manifest], T]) -> T:
-    """What is read of a folder, again where a checkpoint has removed files in the meantime."""
+    """A store to read; read again where a checkpoint has removed files, or all of the log, in the meantime. Raises
+    FileFormatError where it is damaged."""
     while True:
         manifest = Manifest.read(path)
         try:
-            return read(manifest)
+            store = ReadStore(path, manifest, verify)
+            if store.version >= Manifest.read(path).number:
+                return store
         except (ReplacedError, FileFormatError) as fault:
             if Manifest.read(path) != manifest:
                 continue
             if isinstance(fault, FileFormatError):
                 raise
-            raise FileFormatError(
-                path, "the log does not follow the checkpoint", "take the folder from a copy"
-            ) from None
+            raise FileFormatError(path, "the log does not follow the checkpoint", REMEDY) from None
