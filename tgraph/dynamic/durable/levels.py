@@ -82,7 +82,7 @@ class Levels:
         for run in runs:
             self._verify_unread(run)
         size = arcs.nbytes + sum(run.nbytes for run in runs) + 8 * (num_rows + 1 - len(arcs.offset))
-        if size <= self.memory:
+        if 2 * size <= self.memory:  # while they are made, the old ones are there, too
             return self.arcs(Arcs.changed(arcs, self._schema, runs, num_rows))
         most = len(arcs.neighbors) + sum(run.size for run in runs)
         with self._writing() as number:

@@ -12,7 +12,7 @@ from tgraph.dynamic.runs import Arcs, Run, Schema, merged, spliced
 
 BLOCK = 1 << 22  # arcs and changes that are in memory at a time, but where a row is longer
 _LEAST = 1 << 12
-_WORK = 64  # bytes for each of them
+_WORK = 256  # bytes for each of them, generously
 
 
 def block_size(memory: int) -> int:

@@ -59,8 +59,9 @@ def open(
     sync : "always" has the disk sync the log before a batch is published; "never" leaves that to the system: batches
         outlast the process, killed or not, but the last ones not a loss of power.
     timeout : seconds to wait for another process that changes it.
-    memory : how much the arcs may take in memory, such as "4GB"; more lie in files that are read as memory maps. By
-        default a quarter of the memory of the machine.
+    memory : how much the arcs may take in memory, such as "4GB", the old ones and the new ones together while they are
+        merged; more lie in files that are read as memory maps and merged block by block. By default a quarter of the
+        memory of the machine.
     verify : whether all files are compared with their checksums now, which reads them once; else before they are
         merged.
 
