@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 from collections.abc import Iterator
@@ -94,13 +95,16 @@ class LogReader:
         one meanwhile. Raises FileFormatError where a batch follows that was written when this one was promised."""
         size = os.fstat(file.fileno()).st_size
         self.torn = Torn(Path(file.name), self.position, size - self.position) if size > self.position else None
-        at_end = size <= self.position
-        later = None if at_end and log.segment_path(self._folder, self.next_number).exists() else self._later(file)
+        following = log.segment_path(self._folder, self.next_number)
+        is_whole_segment = size <= self.position and following.exists()
+        later = None if is_whole_segment else self._later(file)
         if later is None:
             return True
         self.torn = None
         if self._is_whole(file):
             return False
+        if size <= self.position and following.exists():
+            return True
         if later < self.next_number:
             raise ReplacedError
         raise FileFormatError(
@@ -138,32 +142,35 @@ class LogReader:
 
     def _open_first(self) -> bool:
         """Open the segment with the next batch, or the first of all; False where there is none."""
-        found = log.segments(self._folder)
-        before = [place for place, (begin, _) in enumerate(found) if begin <= self.number + 1]
-        if found and not before and not self._reads_all:
-            raise ReplacedError
-        if not found:
-            return False
-        return self._open(*found[0 if self._reads_all else before[-1]])
+        while found := log.segments(self._folder):
+            before = [place for place, (begin, _) in enumerate(found) if begin <= self.number + 1]
+            if not before and not self._reads_all:
+                raise ReplacedError
+            with contextlib.suppress(FileNotFoundError):  # a checkpoint has all of it
+                return self._open(*found[0 if self._reads_all else before[-1]])
+        return False
 
     def _open_following(self) -> bool:
         """Open the segment behind the one that was read to its end; False where there is none yet."""
         path = log.segment_path(self._folder, self.next_number)
-        return path != self.path and path.exists() and self._open(self.next_number, path)
+        try:
+            return path != self.path and path.exists() and self._open(self.next_number, path)
+        except FileNotFoundError:
+            raise ReplacedError from None
 
     def _open(self, begin: int, path: Path) -> bool:
         """Open a segment; False where its header is not whole, and nothing behind it."""
-        try:
-            file = open(path, "rb")  # noqa: SIM115 - as long as it is read
-        except FileNotFoundError:
-            raise ReplacedError from None
-        if log.check_segment(path, file.read(log.BEGIN), self._store, begin):
+        file = open(path, "rb")  # noqa: SIM115 - as long as it is read
+        if log.check_segment(path, os.pread(file.fileno(), log.BEGIN, 0), self._store, begin):
             self.close()
             self._file, self.path, self.position, self.next_number = file, path, log.BEGIN, begin
             return True
         size = os.fstat(file.fileno()).st_size
         damaged = next(_headers(file, 0), None) is not None
-        file.close()
+        with file:
+            head = os.pread(file.fileno(), log.BEGIN, 0)
+        if damaged and log.check_segment(path, head, self._store, begin):  # it was being written
+            return self._open(begin, path)
         if damaged:
             raise FileFormatError(path, "the header of this segment of the log is damaged", REMEDY)
         self.torn = Torn(path, 0, size)
