@@ -43,7 +43,7 @@ def segment_header(store: int, first: int) -> bytes:
     return fields + struct.pack("<Q", xxhash.xxh3_64_intdigest(fields))
 
 
-def check_segment(path: Path, head: bytes, store: int, first: int) -> bool:
+def check_segment(path: Path, head: bytes | bytearray, store: int, first: int) -> bool:
     """Whether the first bytes of a segment are whole. Raises FileFormatError for those of another store or format."""
     if len(head) < BEGIN or xxhash.xxh3_64_intdigest(head[: BEGIN - 8]) != struct.unpack("<Q", head[BEGIN - 8 :])[0]:
         return False

@@ -63,9 +63,8 @@ class LogReader:
         while (header := self._header(file)) is not None:
             size = record.HEADER + header.nbytes
             if header.number > self.number or self._reads_all:
-                payload = bytearray(header.nbytes)
-                done = os.preadv(file.fileno(), [payload], self.position + record.HEADER)
-                batch = record.decoded(self._schema, header, payload) if done == header.nbytes else None
+                payload = _read(file, self.position + record.HEADER, header.nbytes)
+                batch = record.decoded(self._schema, header, payload)
                 if batch is None and self._is_end(file):
                     return
                 if batch is None:
@@ -82,7 +81,7 @@ class LogReader:
     def _header(self, file: BinaryIO) -> record.Header | None:
         """The header of the next record; None at the end."""
         while True:
-            found = record.decoded_header(os.pread(file.fileno(), record.HEADER, self.position))
+            found = record.decoded_header(_read(file, self.position, record.HEADER))
             if found is not None and found.number == self.next_number:
                 if self.previous not in (0, found.previous):
                     raise ReplacedError
@@ -115,11 +114,10 @@ class LogReader:
 
     def _is_whole(self, file: BinaryIO) -> bool:
         """Whether a complete record lies at the position."""
-        header = record.decoded_header(os.pread(file.fileno(), record.HEADER, self.position))
+        header = record.decoded_header(_read(file, self.position, record.HEADER))
         if header is None or header.number != self.next_number or self.previous not in (0, header.previous):
             return False
-        payload = os.pread(file.fileno(), header.nbytes, self.position + record.HEADER)
-        return record.is_whole(header, payload)
+        return record.is_whole(header, _read(file, self.position + record.HEADER, header.nbytes))
 
     def _later(self, file: BinaryIO) -> int | None:
         """The version of a record behind the position, in this segment or a later one, that was written when the record
@@ -135,7 +133,7 @@ class LogReader:
     def _promises(self, path: Path) -> bool:
         """Whether a segment has a record that was written when the one at the position was promised."""
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", buffering=0) as file:
                 return any(header.synced >= self.next_number for header in _headers(file, log.BEGIN))
         except FileNotFoundError:
             return False
@@ -160,15 +158,15 @@ class LogReader:
 
     def _open(self, begin: int, path: Path) -> bool:
         """Open a segment; False where its header is not whole, and nothing behind it."""
-        file = open(path, "rb")  # noqa: SIM115 - as long as it is read
-        if log.check_segment(path, os.pread(file.fileno(), log.BEGIN, 0), self._store, begin):
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as it is read
+        if log.check_segment(path, _read(file, 0, log.BEGIN), self._store, begin):
             self.close()
             self._file, self.path, self.position, self.next_number = file, path, log.BEGIN, begin
             return True
         size = os.fstat(file.fileno()).st_size
         damaged = next(_headers(file, 0), None) is not None
         with file:
-            head = os.pread(file.fileno(), log.BEGIN, 0)
+            head = _read(file, 0, log.BEGIN)
         if damaged and log.check_segment(path, head, self._store, begin):  # it was being written
             return self._open(begin, path)
         if damaged:
@@ -181,6 +179,16 @@ class LogReader:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _read(file: BinaryIO, position: int, size: int) -> bytearray:
+    """So many bytes of an unbuffered file, or as many as there are."""
+    size = max(min(size, os.fstat(file.fileno()).st_size - position), 0)
+    data, done = bytearray(size), 0
+    file.seek(position)
+    while done < size and (taken := file.readinto(memoryview(data)[done:])):  # type: ignore[attr-defined]
+        done += taken
+    return data if done == size else data[:done]
 
 
 def _headers(file: BinaryIO, begin: int) -> Iterator[record.Header]:

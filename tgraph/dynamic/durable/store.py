@@ -61,6 +61,7 @@ class StoreOfFolder(Store):
         self._manifest = manifest
         self._process = os.getpid()
         self._levels = Levels(path, manifest.store, self._schema, memory, verify)
+        self._change_size = 8 + sum(dtype.itemsize for dtype in self._schema.columns.values())  # bytes
         self._dropped = 0  # bytes of a torn record
         self._load(manifest)
 
@@ -259,7 +260,7 @@ class WrittenStore(StoreOfFolder):
 
     def _exceed(self, runs: Sequence[Run], share: int) -> bool:
         """Whether runs take more than such a fraction of the memory."""
-        return sum([run.nbytes for run in runs]) * share > self._levels.memory
+        return sum([run.size for run in runs]) * self._change_size * share > self._levels.memory
 
     def _await_room(self) -> None:
         """Wait for runs to be moved to files, where they take much of the memory."""
