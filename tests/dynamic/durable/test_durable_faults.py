@@ -119,7 +119,7 @@ def reopened(folder):
     return *found, any(issubclass(each.category, TornRecordWarning) for each in said)
 
 
-@pytest.mark.parametrize("step", [23, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.soak)])
 def test_a_log_that_is_cut_anywhere_has_the_batches_before(tmp_path, step):
     """At each byte, or around those where records end, and some between them."""
     batches, ends = 6, {}
@@ -249,7 +249,7 @@ class Full:
         return limited
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("memory", [1, 1 << 30])
 def test_each_write_may_find_the_disk_full(tmp_path, small, memory, step, monkeypatch):
     history = History()
