@@ -157,6 +157,7 @@ def refused(store, said):
     try:
         store.insert([1], [2])
     except ArgumentError as fault:
+        store.close()
         said.put(str(fault))
 
 
@@ -169,6 +170,8 @@ def test_a_forked_process_may_read_but_not_write(tmp_path):
         assert f"opened by process {os.getpid()}" in said.get(timeout=60)
         other.join(60)
         assert store.insert([1], [2]) == 2
+        with pytest.raises(BusyError):  # the other did not let go of the lock
+            tg.dynamic.open(tmp_path)
 
 
 def test_a_reader_goes_on_when_it_is_asked_to(tmp_path):

@@ -6,6 +6,7 @@ graph is removed from the log, segment by segment.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import threading
@@ -147,6 +148,13 @@ class Log:
             if self._file is not None and self._synced < last:
                 self._sync_file(self._file)
             self._synced = last
+
+    def flush(self) -> None:
+        """Have the disk sync what `sync` leaves to the system, while others append."""
+        file = self._file
+        if file is not None and not self._syncs:
+            with contextlib.suppress(OSError, ValueError):  # closed meanwhile, by which it was synced or is covered
+                getattr(os, "fdatasync", os.fsync)(file.fileno())
 
     def _sync_file(self, file: BinaryIO) -> None:
         try:

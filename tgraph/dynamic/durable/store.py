@@ -267,8 +267,8 @@ class WrittenStore(StoreOfFolder):
         version = self._version
         if not self._exceed(version.runs, RUNS_SHARE):
             return
-        self._compactor.wake()
         while not self._closed and self._compactor.fault is None and self._waits is None:
+            self._compactor.wake()
             version = self._version
             if not self._exceed(version.runs[slice(*self._held(version))], 2):
                 return
@@ -319,6 +319,7 @@ class WrittenStore(StoreOfFolder):
                 ids=ids,
                 last=number,
             )
+            self._log.flush()  # so that what the checkpoint has is whole there, too
             self._manifest.write(self.path)
             if kept < len(version.runs):
                 self._replace(version, (kept, len(version.runs)), runs[-1])
@@ -340,7 +341,7 @@ class WrittenStore(StoreOfFolder):
         """End the threads, and let other processes change the store. Snapshots stay; changes are refused from then
         on."""
         with self._writing:
-            if self._closed:
+            if self._closed or os.getpid() != self._process:  # the lock and the threads are those of another
                 return
             super().close()
             self._checkpointer.stop()
