@@ -313,3 +313,46 @@ def test_a_closed_store_takes_no_changes():
     with pytest.raises(ArgumentError, match="the store is closed"):
         store.insert([1], [2])
     assert store.snapshot().num_arcs == 1
+
+
+def test_chunks_of_any_kind_are_inserted_one_by_one():
+    """The next is asked for when the one before is committed."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    store = tg.dynamic.Store(torch.float32, times=torch.int64, arc_data={"kind": torch.int8})
+    columns = {"src": [0, 1], "dst": [1, 2], "weight": [1.0, 2.0], "times": [3, 4], "kind": [5, 6]}
+    table = pyarrow.table(columns)
+
+    def chunks():
+        for place, chunk in enumerate(
+            [([7], [8], [9], [1], {"kind": [2]}), columns, pandas.DataFrame(columns), table, *table.to_batches()]
+        ):
+            assert store.version == place
+            yield chunk
+
+    assert store.insert_from(chunks()) == 5
+    assert store.snapshot().num_arcs == 3
+    assert {name: values.tolist() for name, values in store.arc_data(store.snapshot()).items()} == {
+        "weights": [1, 2, 9],
+        "times": [3, 4, 1],
+        "kind": [5, 6, 2],
+    }
+    with pytest.raises(ArgumentError, match=r"weights: the store keeps .*; in chunk 1, and those before it are in"):
+        store.insert_from([table, ([0], [1])])
+    assert store.version == 6
+
+
+def test_columns_of_arrow_and_pandas():
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    store = tg.dynamic.Store(ids="any")
+    store.insert(pyarrow.array(["a", "b"]), pyarrow.chunked_array([["b"], ["c"]]))
+    store.insert(pandas.Series(["c"]), pandas.Series(["d"], dtype="category"))
+    store.insert(pyarrow.array(["a"]).dictionary_encode(), pyarrow.array(["e"], pyarrow.large_string()))
+    assert list(store.snapshot().vertices) == ["a", "b", "c", "d", "e"]
+    numbers = tg.dynamic.Store(torch.float32)
+    numbers.insert(pyarrow.array([0, 1], pyarrow.uint32()), pandas.Series([1, 2], dtype="Int64"), pyarrow.array([1, 2]))
+    assert numbers.snapshot().weights.tolist() == [1, 2]
+    for missing in (pyarrow.array([None, 1]), pandas.Series([None, 1]), pandas.Series([pandas.NA, 1], dtype="Int64")):
+        with pytest.raises(ArgumentError, match="src: there is no value at position 0; fill it, or drop the arc"):
+            numbers.insert(missing, [1, 2], [1, 2])
+        with pytest.raises(ArgumentError, match="weights: there is no value at position 0"):
+            numbers.insert([1, 2], [1, 2], missing)

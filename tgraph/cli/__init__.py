@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 import tgraph as tg
-from tgraph.cli import report, stores
+from tgraph.cli import dynamic, report, stores
 from tgraph.cli.command import steps
 from tgraph.cli.comparison import compare
 from tgraph.cli.examination import examine
@@ -124,6 +124,7 @@ def chain(group: typer.Typer, name: str, help: str, *steps: Callable[..., Any], 
 app = typer.Typer(cls=OneLineErrors, add_completion=False, pretty_exceptions_enable=False)
 generate = typer.Typer()
 store = typer.Typer()
+changing = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
@@ -173,6 +174,15 @@ chain(store, "put", "Put the tensors of a file into a store.", stores.put)
 chain(store, "get", "Write tensors of a store to a file.", stores.get)
 chain(store, "verify", "Compare every block of a store with its checksum.", stores.verify)
 chain(store, "copy", "Copy the tensors of a store to another.", stores.copy)
+
+app.add_typer(changing, name="dynamic", help="A graph that changes, in a folder: made of files, changed, examined.")
+chain(changing, "import", "Make a store of the edges in a file.", dynamic.import_)
+chain(changing, "insert", "Insert the edges in a file.", dynamic.opened, dynamic.insert)
+chain(changing, "delete", "Delete the edges in a file.", dynamic.opened, dynamic.delete)
+chain(changing, "info", "What a store holds, and how it lies on the disk.", dynamic.info)
+chain(changing, "compact", "Merge all changes into the arcs now, and empty the log.", dynamic.opened, dynamic.compact)
+chain(changing, "verify", "Read all of a store and compare it with its checksums.", dynamic.verify)
+chain(changing, "export", "Write the graph that a store has now to a file.", dynamic.export, save)
 
 
 def main() -> None:

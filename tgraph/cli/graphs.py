@@ -50,7 +50,7 @@ def read(
     progress: Progress = False,
 ) -> tg.Graph:
     """The graph in a file."""
-    options = {"directed": directed, "multi": None if multi == "keep" else multi, **_weight_options(weights)}
+    options = {"directed": directed, "multi": None if multi == "keep" else multi, **weight_options(weights)}
     given = {name: value for name, value in options.items() if value is not None}  # not all formats know all options
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -109,7 +109,8 @@ def load(
     return graph
 
 
-def _weight_options(column: str | None) -> dict[str, Any]:
+def weight_options(column: str | None) -> dict[str, Any]:
+    """The option --weights as an argument of `tgraph.read`."""
     if column is None or column == "none":
         return {"weights": None if column is None else False}
     return {"weights": int(column)} if column.isdecimal() else {"weight": column}

@@ -6,12 +6,25 @@
     follow = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
 
 A snapshot is a Graph, which every program, algorithm, sampler and layer takes, and stays as it is. `follow.values` are
-those of the store's present version.
+those of the store's present version. `open` has the store in a folder, where it outlasts the process.
 """
 
+from tgraph.dynamic.durable.opening import open
+from tgraph.dynamic.durable.verification import verify
 from tgraph.dynamic.following.declared import Components, CoreNumbers, LinearSystem, Triangles
 from tgraph.dynamic.following.follow import follow
 from tgraph.dynamic.following.follower import Follower, Update
 from tgraph.dynamic.store import Store
 
-__all__ = ["Components", "CoreNumbers", "Follower", "LinearSystem", "Store", "Triangles", "Update", "follow"]
+__all__ = [
+    "Components",
+    "CoreNumbers",
+    "Follower",
+    "LinearSystem",
+    "Store",
+    "Triangles",
+    "Update",
+    "follow",
+    "open",
+    "verify",
+]

@@ -5,13 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from tgraph.core.building import inputs
 from tgraph.dynamic.ids import GrowingIds
-from tgraph.dynamic.runs import Schema
+from tgraph.dynamic.runs import WEIGHTS, Schema
 from tgraph.errors import ArgumentError
+from tgraph.io.arrow import column_names
+from tgraph.io.text.names import find_columns
+
+_TIMES = "times"
+_ARGUMENTS = ("src", "dst", WEIGHTS, _TIMES, "data")  # of `Store.insert`
+
+
+def plain(values: Any, name: str) -> Any:
+    """Values of a column of Arrow in an array, or a list of text; others as they are. Raises ArgumentError for a column
+    of Arrow or pandas where some are missing."""
+    if hasattr(values, "null_count") and hasattr(values, "to_pylist"):
+        missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
+    else:
+        missing = np.asarray(values.isna()) if hasattr(values, "isna") else None
+    if missing is not None and missing.any():
+        raise ArgumentError(f"{name}: there is no value at position {int(missing.argmax())}; fill it, or drop the arc")
+    if not hasattr(values, "to_pylist"):
+        return values
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iufb" else values.to_pylist()
+
+
+def of_chunk(schema: Schema, chunk: Any) -> dict[str, Any]:
+    """The arguments of `Store.insert` from a tuple of them, or from a table of columns: a mapping, a frame of pandas or
+    polars, a table or batch of Arrow. Raises ArgumentError for others, and for tables without these columns."""
+    if isinstance(chunk, (tuple, list)):
+        if not 2 <= len(chunk) <= len(_ARGUMENTS):
+            raise ArgumentError(f"chunks: expected tuples of {', '.join(_ARGUMENTS)}, got one of {len(chunk)}")
+        return dict(zip(_ARGUMENTS, chunk, strict=False))
+    names = list(chunk) if isinstance(chunk, Mapping) else column_names(chunk)
+    ends = find_columns("the chunk", names, None, None, None, weighted=WEIGHTS in schema.columns)
+    taken = dict(zip(("src", "dst", WEIGHTS), ends, strict=True))
+    found = {name: chunk[column] for name, column in taken.items() if column is not None}
+    others = {name: chunk[name] for name in schema.columns if name in names and name != WEIGHTS}
+    times = {_TIMES: others.pop(_TIMES)} if _TIMES in others else {}
+    return found | times | {"data": others}
 
 
 def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tuple[Tensor, ...]:
@@ -27,7 +64,7 @@ def columns_of_batch(schema: Schema, given: Mapping[str, Any], count: int) -> tu
 def _column(name: str, dtype: torch.dtype, values: Any, count: int) -> Tensor:
     if values is None:
         raise ArgumentError(f"{name}: the store keeps {dtype} for each arc; give {count} of them")
-    tensor = inputs.as_tensor(values, name)
+    tensor = inputs.as_tensor(plain(values, name), name)
     if tensor.shape != (count,):
         raise ArgumentError(f"{name}: expected one for each arc, shape [{count}], got {list(tensor.shape)}")
     if tensor.dtype == dtype or not count:
@@ -45,6 +82,7 @@ def ends_of_batch(src: Any, dst: Any, ids: GrowingIds | None, new: bool) -> tupl
     """The vertex numbers of both ends, integers [k] each. ids : of the store, None where they are the numbers. new :
     whether unknown ids become vertices; else they raise UnknownVertexError."""
     length_of(src, dst)
+    src, dst = plain(src, "src"), plain(dst, "dst")
     if ids is None:
         src, dst = inputs.as_index(src, "src"), inputs.as_index(dst, "dst")
         if src.dtype != dst.dtype:

@@ -69,6 +69,26 @@ class GrowingIds:
             return VertexIds(self._integers.values[:count])
         return None if self._labels is None else VertexIds(self._values[:count])
 
+    def since(self, count: int) -> Tensor | list[Hashable]:
+        """The ids behind the first `count`, in the order of their numbers."""
+        return self._values[count:] if self._integers is None else self._integers.values[count : len(self)]
+
+    def extend(self, ids: Tensor | Labels) -> None:
+        """Give the next numbers to ids that are new, all integers or all labels."""
+        if len(ids):
+            self.number(ids, ids)
+
+    def forget(self, count: int) -> None:
+        """Take back the numbers of all but the first `count`."""
+        if count == 0:  # nor is it known of which kind they are
+            self._integers = self._labels = None
+        if self._integers is not None:
+            self._integers.forget(count)
+        for label in self._values[count:]:
+            if self._labels is not None:
+                del self._labels[label]
+        del self._values[count:]
+
     def _as_ids(self, ids: Any, name: str) -> Tensor | Labels:
         """Integers as an int64 tensor, labels as a sequence; of the same kind as those that came before."""
         if not len(ids):
@@ -140,6 +160,11 @@ class _GrowingIntegers:
             self._tables[-2:] = [(ids, places[order])]
         found[unknown] = number[group]
         return found
+
+    def forget(self, count: int) -> None:
+        """Take back the numbers of all but the first `count`."""
+        tables = [(ids[number < count], number[number < count]) for ids, number in self._tables]
+        self._tables, self._count = [table for table in tables if len(table[0])], count
 
     def _append(self, values: Tensor) -> None:
         end = self._count + len(values)

@@ -59,6 +59,11 @@ class Arcs(NamedTuple):
         """Bytes of the tensors."""
         return self.offset.nbytes + self.neighbors.nbytes + sum(column.nbytes for column in self.data)
 
+    def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
+        """The arcs with the runs applied, oldest first; `num_rows` at least as many as there are."""
+        none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.data), 0)
+        return spliced(schema, self, merged(schema, runs) if runs else none, num_rows)
+
 
 def no_arcs(schema: Schema) -> Arcs:
     """The arcs of a store at first."""

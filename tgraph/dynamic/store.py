@@ -6,7 +6,7 @@ import operator
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import torch
@@ -16,9 +16,9 @@ from tgraph.core.building import inputs, sorting
 from tgraph.core.csr import Csr
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
-from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of
+from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run, spliced
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.version import SnapshotCsr, Version
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
@@ -89,6 +89,11 @@ class Store:
     def multi(self) -> Parallel:
         """The rule for parallel arcs."""
         return self._schema.parallel
+
+    @property
+    def columns(self) -> dict[str, torch.dtype]:
+        """The dtype of each column of arc data by name, `weights` and `times` among them."""
+        return dict(self._schema.columns)
 
     @property
     def version(self) -> int:
@@ -182,6 +187,25 @@ class Store:
         """As `insert`, but arcs of the same ends that were there before are deleted, whatever `multi` says."""
         return self._insert(src, dst, {WEIGHTS: weights, TIMES: times, **(data or {})}, replaces=True)
 
+    def insert_from(self, chunks: Iterable[Any]) -> int:
+        """Insert chunks of arcs, each as one batch; returns the version that has them all.
+
+        chunks : of them the next is asked for once the one before is committed, so that a source never gets far ahead.
+        Each is a tuple of arguments of `insert`, (src, dst), (src, dst, weights) and so on, or a table of columns: a
+        mapping, a frame of pandas or polars, a table or record batch of Arrow, with columns src and dst, or other names
+        that `tgraph.read` knows, and the arc data of the store by their names.
+
+        Raises as `insert`, with the chunks before in the store, and the number of the chunk in the message of an
+        ArgumentError.
+        """
+        number = self.version
+        for place, chunk in enumerate(chunks):
+            try:
+                number = self.insert(**of_chunk(self._schema, chunk))
+            except ArgumentError as fault:
+                raise ArgumentError(f"{fault}; in chunk {place}, and those before it are in the store") from fault
+        return number
+
     def _insert(self, src: Any, dst: Any, given: dict[str, Any], replaces: bool) -> int:
         with self._writing:
             begun = time.perf_counter()
@@ -192,6 +216,7 @@ class Store:
             if replaces and self.multi != "last":
                 run = merged(self._schema, [deleting_run(self._schema, src, dst, self.directed), run])
             number = self._commit(run)
+        self._await(number)
         self._keep_pace(begun, len(src))
         return number
 
@@ -204,6 +229,7 @@ class Store:
             self._check_open()
             src, dst = ends_of_batch(src, dst, self._ids, new=False)
             number = self._commit(deleting_run(self._schema, src, dst, self.directed), grows=False)
+        self._await(number)
         self._keep_pace(begun, len(src))
         return number
 
@@ -270,14 +296,20 @@ class Store:
         return Graph.of_storage(SnapshotCsr(version)).as_vertices(vertices)
 
     def _commit(self, run: Run, grows: bool = True) -> int:
-        """Publish a run as the next version. Held: `_writing`."""
-        version = self._version
-        num_vertices = version.num_vertices
+        """Make a run the next version; returns its number. Held: `_writing`."""
+        num_vertices = self._vertices_before()
         if self._ids is not None:
             num_vertices = len(self._ids)
         elif grows:
             num_vertices = max(num_vertices, run.num_vertices)
-        run = run if grows else _without_unknown(run, num_vertices)
+        return self._publish(run if grows else _without_unknown(run, num_vertices), num_vertices)
+
+    def _vertices_before(self) -> int:
+        """The number of vertices that the next batch finds. Held: `_writing`."""
+        return self._version.num_vertices
+
+    def _publish(self, run: Run, num_vertices: int) -> int:
+        """Let readers see a run, as the next version; returns its number. Held: `_writing`."""
         with self._publishing:
             following = self._version.after(run, num_vertices)
             runs = compaction.merged_tail(self._schema, following.runs)
@@ -287,6 +319,9 @@ class Store:
                 follower._committed(run)
             self._version = following.with_runs(following.base, runs)
             return self._version.number
+
+    def _await(self, number: int) -> None:
+        """Return once the version is published. Not held: `_writing`."""
 
     def _count_written(self, base: Arcs, merged: int) -> None:
         """Count the changes of a merged run, and the arcs of a CSR that is not that of the present version. Held:
@@ -340,13 +375,15 @@ class Store:
         version = self._version
         runs = version.runs[: compaction.stable(version.runs)]
         if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
-            run = merged(self._schema, runs)
-            return self._replace(
-                version, (0, len(runs)), spliced(self._schema, version.base, run, version.num_vertices)
-            )
+            made = version.base.changed(self._schema, runs, version.num_vertices)
+            return self._replace(version, (0, len(runs)), made)
         if (chosen := compaction.mergeable(runs)) is None:
             return False
-        return self._replace(version, chosen, merged(self._schema, runs[slice(*chosen)]))
+        return self._replace(version, chosen, self._merged(runs[slice(*chosen)]))
+
+    def _merged(self, runs: Sequence[Run]) -> Run:
+        """Runs that are merged in the background, as one."""
+        return merged(self._schema, runs)
 
     def _replace(self, version: Version, chosen: tuple[int, int], made: Run | Arcs) -> bool:
         """Put what was made of some runs of a version in their place, unless they are gone meanwhile."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from tgraph.core.csr import Csr
 from tgraph.core.deferred_csr import DeferredCsr
 from tgraph.core.storage import Rows
-from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, merged, rows_added_up, spliced
+from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, rows_added_up
 from tgraph.kernels.portable.changes import read_rows
 
 
@@ -56,9 +56,7 @@ class Version:
         if self._settled is None:
             with self._settling:
                 if self._settled is None:
-                    none = Run(torch.empty(0, dtype=torch.int64), tuple(column[:0] for column in self.base.data), 0)
-                    run = merged(self.schema, self.runs) if self.runs else none
-                    self._settled = spliced(self.schema, self.base, run, self.num_vertices)
+                    self._settled = self.base.changed(self.schema, self.runs, self.num_vertices)
         return self._settled
 
     def rows(self, vertices: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:

@@ -37,7 +37,7 @@ def whole_file(path: PathLike, nbytes: int) -> Iterator[Any]:
         yield file
         file.flush()
         os.fsync(file.fileno())
-    _sync_folder(Path(path).parent)
+    sync_folder(Path(path).parent)
 
 
 def reserve(file: int, nbytes: int) -> None:
@@ -85,7 +85,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Sync the folder, so that a renamed file survives a loss of power."""
     try:
         opened = os.open(folder, os.O_RDONLY)

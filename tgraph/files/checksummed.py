@@ -46,11 +46,12 @@ def signed(value: int) -> int:
     return value - 2**64 if value >= 2**63 else value
 
 
-def seal(header: dict[str, Any]) -> bytes:
-    """The encoded header, padded to whole pages: its length, and the JSON with its own checksum in the metadata."""
+def seal(header: dict[str, Any], size: int = 0) -> bytes:
+    """The encoded header, padded to whole pages, and to `size`: its length, and the JSON with its own checksum in the
+    metadata."""
     header["__metadata__"] |= {"checksum": _NO_SUM}
     text = json.dumps(header).encode()
-    text += b" " * (-(8 + len(text)) % PAGE)
+    text += b" " * max(-(8 + len(text)) % PAGE, size - 8 - len(text))
     head = struct.pack("<Q", len(text)) + text
     return head.replace(_note(_NO_SUM), _note(xxhash.xxh3_64_hexdigest(head)), 1)
 

@@ -51,7 +51,7 @@ def read(
             raise
         raise FileFormatError(path, f"not a whole Parquet file ({fault})", "write or fetch it again") from fault
     if directed is None:
-        directed = (schema.metadata or {}).get(_DIRECTED) != b"false"
+        directed = is_directed(path)
     return build(path, table, found, directed, multi, self_loops, ids)
 
 
@@ -65,12 +65,26 @@ def build(
     ids: Ids,
 ) -> Graph:
     """The graph of the columns of sources, targets and weights of a table. Errors name the `path`."""
+    return Rules(directed, multi, self_loops, ids).build(*edge_columns(path, table, found, ids))
+
+
+def edge_columns(
+    path: PathLike, table: pyarrow.Table, found: tuple[str, str, str | None], ids: Ids
+) -> tuple[Any, Any, np.ndarray | None]:
+    """Sources and targets, arrays of integers or arrow columns of text, and weights if any, of the columns `found`."""
     src, dst = (_ids(path, table.column(name), name, ids) for name in found[:2])
     if isinstance(src, np.ndarray) != isinstance(dst, np.ndarray):
         problem = f"column {found[0]!r} is {table.column(found[0]).type}, {found[1]!r} is {table.column(found[1]).type}"
         raise FileFormatError(path, problem, 'give both the same type, or read both as labels: ids="text"')
     values = None if found[2] is None else _weights(path, table.column(found[2]), found[2])
-    return Rules(directed, multi, self_loops, ids).build(src, dst, values)
+    return src, dst, values
+
+
+def is_directed(path: PathLike) -> bool:
+    """Whether the edges of a file are directed, which they are unless `write` noted that they are not."""
+    from pyarrow import parquet
+
+    return (parquet.read_schema(path).metadata or {}).get(_DIRECTED) != b"false"
 
 
 def columns(

@@ -1,0 +1,47 @@
+"""Files of one tensor that are written from the beginning on."""
+
+import os
+
+import pytest
+import torch
+
+from tgraph.errors import FileFormatError
+from tgraph.files import checksummed, tensor_stream
+
+
+@pytest.mark.parametrize("count", [0, 1, 299, 300])
+def test_what_is_appended_in_parts_is_read_as_one(tmp_path, count, monkeypatch):
+    monkeypatch.setattr(tensor_stream, "PIECE", 64)
+    monkeypatch.setattr(tensor_stream, "_FLUSHED", 128)
+    values, path = torch.arange(count, dtype=torch.int16), tmp_path / "x"
+    with tensor_stream.writing(path, "x", torch.int16, 300, {"note": "a"}) as append:
+        for part in values.split(7):
+            append(part)
+        assert not path.exists()
+    contents = checksummed.contents(path, "mend it")
+    assert contents.notes["note"] == "a" and torch.equal(contents.load("x"), values)
+    assert path.stat().st_size == contents.begin + 2 * count
+    mapped = tensor_stream.mapped(contents, "x")
+    path.unlink()
+    assert torch.equal(mapped, values)
+
+
+def test_damage_is_located(tmp_path, monkeypatch):
+    monkeypatch.setattr(tensor_stream, "PIECE", 64)
+    with tensor_stream.writing(tmp_path / "x", "x", torch.int32, 100, {}) as append:
+        append(torch.arange(100, dtype=torch.int32))
+    data = bytearray((tmp_path / "x").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "x").write_bytes(data)
+    with pytest.raises(FileFormatError, match="the tensor 'x' differs between its elements 96 and 99"):
+        checksummed.contents(tmp_path / "x", "mend it").load("x")
+
+
+def test_a_file_that_is_not_finished_is_not_there(tmp_path):
+    with (
+        pytest.raises(RuntimeError, match="stop"),
+        tensor_stream.writing(tmp_path / "x", "x", torch.int32, 100, {}) as append,
+    ):
+        append(torch.arange(10, dtype=torch.int32))
+        raise RuntimeError("stop")
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,198 @@
+"""The steps of `tgraph dynamic`: a graph that changes, in a folder."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import torch
+import typer
+
+import tgraph as tg
+from tgraph.cli import report
+from tgraph.cli.graphs import weight_options
+from tgraph.cli.options import Directed, Format, Progress, Weights
+from tgraph.core.system.text import table
+from tgraph.dynamic.durable.manifest import NAME
+from tgraph.dynamic.durable.store import StoreOfFolder
+from tgraph.errors import ArgumentError
+from tgraph.io.chunks import Chunk, EdgeFile, open_edges
+
+T = TypeVar("T")
+Folder = Annotated[Path, typer.Argument(help="The folder of the store.", show_default=False)]
+Edges = Annotated[Path, typer.Argument(help="Edges in any format that tgraph reads.", show_default=False)]
+Timeout = Annotated[float, typer.Option(min=0, help="Seconds to wait for another process that changes the store.")]
+Multi = Annotated[str, typer.Option(help="Parallel edges: last, sum or keep.")]
+Ids = Annotated[str, typer.Option(help="index: vertices are numbers from 0 on; any: integers or text.")]
+
+
+def import_(
+    *,
+    store: Folder,
+    file: Edges,
+    format: Format = None,
+    directed: Directed = None,
+    weights: Weights = None,
+    multi: Multi = "last",
+    ids: Ids = "any",
+    progress: Progress = False,
+) -> None:
+    """Make a store of the edges in a file, which is read in chunks where its format allows it."""
+    if store.exists() and any(store.iterdir()):
+        raise ArgumentError(f"{store} is there already; tgraph dynamic insert adds edges to it")
+    start, edges = time.perf_counter(), _edges(file, format, weights, directed=directed)
+
+    def made(chunks: Iterator[Chunk]) -> StoreOfFolder:
+        shutil.rmtree(store, ignore_errors=True)  # of an attempt with integers, before the first fraction came
+        first = next(chunks, None)
+        values = torch.empty(0, dtype=torch.float64) if first is None else first[2]
+        dtype = torch.as_tensor(values).dtype if edges.has_weights else None
+        schema: dict[str, Any] = {"multi": multi, "ids": ids, "directed": edges.directed}
+        opened = tg.dynamic.open(store, dtype, **schema, sync="never")  # a killed import starts over
+        with opened:
+            opened.insert_from(chunks if first is None else itertools.chain([first], chunks))
+            opened.compact()
+        return opened
+
+    _say(edges.fold(made, progress), f"made of {file}", start)
+
+
+def opened(*, store: Folder, timeout: Timeout = 0.0) -> StoreOfFolder:
+    """A store that is there, to be changed."""
+    _check(store)
+    return tg.dynamic.open(store, timeout=timeout)
+
+
+def insert(
+    store: StoreOfFolder,
+    /,
+    *,
+    file: Edges,
+    format: Format = None,
+    weights: Weights = None,
+    progress: Progress = False,
+) -> None:
+    """Insert the edges in a file, chunk by chunk."""
+    keeps = "weights" in store.columns
+    start, edges = time.perf_counter(), _edges(file, format, weights if keeps else "none")
+    with store:
+        edges.fold(_once(lambda chunks: store.insert_from(chunks)), progress)
+    _say(store, f"{file} inserted", start)
+
+
+def delete(
+    store: StoreOfFolder,
+    /,
+    *,
+    file: Edges,
+    format: Format = None,
+    progress: Progress = False,
+) -> None:
+    """Delete the edges in a file, all that are parallel, chunk by chunk."""
+    start, edges = time.perf_counter(), _edges(file, format, "none")
+
+    def deleted(chunks: Iterator[Chunk]) -> None:
+        for src, dst, _ in chunks:
+            store.delete(src, dst)
+
+    with store:
+        edges.fold(_once(deleted), progress)
+    _say(store, f"{file} deleted", start)
+
+
+def info(*, store: Folder) -> None:
+    """What a store holds, and how it lies on the disk."""
+    _check(store)
+    facts = {**_schema(read := tg.dynamic.open(store, mode="r", verify=False)), **read.info()}
+    typer.echo(table([["", ""], *([name, _shown(value)] for name, value in facts.items())], left=(0, 1)))
+
+
+def compact(store: StoreOfFolder, /) -> None:
+    """Merge all changes into the arcs."""
+    start = time.perf_counter()
+    with store:
+        store.compact()
+    _say(store, "compacted", start)
+
+
+def verify(*, store: Folder) -> None:
+    """Read all of a store and compare it with its checksums."""
+    _check(store)
+    start = time.perf_counter()
+    damaged = tg.dynamic.verify(store)
+    for fault in damaged:
+        typer.echo(str(fault))
+    took = report.duration(time.perf_counter() - start)
+    typer.echo(f"{store}: {len(damaged) or 'nothing'} damaged, verified in {took}")
+    if damaged:
+        raise typer.Exit(1)
+
+
+def export(*, store: Folder) -> tg.Graph:
+    """The graph that a store has now."""
+    _check(store)
+    return tg.dynamic.open(store, mode="r").snapshot()
+
+
+def _edges(file: Path, format: str | None, weights: str | None, **options: Any) -> EdgeFile:
+    given = {name: value for name, value in (options | weight_options(weights)).items() if value is not None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tg.io.ColumnsLeftOut)
+        return open_edges(file, format=format, **given)
+
+
+def _once(change: Callable[[Iterator[Chunk]], Any]) -> Callable[[Iterator[Chunk]], None]:
+    """A change that, called again with the chunks from the first on, leaves out the arcs that it had before."""
+    done = 0
+
+    def again(chunks: Iterator[Chunk]) -> None:
+        skipped, before = 0, done
+
+        def rest() -> Iterator[Chunk]:
+            nonlocal done, skipped
+            for src, dst, weights in chunks:
+                first = min(len(src), before - skipped)
+                skipped += first
+                if first < len(src):
+                    yield src[first:], dst[first:], None if weights is None else weights[first:]
+                    done += len(src) - first
+
+        change(rest())
+
+    return again
+
+
+def _check(store: Path) -> None:
+    if not (store / NAME).exists():
+        raise ArgumentError(f"{store} is no store; tgraph dynamic import makes one")
+
+
+def _say(store: StoreOfFolder, done: str, start: float) -> None:
+    """What was done, and what there is now."""
+    facts, took = store.info(), report.duration(time.perf_counter() - start)
+    arcs = facts["arcs in CSR"] + facts["changes in runs"]
+    about = "about " if facts["changes in runs"] else ""
+    disk = report.scaled(facts["bytes of files"] + facts["bytes of log"])
+    typer.echo(
+        f"{store.path}: {done} in {took}; version {store.version:,}, {store.num_vertices:,} vertices, {about}{arcs:,} "
+        f"arcs, {disk}B"
+    )
+
+
+def _schema(store: StoreOfFolder) -> dict[str, str]:
+    columns = ", ".join(f"{name} {str(dtype).removeprefix('torch.')}" for name, dtype in store.columns.items())
+    kind = "directed" if store.directed else "undirected"
+    return {"edges": f"{kind}, {columns or 'no arc data'}; of parallel ones {store.multi}"}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(f"{size:,}" for size in value) or "none"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

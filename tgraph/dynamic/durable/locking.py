@@ -1,0 +1,65 @@
+"""A folder that one process at a time changes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import BinaryIO
+
+from tgraph.errors import BusyError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where one process has to see to it itself
+    fcntl = None  # type: ignore[assignment]
+
+_WAIT = 0.01  # seconds between two tries
+
+
+class FolderLock:
+    """A lock on the file `lock` of a folder, held until `release`, or until the process ends.
+
+    timeout : seconds to wait for another process. Raises BusyError, with the process and the host that hold it, after
+    that.
+    """
+
+    def __init__(self, folder: Path, timeout: float):
+        self._file = open(folder / "lock", "a+b", buffering=0)  # noqa: SIM115 - as long as it is held
+        try:
+            self._wait(folder, time.monotonic() + timeout)
+        except BaseException:
+            self._file.close()
+            raise
+        with contextlib.suppress(OSError):  # on a full disk
+            self._file.truncate(0)
+            self._file.write(json.dumps({"process": os.getpid(), "host": socket.gethostname()}).encode())
+
+    def _wait(self, folder: Path, end: float) -> None:
+        while fcntl is not None:
+            with contextlib.suppress(BlockingIOError):
+                return fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.monotonic() >= end:
+                raise BusyError(
+                    f"{folder}: {_holder(self._file)} has it open to change it; close it there, wait with timeout=, or "
+                    'open it with mode="r" to read'
+                )
+            time.sleep(_WAIT)
+
+    def release(self) -> None:
+        """Let others have it."""
+        if fcntl is not None:
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # also for processes that were forked meanwhile
+        self._file.close()
+
+
+def _holder(file: BinaryIO) -> str:
+    file.seek(0)
+    try:
+        said = json.loads(file.read())
+        return f"process {said['process']} on {said['host']}"
+    except (ValueError, LookupError, TypeError):  # it is just about to write
+        return "another process"

@@ -1,0 +1,134 @@
+"""Stores of graphs that change, opened in a folder."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+
+from tgraph.core.building import inputs
+from tgraph.core.system.memory import memory_of_machine
+from tgraph.dynamic.durable import reader
+from tgraph.dynamic.durable.locking import FolderLock
+from tgraph.dynamic.durable.log import Sync
+from tgraph.dynamic.durable.manifest import NAME, Manifest, arguments_of, schema_of
+from tgraph.dynamic.durable.store import StoreOfFolder, WrittenStore
+from tgraph.dynamic.store import Ids, Store
+from tgraph.errors import ArgumentError
+from tgraph.files import PathLike
+from tgraph.kernels.portable.changes import Parallel
+from tgraph.stream.memory import parse_memory
+
+Mode = Literal["a", "r"]
+_DEFAULTS: dict[str, Any] = {
+    **{"weights": None, "times": None, "arc_data": {}, "directed": True},
+    **{"multi": "last", "ids": "index", "num_vertices": 0},
+}
+_SHARE = 4  # arcs may take this fraction of the memory of the machine
+
+
+def open(
+    path: PathLike,
+    weights: torch.dtype | None = None,
+    *,
+    times: torch.dtype | None = None,
+    arc_data: Mapping[str, torch.dtype] | None = None,
+    directed: bool | None = None,
+    multi: Parallel | None = None,
+    ids: Ids | None = None,
+    num_vertices: int | None = None,
+    mode: Mode = "a",
+    sync: Sync = "always",
+    timeout: float = 0.0,
+    memory: str | int | None = None,
+    verify: bool = True,
+) -> StoreOfFolder:
+    """A graph that changes, in a folder: a `Store` whose batches outlast the process.
+
+        with tg.dynamic.open("web.tgd", weights=torch.float32) as store:
+            store.insert(src, dst, weights)  # on the disk when the call returns
+            graph = store.snapshot()
+
+    path : of the folder, made where there is none.
+    weights, times, arc_data, directed, multi, ids, num_vertices : as of `Store`, for a new one; of one that is there,
+        what was given then holds. Labels have to be text.
+    mode : "a" to change it, by one process at a time; "r" to read it, beside a process that changes it.
+    sync : "always" has the disk sync the log before a batch is published; "never" leaves that to the system: batches
+        outlast the process, killed or not, but the last ones not a loss of power.
+    timeout : seconds to wait for another process that changes it.
+    memory : how much the arcs may take in memory, such as "4GB", the old ones and the new ones together while they are
+        merged; more lie in files that are read as memory maps and merged block by block. By default a quarter of the
+        memory of the machine.
+    verify : whether all files are compared with their checksums now, which reads them once; else before they are
+        merged.
+
+    A batch is appended to a log, as one record with checksums, and published once that is on the disk; writers on
+    several threads share a sync. In the background, checkpoints write the arcs and the runs of changes to files, and
+    the log that they cover is removed: write-ahead logging over a log-structured merge-tree (O'Neil et al., 1996), on
+    ordinary disks what DGAP (Islam and Dai, SC 2023) does on persistent memory. On opening, the checkpoint is mapped,
+    and the log behind it is read. A record that a killed process has not completed is dropped with a TornRecordWarning.
+
+    A reader sees complete batches, as far as they are in the log; `refresh` moves it on to the newest one. It takes no
+    lock and is never waited for: files of checkpoints are replaced, not changed, and checksums tell which records are
+    complete.
+
+    A full disk fails a batch as a whole, with an OSError that says how many bytes are needed; later ones work once
+    there is room.
+
+    Raises ArgumentError for arguments that contradict the folder, and for another folder; BusyError, with the process
+    and the host, where another process changes it; FileFormatError, with the file and the place, for damage, and for a
+    format of a later release; FileNotFoundError for a missing one to read.
+    """
+    inputs.check_choice(mode, "mode", get_args(Mode))
+    inputs.check_choice(sync, "sync", get_args(Sync))
+    room = memory_of_machine() // _SHARE if memory is None else parse_memory(memory)
+    given: dict[str, Any] = {
+        **{"weights": weights, "times": times, "arc_data": arc_data, "directed": directed},
+        **{"multi": multi, "ids": ids, "num_vertices": num_vertices},
+    }
+    folder = Path(path)
+    if mode == "r":
+        _check_schema(folder, Manifest.read(folder), given)
+        return reader.opened(folder, verify)
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_folder(folder)
+    lock = FolderLock(folder, timeout)
+    try:
+        manifest = _manifest(folder, given)
+        return WrittenStore(folder, manifest, lock, sync, room, verify)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder of other files."""
+    if not (folder / NAME).exists():
+        others = [file.name for file in folder.iterdir() if not file.name.startswith((f".{NAME}.", "lock"))]
+        if others:
+            raise ArgumentError(f"path: {folder} is no store, it has no {NAME}, but {min(others)}; give another folder")
+
+
+def _manifest(folder: Path, given: dict[str, Any]) -> Manifest:
+    """The manifest of a folder, a new one where there is none. Held: the lock."""
+    if (folder / NAME).exists():
+        manifest = Manifest.read(folder)
+        _check_schema(folder, manifest, given)
+        return manifest
+    arguments = _DEFAULTS | {name: value for name, value in given.items() if value is not None}
+    Store(**arguments)  # checks them
+    manifest = Manifest(secrets.randbits(64), schema_of(arguments))
+    manifest.write(folder)
+    return manifest
+
+
+def _check_schema(folder: Path, manifest: Manifest, given: dict[str, Any]) -> None:
+    """Refuse arguments that contradict those that the store was made with."""
+    wanted = schema_of({**_DEFAULTS, **{name: value for name, value in given.items() if value is not None}})
+    for name, value in given.items():
+        if value is not None and wanted[name] != manifest.schema[name]:
+            kept = arguments_of(manifest.schema)[name]
+            raise ArgumentError(f"{name}: {folder} was made with {kept!r}, not {value!r}; leave it out")

@@ -1,0 +1,71 @@
+"""A store in a folder that this process reads, while another may change it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tgraph.dynamic.durable.manifest import REMEDY, Manifest
+from tgraph.dynamic.durable.reading import ReplacedError
+from tgraph.dynamic.durable.store import StoreOfFolder
+from tgraph.errors import ArgumentError, FileFormatError
+
+_ALL = 1 << 62  # bytes: a reader has no files to write
+
+
+class ReadStore(StoreOfFolder):
+    """A store in a folder as of its newest complete batch when it was opened, and after each `refresh`.
+
+    Takes no lock: the files of a checkpoint are never changed, and of the log what is complete is read, which its
+    checksums tell. What the process that writes has not yet on the disk is seen, too.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, verify: bool):
+        super().__init__(path, manifest, _ALL, verify)
+        self._verify = verify
+        self._follow_log()
+        torn = self._reader.torn
+        self._dropped = 0 if torn is None else torn.nbytes
+
+    def refresh(self) -> int:
+        """Go on to the newest complete batch; returns its version. Snapshots taken before stay as they are.
+
+        Raises FileFormatError for a damaged file or batch.
+        """
+        with self._writing:
+            if Manifest.read(self.path) == self._manifest:
+                try:
+                    self._follow_log()
+                    return self.version
+                except (ReplacedError, FileFormatError):  # perhaps a checkpoint took the place of the log meanwhile
+                    pass
+            self._reader.close()
+            newest = opened(self.path, self._verify)
+            with self._publishing:
+                self._manifest, self._levels, self._reader = newest._manifest, newest._levels, newest._reader
+                self._ids, self._version = newest._ids, newest._version
+            return self.version
+
+    def _check_open(self) -> None:
+        raise ArgumentError(f'{self.path}: opened with mode="r" to read; open it with mode="a" to change it')
+
+    def close(self) -> None:
+        """Let go of the log. Snapshots stay."""
+        super().close()
+        self._reader.close()
+
+
+def opened(path: Path, verify: bool) -> ReadStore:
+    """A store to read; read again where a checkpoint has removed files, or all of the log, in the meantime. Raises
+    FileFormatError where it is damaged."""
+    while True:
+        manifest = Manifest.read(path)
+        try:
+            store = ReadStore(path, manifest, verify)
+            if store.version >= Manifest.read(path).number:
+                return store
+        except (ReplacedError, FileFormatError) as fault:
+            if Manifest.read(path) != manifest:
+                continue
+            if isinstance(fault, FileFormatError):
+                raise
+            raise FileFormatError(path, "the log does not follow the checkpoint", REMEDY) from None

@@ -1,0 +1,93 @@
+"""A file of one tensor with checksums, as in `checksummed`, written from its beginning on without holding it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import xxhash
+from torch import Tensor
+
+from tgraph.files import PathLike
+from tgraph.files.atomic_write import whole_file
+from tgraph.files.checksummed import DTYPE_NAMES, PIECE, Contents, as_bytes, seal
+
+_FLUSHED = 1 << 26  # bytes that are written before the disk is asked to take them
+
+
+@contextmanager
+def writing(
+    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str]
+) -> Iterator[Callable[[Tensor], None]]:
+    """A function that appends [k] numbers to the tensor `name` of a new file, which is there, and on the disk, after
+    the block.
+
+    most : how many there are at most. notes : text metadata. Raises OSError, with the bytes needed, where the disk is
+    full; the file is there wholly or not at all.
+    """
+    sums: list[str] = []
+    head = len(_header(name, dtype, most, ["0" * 16] * -(-most * dtype.itemsize // PIECE), notes))
+    digest, count, unflushed = xxhash.xxh3_64(), 0, 0
+    with whole_file(path, head + most * dtype.itemsize) as file:
+        file.seek(head)
+
+        def append(tensor: Tensor) -> None:
+            nonlocal digest, count, unflushed
+            data, begin = as_bytes(tensor.contiguous()), count * dtype.itemsize
+            file.write(data)
+            for first, last in _pieces(begin, begin + len(data)):
+                digest.update(data[first - begin : last - begin])
+                if last % PIECE == 0:
+                    sums.append(digest.hexdigest())
+                    digest = xxhash.xxh3_64()
+            count, unflushed = count + len(tensor), unflushed + len(data)
+            if unflushed >= _FLUSHED:  # else the system does so all at once, and whoever writes waits
+                file.flush()
+                os.fsync(file.fileno())
+                unflushed = 0
+
+        yield append
+        if count * dtype.itemsize % PIECE:
+            sums.append(digest.hexdigest())
+        file.truncate(head + count * dtype.itemsize)
+        file.seek(0)
+        file.write(_header(name, dtype, count, sums, notes, head))
+
+
+def _pieces(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of a range of bytes that lie in one piece each."""
+    while begin < end:
+        last = min((begin // PIECE + 1) * PIECE, end)
+        yield begin, last
+        begin = last
+
+
+def _header(name: str, dtype: torch.dtype, count: int, sums: list[str], notes: dict[str, str], size: int = 0) -> bytes:
+    header: dict[str, Any] = {
+        "__metadata__": notes | {"piece": str(PIECE), "sums": json.dumps({name: "".join(sums)})},
+        name: {"dtype": DTYPE_NAMES[dtype], "shape": [count], "data_offsets": [0, count * dtype.itemsize]},
+    }
+    return seal(header, size)
+
+
+def mapped(contents: Contents, name: str) -> Tensor:
+    """A tensor of a file on a memory map, which stays readable when the file is removed or replaced; what is written to
+    it stays in memory. It is not verified."""
+    entry = contents.entries[name]
+    count = entry["data_offsets"][1] - entry["data_offsets"][0]
+    if not count:
+        return torch.empty(entry["shape"], dtype=contents.dtype(name))
+    with open(contents.path, "rb") as file:
+        mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    flat = torch.frombuffer(
+        mapping,
+        dtype=contents.dtype(name),
+        count=count // contents.dtype(name).itemsize,
+        offset=contents.position(name),
+    )
+    return flat.view(entry["shape"])
