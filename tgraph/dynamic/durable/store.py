@@ -22,7 +22,7 @@ from tgraph.dynamic.durable.log import Log, Sync, segments
 from tgraph.dynamic.durable.manifest import REMEDY, Manifest, arguments_of
 from tgraph.dynamic.durable.reading import LogReader, ReplacedError, Torn
 from tgraph.dynamic.durable.record import Batch, Ids
-from tgraph.dynamic.runs import Run, no_arcs
+from tgraph.dynamic.runs import Arcs, Run, no_arcs
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError, FileFormatError
@@ -325,8 +325,8 @@ class WrittenStore(StoreOfFolder):
                 self._replace(version, (kept, len(version.runs)), runs[-1])
             self._log.cut(version.number)
             now = self._version
-            others = map(level_of, (now.base, now.known()[0], *now.runs))
-            levels.remove_others([*self._manifest.levels, *others])
+            others: list[Arcs | Run] = [now.base, now.known()[0], *now.runs]
+            levels.remove_others([*self._manifest.levels, *map(level_of, others)])
             self._checkpointed = appended
 
     def compact(self) -> None:
