@@ -1,6 +1,7 @@
 """Which runs are merged when."""
 
 import random
+import threading
 
 import pytest
 import torch
@@ -38,3 +39,36 @@ def test_the_thread_leaves_runs_alone_that_a_writer_may_merge():
         stable = compaction.stable(runs)
         assert merged[:stable] == runs[:stable]
         assert stable == 0 or runs[stable - 1] is large
+
+
+def test_writers_that_wake_it_at_once_start_one_thread():
+    """And none once it was stopped."""
+
+    class Owner:
+        """What the steps are of."""
+
+        ran = 0
+
+        def step(self):
+            self.ran += 1
+            return False
+
+    for _ in range(20):
+        owner, together = Owner(), threading.Barrier(8)
+        compactor = compaction.Compactor(owner.step)
+
+        def wake(compactor=compactor, together=together):
+            together.wait()
+            compactor.wake()
+
+        before = {thread for thread in threading.enumerate() if thread.name == "tgraph compaction"}
+        writers = [threading.Thread(target=wake) for _ in range(8)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        started = {thread for thread in threading.enumerate() if thread.name == "tgraph compaction"} - before
+        assert len(started) == 1
+        compactor.stop()
+        compactor.wake()
+        assert not any(thread.is_alive() for thread in started)

@@ -67,7 +67,7 @@ class Compactor:
 
     def __init__(self, step: Callable[[], bool]):
         self._step = weakref.WeakMethod(step)  # a store that nobody holds is freed
-        self._wake = threading.Event()
+        self._wake, self._starting = threading.Event(), threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopped = False
         self.fault: BaseException | None = None
@@ -75,16 +75,21 @@ class Compactor:
     def wake(self) -> None:
         """Let the thread look for work."""
         if self._thread is None or not self._thread.is_alive():  # a fork has no threads
-            if self._stopped or self.fault is not None:
-                return
-            self._thread = threading.Thread(target=self._run, name="tgraph compaction", daemon=True)
-            self._thread.start()
-            atexit.register(self.stop)  # a kernel must not run on when the interpreter is gone
+            with self._starting:  # writers come at once
+                self._start()
         self._wake.set()
+
+    def _start(self) -> None:
+        if self._stopped or self.fault is not None or (self._thread is not None and self._thread.is_alive()):
+            return
+        self._thread = threading.Thread(target=self._run, name="tgraph compaction", daemon=True)
+        self._thread.start()
+        atexit.register(self.stop)  # a kernel must not run on when the interpreter is gone
 
     def stop(self) -> None:
         """End the thread, when its present step is done."""
-        self._stopped = True
+        with self._starting:
+            self._stopped = True
         self._wake.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
