@@ -16,7 +16,7 @@ import typer
 import tgraph as tg
 from tgraph.cli import report
 from tgraph.cli.graphs import weight_options
-from tgraph.cli.options import Directed, Format, Progress, Weights
+from tgraph.cli.options import Directed, Format, Progress, Weights, picture_file
 from tgraph.core.system.text import table
 from tgraph.dynamic.durable.manifest import NAME
 from tgraph.dynamic.durable.store import StoreOfFolder
@@ -76,12 +76,17 @@ def insert(
     format: Format = None,
     weights: Weights = None,
     progress: Progress = False,
+    picture: Annotated[
+        Path | None, typer.Option(callback=picture_file, help="Where to draw the levels of the store over time.")
+    ] = None,
 ) -> None:
     """Insert the edges in a file, chunk by chunk."""
     keeps = "weights" in store.columns
     start, edges = time.perf_counter(), _edges(file, format, weights if keeps else "none")
-    with store:
+    with store, tg.dynamic.History(store) as history:
         edges.fold(_once(lambda chunks: store.insert_from(chunks)), progress)
+    if picture is not None:
+        history.plot(picture)
     _say(store, f"{file} inserted", start)
 
 

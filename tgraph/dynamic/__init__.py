@@ -14,13 +14,16 @@ from tgraph.dynamic.durable.verification import verify
 from tgraph.dynamic.following.declared import Components, CoreNumbers, LinearSystem, Triangles
 from tgraph.dynamic.following.follow import follow
 from tgraph.dynamic.following.follower import Follower, Update
+from tgraph.dynamic.history import History, Moment
 from tgraph.dynamic.store import Store
 
 __all__ = [
     "Components",
     "CoreNumbers",
     "Follower",
+    "History",
     "LinearSystem",
+    "Moment",
     "Store",
     "Triangles",
     "Update",
