@@ -61,6 +61,9 @@ def test_a_graph_that_changes():
     store = tg.dynamic.Store(torch.float32)
     assert store.insert([0, 1, 2], [1, 2, 0], [1, 2, 3]) == 1 and store.delete([1], [2]) == 2
     assert store.snapshot().weights.tolist() == [1, 3]
+    with tg.dynamic.History(store) as history:
+        pass
+    assert isinstance(history.moments[0], tg.dynamic.Moment)
     follower = tg.dynamic.follow(tg.algorithms.SSSP(0), store)
     assert isinstance(follower, tg.dynamic.Follower) and follower.values.tolist() == [0, 1, torch.inf]
     assert isinstance(follower.update(), tg.dynamic.Update)

@@ -23,7 +23,7 @@ def test_what_a_store_held_is_seen_from_the_beginning_to_the_end(tmp_path):
     levels = history._levels()
     for place, moment in enumerate(history.moments):
         assert sum(level[place] for level in levels.values()) == pytest.approx(
-            moment.bytes_of_csr + moment.bytes_of_runs
+            (moment.bytes_of_csr + moment.bytes_of_runs) / 1e6
         )
     history.plot(tmp_path / "levels.png")
     assert (tmp_path / "levels.png").read_bytes()[:4] == b"\x89PNG"

@@ -78,7 +78,7 @@ class History:
         seconds = [moment.seconds for moment in self.moments]
         levels = self._levels()
         upper.stackplot(seconds, *levels.values(), labels=levels, step="post")
-        upper.set(ylabel="bytes of arcs and changes", title=f"{self.moments[-1].version:,} batches")
+        upper.set(ylabel="MB of arcs and changes", title=f"{self.moments[-1].version:,} batches")
         upper.legend(loc="upper left", frameon=False)
         lower.step(seconds, [len(moment.runs) for moment in self.moments], where="post", label="runs")
         lower.step(
@@ -89,16 +89,16 @@ class History:
         figure.savefig(path, dpi=120)
 
     def _levels(self) -> dict[str, list[float]]:
-        """{level: bytes at each moment}: the CSR, and runs of up to 16, 256, 4,096 ... changes."""
+        """{level: MB at each moment}: the CSR, and runs of up to 16, 256, 4,096 ... changes."""
         tiers = sorted({_tier(size) for moment in self.moments for size in moment.runs}, reverse=True)
-        levels = {"CSR": [float(moment.bytes_of_csr) for moment in self.moments]}
+        levels = {"CSR": [moment.bytes_of_csr / 1e6 for moment in self.moments]}
         for tier in tiers:
             shares = [
                 sum(size for size in moment.runs if _tier(size) == tier) / max(1, sum(moment.runs))
                 for moment in self.moments
             ]
             levels[f"runs of up to {16**tier:,} changes"] = [
-                share * moment.bytes_of_runs for share, moment in zip(shares, self.moments, strict=True)
+                share * moment.bytes_of_runs / 1e6 for share, moment in zip(shares, self.moments, strict=True)
             ]
         return levels
 
