@@ -1,5 +1,6 @@
-"""Processes that are killed with signal 9 at chosen moments."""
+"""Processes that are killed with signal 9 at chosen moments, or interrupted."""
 
+import signal
 import subprocess
 import sys
 
@@ -36,3 +37,8 @@ def killed(code, arguments, waits):
             yield found == "killed"
         process.stdin.close()
     assert process.returncode == 0
+
+
+def heed_interrupts():
+    """In a child process: in the background interrupts may be ignored, which it inherits."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -17,6 +17,7 @@ import networkx as nx
 import pandas
 import pytest
 import torch
+from faults import heed_interrupts
 from typer.testing import CliRunner
 
 import tgraph as tg
@@ -658,11 +659,6 @@ def test_interrupt_gives_one_line_and_exit_code_130(tmp_path):
         finally:
             process.kill()
     assert (process.returncode, complaint) == (130, "tgraph: interrupted\n")
-
-
-def heed_interrupts():
-    """In the background interrupts may be ignored, which child processes inherit."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 # ---- real graphs --------------------------------------------------------------------------------------------------

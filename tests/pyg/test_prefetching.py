@@ -1,5 +1,6 @@
 """Batches that threads prepare ahead: the same as without, and no thread outlives the loop."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -10,6 +11,7 @@ import time
 
 import pytest
 import torch
+from faults import heed_interrupts
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import CachedLoader, ImbalancedSampler, PrefetchLoader
 from torch_geometric.testing import MyFeatureStore, MyGraphStore
@@ -347,8 +349,13 @@ def test_an_interrupted_epoch_ends(options):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
-    assert process.stdout.readline() == "running\n"
-    os.killpg(process.pid, signal.SIGINT)  # workers get it, too, as from a terminal
-    _, errors = process.communicate(timeout=60)
+    try:
+        assert process.stdout.readline() == "running\n"
+        os.killpg(process.pid, signal.SIGINT)  # workers get it, too, as from a terminal
+        _, errors = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode != 0 and "KeyboardInterrupt" in errors
