@@ -1,11 +1,15 @@
 """What databases survive of their disks: no room for a server, and bits that flip in their files."""
 
-import multiprocessing
+import json
 import shutil
+import subprocess
+import sys
 
+import forking_databases
 import psycopg
 import pytest
 import torch
+from forking_databases import read_again, values, write
 
 from bench.servers import PASSWORD, PostgresServer, running
 from tgraph import stores
@@ -75,42 +79,19 @@ def test_a_put_that_finds_no_room_for_its_table_changes_nothing(postgres_server,
             connection.execute("DROP TABLESPACE small")
 
 
-FORK = multiprocessing.get_context("fork")
+@pytest.fixture(scope="module")
+def apart():
+    """Calls `write` or `read_again` in a process of its own: (exit status, what it returned)."""
+    with subprocess.Popen(
+        [sys.executable, forking_databases.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
 
+        def call(function, url):
+            print(function.__name__, url, file=server.stdin, flush=True)
+            return tuple(json.loads(server.stdout.readline()))
 
-def apart(function, *arguments):
-    """(exit status, what it returned) of a function in a process of its own, which LMDB may end."""
-    ours, theirs = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=lambda: theirs.send(function(*arguments)))
-    process.start()
-    theirs.close()
-    try:
-        found = ours.recv()
-    except EOFError:
-        found = None
-    process.join()
-    return process.exitcode, found
-
-
-def values():
-    """Numbers that no database makes shorter."""
-    return torch.randint(2**62, (200_000,), generator=torch.Generator().manual_seed(3))
-
-
-def write(url):
-    store = stores.open(url)
-    store.put("features/x", values())
-    if isinstance(store, stores.RocksDbStore):
-        store._writer().flush()
-        store.close()
-
-
-def read_again(url):
-    """Whether what is read is what was put; the text of the error where it is refused."""
-    try:
-        return torch.equal(read(stores.open(url), "features/x")[1], values())
-    except FileFormatError as fault:
-        return str(fault)
+        yield call
+        server.stdin.close()
 
 
 def damaged(whole, place):
@@ -120,7 +101,7 @@ def damaged(whole, place):
 
 
 @pytest.fixture(params=["lmdb", "rocksdb"])
-def database(request, tmp_path):
+def database(request, tmp_path, apart):
     """(URL of a database that has a tensor, its folder), which this process has not opened."""
     pytest.importorskip({"lmdb": "lmdb", "rocksdb": "rocksdict"}[request.param])
     url = f"{request.param}:{tmp_path / 'store'}"
@@ -128,7 +109,7 @@ def database(request, tmp_path):
     return url, tmp_path / "store"
 
 
-def test_flipped_bits_in_the_values_of_a_database_are_found(database):
+def test_flipped_bits_in_the_values_of_a_database_are_found(database, apart):
     url, folder = database
     file = max(folder.iterdir(), key=lambda each: each.stat().st_size)
     whole = file.read_bytes()
@@ -143,7 +124,7 @@ def test_flipped_bits_in_the_values_of_a_database_are_found(database):
 
 
 @pytest.mark.parametrize("flips", [8, pytest.param(50, marks=pytest.mark.soak)])
-def test_flipped_bits_anywhere_in_a_database_yield_no_other_values(database, flips):
+def test_flipped_bits_anywhere_in_a_database_yield_no_other_values(database, flips, apart):
     """LMDB has no checksums of its own pages: what flips there may be any error, or end the process."""
     url, folder = database
     random = torch.Generator().manual_seed(4)
