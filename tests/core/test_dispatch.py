@@ -73,7 +73,7 @@ def test_the_environment_is_read_at_every_call(monkeypatch):
 def test_every_tensor_operator_of_a_backend_has_a_portable_implementation():
     """So that it computes whatever the others refuse; those on graphs may be optional."""
     importlib.import_module("tgraph.io.arc_lookup")  # what serves networkx alone is imported with it
-    optional = {"fixpoint", "segment_argreduce", "scatter_argreduce", "sum_csr"}
+    optional = {"fixpoint", "segment_argreduce", "scatter_argreduce", "sum_csr", "sum_narrow"}
     for backend in BACKENDS.values():
         assert backend.operators.keys() - BACKENDS["portable"].operators.keys() <= optional
 
