@@ -118,8 +118,8 @@ def programs(source: int) -> dict[str, Any]:
 
 def following(stream: Stream, batch: int = 1000, batches: int = 30) -> Iterator[list[str]]:
     """ms to bring results up to date after batches of undirected edges, half of all arcs: inserted, or half of them
-    inserted and half deleted; beside a computation from nothing on the CSR of a graph that is there already, and with
-    the merge that a new version takes."""
+    inserted and half deleted; beside a computation from nothing on the new version, which has it merged, and one again
+    on the same."""
     edges, n = Edges.of(stream), stream.num_vertices
     source = int(np.argmax(np.diff(stream.offset)))
     yield [
@@ -154,7 +154,7 @@ def following(stream: Stream, batch: int = 1000, batches: int = 30) -> Iterator[
         exact = torch.equal(follow.values, run.values)
         require(exact or torch.allclose(follow.values, run.values, atol=1e-6, rtol=1e-3), f"{name}: other values")
         figures = [1000 * statistics.median(took[kind]) for kind in ("inserts", "deletions", "nothing", "merge")]
-        times = [figures[2] / figures[0], figures[2] / figures[1]]
+        times = [figures[3] / figures[0], figures[3] / figures[1]]
         yield [name, *(f"{ms:.2f}" for ms in figures), *(f"{ratio:.0f}" for ratio in times), str(exact)]
 
 

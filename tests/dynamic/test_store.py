@@ -1,7 +1,9 @@
 """Stores of graphs that change, against a dictionary of lists."""
 
+import gc
 import pickle
 import threading
+import weakref
 from collections import defaultdict
 
 import networkx
@@ -356,3 +358,17 @@ def test_columns_of_arrow_and_pandas():
             numbers.insert(missing, [1, 2], [1, 2])
         with pytest.raises(ArgumentError, match="weights: there is no value at position 0"):
             numbers.insert([1, 2], [1, 2], missing)
+
+
+def test_what_is_derived_from_a_version_is_kept_until_the_next_batch():
+    """By one graph, which no store keeps longer."""
+    store = tg.dynamic.Store(num_vertices=4)
+    store.insert([0, 1], [1, 2])
+    first = store.snapshot()
+    assert store.snapshot() is first and store.snapshot(None, None) is first
+    store.insert([2], [3])
+    assert store.snapshot() is not first and (first.num_arcs, store.snapshot().num_arcs) == (2, 3)
+    before = weakref.ref(store.snapshot().storage.version)
+    store.compact()
+    gc.collect()
+    assert before() is None and store.snapshot().num_arcs == 3

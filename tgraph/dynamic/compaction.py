@@ -47,12 +47,14 @@ def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
     among them, which came between; the smallest first."""
     tiers = [run.size.bit_length() // 4 for run in runs]  # a tier for each power of FANOUT
     for tier in sorted(set(tiers)):
-        first = 0
-        for end in range(1, len(runs) + 1):
-            if tiers[end - 1] > tier:
-                first = end
-            elif tiers[end - 1] == tier and tiers[first:end].count(tier) == FANOUT:
-                return first, end
+        first = count = 0
+        for end, other in enumerate(tiers, start=1):
+            if other > tier:
+                first, count = end, 0
+            elif other == tier:
+                count += 1
+                if count == FANOUT:
+                    return first, end
     return None
 
 

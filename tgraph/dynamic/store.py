@@ -22,6 +22,7 @@ from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged
 from tgraph.dynamic.version import SnapshotCsr, Version
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
+from tgraph.stream.memory import trim_heap
 
 TIMES = "times"
 Ids = Literal["index", "any"]
@@ -82,6 +83,7 @@ class Store:
         self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
         self._closed = False
         self._followers: weakref.WeakSet[Any] = weakref.WeakSet()  # see `tgraph.dynamic.follow`
+        self._kept: tuple[Version, Graph] | None = None  # the last snapshot, of the present version
 
     # ---- what is there ---------------------------------------------------------------------------------------------
 
@@ -117,8 +119,14 @@ class Store:
         return graph if at is None and since is None else self._between(graph, since, at)
 
     def _snapshot_of(self, version: Version) -> Graph:
+        """The graph of a version: the same one until the next batch, since what is derived from it is kept with it."""
+        if (kept := self._kept) is not None and kept[0] is version:
+            return kept[1]
         ids = None if self._ids is None else self._ids.first(version.num_vertices)
-        return Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        graph = Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        if version is self._version:
+            self._kept = version, graph
+        return graph
 
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._schema.columns:
@@ -317,8 +325,12 @@ class Store:
             self._written["inserted"] += run.size
             for follower in self._followers:
                 follower._committed(run)
-            self._version = following.with_runs(following.base, runs)
+            self._show(following.with_runs(following.base, runs))
             return self._version.number
+
+    def _show(self, version: Version) -> None:
+        """Have the next snapshots be of a version. Held: `_publishing`."""
+        self._version, self._kept = version, None
 
     def _await(self, number: int) -> None:
         """Return once the version is published. Not held: `_writing`."""
@@ -332,14 +344,15 @@ class Store:
     # ---- compaction ------------------------------------------------------------------------------------------------
 
     def compact(self) -> None:
-        """Merge all runs into the CSR now, in this thread."""
+        """Merge all runs into the CSR now, in this thread, and have the system get back what memory that leaves."""
         with self._writing:
             self._version.settled()
             with self._publishing:
                 settled = self._version.settled()
                 if self._version.runs:
                     self._count_written(settled, 0)
-                    self._version = self._version.with_runs(settled, ())
+                    self._show(self._version.with_runs(settled, ()))
+        trim_heap()
 
     def close(self) -> None:
         """End the thread that merges runs. Snapshots stay; changes are refused from then on."""
@@ -393,10 +406,10 @@ class Store:
             if now.base is version.base and all(map(operator.is_, now.runs[:last], version.runs[:last])):
                 if isinstance(made, Run):
                     self._count_written(now.base, made.size)
-                    self._version = now.with_runs(now.base, (*now.runs[:first], made, *now.runs[last:]))
+                    self._show(now.with_runs(now.base, (*now.runs[:first], made, *now.runs[last:])))
                 else:
                     self._count_written(made, 0)
-                    self._version = now.with_runs(made, now.runs[last:])
+                    self._show(now.with_runs(made, now.runs[last:]))
         return True
 
 

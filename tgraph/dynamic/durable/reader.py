@@ -42,7 +42,8 @@ class ReadStore(StoreOfFolder):
             newest = opened(self.path, self._verify)
             with self._publishing:
                 self._manifest, self._levels, self._reader = newest._manifest, newest._levels, newest._reader
-                self._ids, self._version = newest._ids, newest._version
+                self._ids = newest._ids
+                self._show(newest._version)
             return self.version
 
     def _check_open(self) -> None:

@@ -75,7 +75,7 @@ class StoreOfFolder(Store):
         num_vertices = manifest.num_vertices if manifest.number else self._version.num_vertices
         with self._publishing:
             self._manifest = manifest
-            self._version = Version(self._schema, manifest.number, num_vertices, base, runs)
+            self._show(Version(self._schema, manifest.number, num_vertices, base, runs))
         self._reader = LogReader(self.path, manifest.store, self._schema, manifest.number)
 
     def _follow_log(self) -> None:
