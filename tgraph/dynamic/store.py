@@ -389,7 +389,10 @@ class Store:
         runs = version.runs[: compaction.stable(version.runs)]
         if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
             made = version.base.changed(self._schema, runs, version.num_vertices)
-            return self._replace(version, (0, len(runs)), made)
+            self._replace(version, (0, len(runs)), made)
+            del version, runs, made
+            trim_heap()  # of what the merge took, and of the runs
+            return True
         if (chosen := compaction.mergeable(runs)) is None:
             return False
         return self._replace(version, chosen, self._merged(runs[slice(*chosen)]))
