@@ -25,9 +25,7 @@ _LEAST = 1 << 20  # or these
 
 def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
     """The runs with some of the small ones at the end merged, where there are enough of one size."""
-    first = len(runs)
-    while first and runs[first - 1].size <= LARGE:
-        first -= 1
+    first = stable(runs)
     if len(runs) - first < FANOUT or (chosen := mergeable(runs[first:])) is None:
         return runs
     begin, end = first + chosen[0], first + chosen[1]
