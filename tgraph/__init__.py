@@ -6,7 +6,7 @@ A graph is a handful of tensors; a program is INIT and a loop of TENSORIZE and C
 import importlib
 from types import ModuleType
 
-from tgraph import drawing, dynamic, errors, generators, nn, primitives, sampling
+from tgraph import distributed, drawing, dynamic, errors, generators, nn, primitives, sampling
 from tgraph.core import derived_graphs, random  # noqa: F401  derived_graphs attaches methods of Graph
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
@@ -48,6 +48,7 @@ __all__ = [
     "advise",
     "aggregate",
     "algorithms",
+    "distributed",
     "draw",
     "drawing",
     "dynamic",

@@ -37,31 +37,43 @@ class NearFar:
 
     def next(self, values: Tensor, changed: Frontier) -> Frontier:
         """The vertices to relax next, given those that have just changed; empty when nothing is left."""
-        near = values.index_select(0, changed.ids) < self.threshold
-        close, far = Frontier.split(changed.graph, changed.ids, near)
+        close = self.near(values, changed)
+        return close if len(close) else self.open(values, changed.graph, self.lowest(values))
+
+    def near(self, values: Tensor, changed: Frontier) -> Frontier:
+        """Those of the vertices that have just changed which are in the present bucket; the others are put aside."""
+        close, far = Frontier.split(changed.graph, changed.ids, values.index_select(0, changed.ids) < self.threshold)
         if len(far):
             self._far.append(far)
-        return close if len(close) else self._advance(values, changed.graph)
+        return close
 
     def with_far(self, near: Frontier) -> Frontier:
         """The vertices that have something to send still: a frontier that `next` gave, and the far pile."""
         return near.graph.select(torch.cat([near.ids, *self._far])) if self._far else near
 
-    def _advance(self, values: Tensor, graph: Vertices) -> Frontier:
+    def lowest(self, values: Tensor) -> Tensor | None:
+        """The smallest value of the far pile, [], or None where that is empty."""
         if not self._far:
-            return graph.nothing()
+            return None
         pile = torch.cat(self._far)
         pile = pile[values.index_select(0, pile) >= self.threshold]
         self._far.clear()
         if not len(pile):
-            return graph.nothing()
+            return None
         keep, _ = self.scratch.distinct(pile)
-        pile = pile[keep]
-        value = values.index_select(0, pile)
-        self.threshold = self._border_above(value.min())
-        close, far = Frontier.split(graph, pile, value < self.threshold)
-        if len(far):
-            self._far.append(far)
+        self._far.append(pile[keep])
+        return values.index_select(0, self._far[0]).min()
+
+    def open(self, values: Tensor, graph: Vertices, lowest: Tensor | None) -> Frontier:
+        """The far vertices of the bucket that the value `lowest` is in; none where it is None."""
+        if lowest is None:
+            return graph.nothing()
+        self.threshold = self._border_above(lowest)
+        if not self._far:
+            return graph.nothing()
+        pile = torch.cat(self._far)
+        close, far = Frontier.split(graph, pile, values.index_select(0, pile) < self.threshold)
+        self._far = [far] if len(far) else []
         return close
 
     def _border_above(self, lowest: Tensor) -> float:

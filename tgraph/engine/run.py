@@ -118,6 +118,7 @@ def _begun(
     """INIT, or what an earlier run has left."""
     values, active = _first(program, graph)
     if graph.layout is not None:
+        values = graph.layout.spread_out(values)
         graph.layout.reserve(values, in_place=isinstance(program, Relaxation))
     saved = None if keeper is None else keeper.begin(values)
     plan = planning.plan(program, graph, values, active, backend, mode, max_iterations)
@@ -127,7 +128,8 @@ def _begun(
     if saved is not None:
         state.restore(saved)
     if plan.loop is None or plan.loop.backend is None or not len(state.active):
-        state.policy = DirectionPolicy(graph, mode, _settles(program, graph, state.values, state.active))
+        direction = "pull" if graph.layout is not None and graph.layout.spreads else mode
+        state.policy = DirectionPolicy(graph, direction, _settles(program, graph, state.values, state.active))
         if saved is not None and saved["policy"] is not None:
             state.policy.restore(saved["policy"])
     return state

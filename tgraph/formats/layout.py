@@ -41,11 +41,13 @@ class Layout(ABC):
     num_vertices, num_arcs : n and m of the graph that it was built from.
 
     streams : whether the arcs are read from outside of memory, part by part, at each use.
+    spreads : whether the rows are spread over processes, and vertex data with them.
     rounds_once : whether `pull` accumulates 16-bit floats in float32, products included, and rounds once at the end.
     """
 
     name: ClassVar[str]
     streams: ClassVar[bool] = False
+    spreads: ClassVar[bool] = False
     rounds_once: ClassVar[bool] = False
     num_vertices: int
     num_arcs: int
@@ -165,6 +167,10 @@ class Layout(ABC):
     def reserve(self, values: Any, in_place: bool) -> None:  # noqa: B027  most keep to none
         """Before a run, for layouts with a memory budget: account for vertex data like `values`, which the program
         overwrites (`in_place`) or allocates anew in every iteration."""
+
+    def spread_out(self, values: Any) -> Any:
+        """The vertex data as this layout holds it, from that which `init` of a program gave."""
+        return values
 
     def recording(self) -> AbstractContextManager[list[Any]]:
         """A context manager yielding a list to which a `trace.Visit` is appended for each read from outside of memory;

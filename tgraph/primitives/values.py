@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.core.system.library import is_plain
 from tgraph.kernels import choose
 from tgraph.kernels.call import Call
 
@@ -41,7 +42,7 @@ def replace(values: Tensor, old: int, by: int) -> Tensor:
 
 def to_int64(values: Tensor) -> Tensor:
     """The int32 or int64 `values` [n, ...] as int64."""
-    if values.dtype == torch.int64 or _is_small(values.numel(), values.device):
+    if values.dtype == torch.int64 or _is_small(values.numel(), values.device) or not is_plain(values):
         return values.to(torch.int64)
     wide = torch.empty(values.shape, dtype=torch.int64, device=values.device)
     choose("auto", Call("convert", values)).run(values, wide)

@@ -32,7 +32,7 @@ def refuses(call: Call) -> str | None:
     """Why a call is not served, None where it is."""
     if call.sub is None or call.sub.graph.layout is None:
         return "the graph is stored in CSR, in no layout of its own"
-    if why := not_plain(call):
+    if not call.sub.graph.layout.spreads and (why := not_plain(call)):
         return why
     if is_per_arc(call.weights):
         return "weights that are not the graph's own are in the stored order of the arcs"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tgraph.core.system import native
-from tgraph.kernels.call import Call
+from tgraph.kernels.call import Call, not_plain
 
 DTYPES = (torch.int32, torch.int64, torch.float32, torch.float64)
 
@@ -19,6 +19,8 @@ def refuses(call: Call) -> str | None:
     integers = call.operation in ("number", "convert", "replace")
     if call.data.dtype not in (DTYPES[:2] if integers else DTYPES):
         return f"it has no {call.operation} of {call.data.dtype}"
+    if why := not_plain(call):
+        return why
     return None if call.data.is_contiguous() else "it writes values that lie side by side, these are a strided view"
 
 

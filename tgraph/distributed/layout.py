@@ -1,0 +1,250 @@
+"""The layout of a graph whose rows are spread over ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn, cast
+
+import torch
+from torch import Tensor
+
+from tgraph.core.csr import statistics_of
+from tgraph.core.frontier import Frontier
+from tgraph.core.graph import Graph
+from tgraph.core.rows import Selection
+from tgraph.core.subgraph import Subgraph
+from tgraph.distributed.components import join
+from tgraph.distributed.fixpoint import Fixpoint
+from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.part import Part
+from tgraph.distributed.sharded import Sharded
+from tgraph.errors import ArgumentError
+from tgraph.formats.layout import Layout
+from tgraph.formats.uncompressed import Csr, Uncompressed, reduce_rows
+from tgraph.kernels import choose
+from tgraph.kernels.affine import AffineStep, StepResult
+from tgraph.kernels.call import Call
+from tgraph.kernels.reductions import Reduction
+
+_COMBINE: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "sum": torch.add,
+    "prod": torch.mul,
+    "min": torch.minimum,
+    "max": torch.maximum,
+}
+
+
+class Distributed(Uncompressed):
+    """The arcs of a graph by rank: each holds the rows of its own vertices (`Part`), and has the values of others sent.
+
+    Vertex data is `Sharded`, or a plain tensor [k, ...] of the own vertices alone, for which the results are those of
+    the own vertices. Every method that computes is to be called by all ranks, in the same order.
+
+    read : gives the part of a section of the graph, "rows" or "transpose". directed : whether these differ.
+    """
+
+    name = "distributed"
+    streams = True
+    spreads = True
+    weights = None
+
+    def __init__(self, read: Callable[[str], Part], directed: bool, section: str = "rows", other: Any = None):
+        self._read, self.directed, self.section, self._other = read, directed, section, other
+        self.part = read(section)
+        self.num_vertices = self.ownership.num_rows
+        self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs)))
+        self._partial: dict[torch.dtype, Tensor] = {}
+
+    @property
+    def ownership(self) -> Ownership:
+        """Which vertices are whose."""
+        return self.part.ownership
+
+    # ---- the interface of a layout -----------------------------------------------------------------------------------
+
+    @classmethod
+    def from_graph(cls, graph: Any, **options: Any) -> Distributed:
+        """Raises ArgumentError: a distributed graph is opened."""
+        raise ArgumentError("format: 'distributed' is opened, not converted to; see tgraph.distributed.open and spread")
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor], options: dict[str, Any]) -> Distributed:
+        """Raises ArgumentError: a distributed graph is opened."""
+        raise ArgumentError("layout: 'distributed' is no layout of stored tensors; see tgraph.distributed.open")
+
+    def tensors(self) -> NoReturn:
+        """Raises ArgumentError: no process has all arcs."""
+        raise ArgumentError("layout: the arcs are spread over ranks, and no process has all; read the file instead")
+
+    def options(self) -> dict[str, Any]:
+        """None; see `tensors`."""
+        return {}
+
+    def identity(self) -> list[Tensor]:
+        """See `Layout.identity`: the rows of this rank, and which these are."""
+        arcs = (self.part.inside, self.part.outside)
+        starts = torch.tensor(self.ownership.starts)
+        return [starts, self.part.mirrors, *(tensor for graph in arcs for tensor in graph.storage.identity())]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the part of this rank."""
+        return self.part.nbytes
+
+    @property
+    def weight_dtype(self) -> torch.dtype | None:
+        """The dtype of the weights, None without weights."""
+        return self.part.inside.weight_dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where the rows of this rank are."""
+        return self.part.mirrors.device
+
+    def to(self, device: torch.device) -> Distributed:
+        """Raises ArgumentError: a part stays where it was opened."""
+        raise ArgumentError(f"device: the parts are on {self.device}; open the graph with device={str(device)!r}")
+
+    def to_csr(self) -> NoReturn:
+        """Raises ArgumentError: no process has all arcs."""
+        raise ArgumentError(
+            "graph: this needs single arcs of the whole graph, and they are spread over ranks; read the file with "
+            "tgraph.read or tgraph.open in one process, or write the algorithm with tg.aggregate or as a Relaxation"
+        )
+
+    def _rows(self, vertices: Tensor) -> Csr:
+        return self.to_csr()
+
+    def transposed(self) -> Layout:
+        """The other section; itself where the graph is undirected."""
+        if not self.directed:
+            return self
+        if self._other is None:
+            section = "transpose" if self.section == "rows" else "rows"
+            self._other = Distributed(self._read, True, section, self)
+        return self._other
+
+    def out_degree(self) -> Tensor:
+        """See `Layout.out_degree`."""
+        return self.spread(self.part.degree)
+
+    def in_degree(self) -> Tensor:
+        """See `Layout.in_degree`."""
+        return self.transposed().out_degree()
+
+    def num_self_loops(self) -> int:
+        """See `Layout.num_self_loops`."""
+        return int(self.ownership.sum(torch.tensor(self.part.inside.num_self_loops)))
+
+    def weight_statistics(self) -> tuple[float, float, float] | None:
+        """See `Layout.weight_statistics`."""
+        if self.weight_dtype is None or not self.num_arcs:
+            return None
+        found, whole = [], self.weight_dtype.is_floating_point
+        for graph in (self.part.inside, self.part.outside):
+            statistics = statistics_of(cast(Tensor, graph.weights))
+            none = (torch.inf, -torch.inf, 0.0)
+            found.append((*(none if statistics is None else statistics), graph.num_arcs))
+        numbers = self.ownership.gather(torch.tensor(found, dtype=torch.float64)).flatten(0, 1)
+        low, high, mean, count = numbers.unbind(1)
+        least, most = (low.nanmean().new_tensor(torch.nan),) * 2 if bool(low.isnan().any()) else (low.min(), high.max())
+        kind = float if whole else int
+        return kind(least), kind(most), float((mean * count).sum() / count.sum())
+
+    # ---- pull --------------------------------------------------------------------------------------------------------
+
+    def spread(self, local: Tensor) -> Sharded:
+        """Vertex data from the values of the own vertices."""
+        return Sharded(local, self.ownership)
+
+    def spread_out(self, values: Any) -> Any:
+        """See `Layout.spread_out`: of tensors that every rank has, each keeps its own rows."""
+        if isinstance(values, dict):
+            return {name: self.spread_out(each) for name, each in values.items()}
+        return values if isinstance(values, Sharded) else self.spread(self.own(values).clone())
+
+    def own(self, values: Any) -> Any:
+        """The values of the own vertices, of tensors [n, ...]; anything else as it is."""
+        if isinstance(values, Sharded):
+            return values.local
+        if isinstance(values, Tensor) and values.dim() and len(values) == self.num_vertices:
+            return self.ownership.own(values)
+        return values
+
+    def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
+        return self.spread(self.pull_own(self.own(data), reduction, edge))
+
+    def pull_own(self, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+        """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed while
+        values travel."""
+        sending = self.part.fetch(data)
+        inside = _reduced(self.part.inside, data, reduction, edge)
+        sending.wait()
+        outside = _reduced(self.part.outside, cast(Tensor, sending.memory), reduction, edge)[: self.part.num_own]
+        return _COMBINE[reduction.name](inside, outside)
+
+    def affine_step(self, step: AffineStep) -> StepResult:
+        """See `Layout.affine_step`: first over the arcs inside, whose sums are the bias of a step over the others."""
+        names = ("x", "before", "scale", "bias", "measure")
+        local = replace(step, **{name: self.own(getattr(step, name)) for name in names}, spare=(None, None))
+        sending = self.part.fetch(local.x)
+        first = replace(local, scale=None, measure=None, wanted=(), spare=(self._memory(local.before), None))
+        partial = _step(self.part.inside, first, self.part.num_own).values
+        spare = tuple(None if each is None else self.own(each) for each in step.spare)
+        sending.wait()
+        last = replace(local, x=cast(Tensor, sending.memory), bias=partial, beta=1.0, spare=spare)
+        done = _step(self.part.outside, last, self.part.num_own)
+        numbers = [0.0 if each is None else float(each) for each in (done.change, done.total, done.dangling_mass)]
+        change, total, dangling = self.ownership.sum(torch.tensor(numbers, dtype=torch.float64)).tolist()
+        values = self.spread(done.values)
+        return StepResult(
+            values,
+            values if done.next_x is done.values else self.spread(done.next_x),
+            change,
+            None if done.total is None else total,
+            None if done.dangling_mass is None else dangling,
+        )
+
+    def _memory(self, like: Tensor) -> Tensor:
+        """Memory for the sums over the arcs inside: fresh memory costs more than the sums."""
+        if like.dtype not in self._partial:
+            self._partial[like.dtype] = torch.empty_like(like)
+        return self._partial[like.dtype]
+
+    # ---- loops -------------------------------------------------------------------------------------------------------
+
+    def fixpoint(self, *arguments: Any) -> Any:
+        """The start of a relaxation; the arguments are those of `Fixpoint` after the part."""
+        return Fixpoint(self.part, self.directed, *arguments)
+
+    def relax_rows(
+        self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
+    ) -> Frontier:
+        """One round of a relaxation along the rows of the active vertices of `sub`."""
+        steps = Fixpoint(self.part, self.directed, sub.graph, values, sub.active, reduction, edge, weights, False)
+        steps.advance(1, 0)
+        return Frontier(sub.graph, mask=steps.frontier)
+
+    def join(self, graph: Graph, label: Tensor) -> bool:
+        """See `tgraph.primitives.union_find.join`, over all arcs."""
+        return join(self.part, self.own(label))
+
+
+def _rows_of(graph: Graph, rows: int) -> Subgraph:
+    """The first rows of a graph, which receive from their neighbors."""
+    arcs = Selection(graph.offset[: rows + 1], graph.neighbors)
+    return Subgraph(graph, graph.everything(), "pull", None, arcs, mirrored=False)
+
+
+def _reduced(graph: Graph, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
+    weights = None if edge == "copy" or graph.weights is None else graph.weights.to(data.dtype)
+    return reduce_rows(graph.offset, graph.neighbors, weights, data, reduction, edge)
+
+
+def _step(graph: Graph, step: AffineStep, rows: int) -> StepResult:
+    arcs, weights = _rows_of(graph, rows), graph.weights if step.weighted else None
+    others = tuple(each for each in (step.scale, step.bias, step.measure, step.before) if isinstance(each, Tensor))
+    call = Call("affine_step", step.x, edge="mul" if step.weighted else "copy", weights=weights, others=others, sub=arcs)
+    kernels = choose("auto", call)
+    return kernels.run(arcs, replace(step, weights=weights))

@@ -1,0 +1,106 @@
+"""Graphs whose rows are spread over the ranks of a process group."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from tgraph.core.graph import Graph
+from tgraph.distributed.layout import Distributed
+from tgraph.distributed.ownership import Ownership
+from tgraph.distributed.part import Part, part_of
+from tgraph.distributed.reading import read_part
+from tgraph.distributed.sharded import Sharded
+from tgraph.errors import ArgumentError
+from tgraph.files import PathLike
+from tgraph.stream.file.blocks import BlockFile
+from tgraph.stream.partitioning.cuts import partition
+from tgraph.stream.partitioning.parts import equal_shares
+
+
+def open(path: PathLike, *, group: Any = None) -> Graph:
+    """Open a partitioned file in every process of a group: each reads the blocks of its own part.
+
+    path : a file written by `tgraph.stream.write_partitioned`, `tgraph.stream.convert` or `tgraph partition`.
+    group : a process group of torch.distributed; None is the default one.
+
+    A rank owns consecutive vertices, those of as many blocks as any other where their number is a multiple of that of
+    the ranks, else about as many arcs. Raises FileFormatError for a file that is damaged, and ArgumentError where
+    no process group was made, or the ranks have opened different files.
+    """
+    if not dist.is_initialized():
+        raise ArgumentError(
+            "group: torch.distributed has no process group yet; start the processes with torchrun and call "
+            "torch.distributed.init_process_group first"
+        )
+    with BlockFile(path) as file:
+        _check_same(file, group)
+        ownership = _owners(file, dist.get_world_size(group), group)
+        directed, vertices, order = file.directed, file.vertices, file.order
+    layout = Distributed(lambda section: read_part(path, section, ownership), directed)
+    return Graph.of_storage(layout, vertices, directed, order)
+
+
+def _check_same(file: BlockFile, group: Any) -> None:
+    """Raise ArgumentError unless all ranks have opened files of the same content."""
+    told = hashlib.sha256(b"".join(each.numpy().tobytes() for each in file.identity())).digest()[:8]
+    mine = torch.frombuffer(bytearray(told), dtype=torch.int64)
+    parts = [torch.empty_like(mine) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(parts, mine, group=group)
+    for rank, part in enumerate(parts):
+        if not torch.equal(part, parts[0]):
+            raise ArgumentError(f"path: rank {rank} has opened another graph than rank 0; give all ranks the same file")
+
+
+def _owners(file: BlockFile, ranks: int, group: Any) -> Ownership:
+    """Which vertices are whose, by the blocks of the rows."""
+    blocks = [file.index[number] for number in file.blocks("rows")]
+    if len(blocks) >= ranks and len(blocks) % ranks == 0:
+        share = len(blocks) // ranks
+        starts = [blocks[rank * share].first_row for rank in range(ranks)]
+    else:
+        offset = file.offset("rows")
+        starts = torch.searchsorted(offset, equal_shares(file.num_arcs, ranks)[:-1]).tolist()
+    return Ownership((0, *starts[1:], file.num_vertices), group)
+
+
+def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
+    """The distributed graph of one that every rank has, as from a file in the same order of vertices.
+
+    method : of `tgraph.stream.partition`, into as many parts as there are ranks.
+    """
+    ranks = dist.get_world_size(group)
+    parts = partition(graph, ranks, method)
+    graph = parts.apply(graph).to_csr()
+    starts = torch.searchsorted(graph.offset, parts.bounds)
+    starts[0], starts[-1] = 0, graph.num_vertices
+    ownership = Ownership(tuple(starts.tolist()), group)
+
+    def read(section: str) -> Part:
+        stored = graph if section == "rows" else graph.transpose()
+        first, end = ownership.first, ownership.end
+        offset = stored.offset[first : end + 1]
+        arcs = slice(int(offset[0]), int(offset[-1]))
+        weights = None if stored.weights is None else stored.weights[arcs]
+        return part_of(ownership, offset - offset[0], stored.neighbors[arcs], weights, graph.directed)
+
+    layout = Distributed(read, graph.directed)
+    return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
+
+
+def gather(graph: Graph, values: Tensor) -> Tensor:
+    """The `values` of all vertices, [n, ...], on every rank; to be called by all of them."""
+    layout = layout_of(graph)
+    whole = values if isinstance(values, Sharded) else layout.spread(values)
+    return whole.full_tensor()
+
+
+def layout_of(graph: Graph) -> Distributed:
+    """The layout of a distributed graph. Raises ArgumentError for any other."""
+    if not isinstance(graph.layout, Distributed):
+        raise ArgumentError("graph: expected one that is spread over ranks; see tgraph.distributed.open and spread")
+    return graph.layout

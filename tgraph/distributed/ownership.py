@@ -1,0 +1,108 @@
+"""Which vertices belong to which rank, and how data that follows them is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Ownership:
+    """Rank r of the process group holds the rows starts[r] to starts[r + 1] - 1 of every tensor of vertices.
+
+    starts : p + 1 ascending numbers, from 0 to n. group : the process group; None is the default one.
+
+    Every method that communicates is to be called by all ranks of the group, in the same order.
+    """
+
+    starts: tuple[int, ...]
+    group: Any = None
+
+    @classmethod
+    def of_counts(cls, counts: Sequence[int], group: Any = None) -> Ownership:
+        """Consecutive rows, so many for each rank."""
+        starts = [0]
+        for count in counts:
+            starts.append(starts[-1] + count)
+        return cls(tuple(starts), group)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ownership) and (self.starts, self.group) == (other.starts, other.group)
+
+    def __hash__(self) -> int:
+        return hash(self.starts)
+
+    @property
+    def num_ranks(self) -> int:
+        """p."""
+        return len(self.starts) - 1
+
+    @property
+    def rank(self) -> int:
+        """The number of this process in the group."""
+        return dist.get_rank(self.group)
+
+    @property
+    def num_rows(self) -> int:
+        """n, the rows of all ranks."""
+        return self.starts[-1]
+
+    @property
+    def first(self) -> int:
+        """The first row of this rank."""
+        return self.starts[self.rank]
+
+    @property
+    def end(self) -> int:
+        """One past the last row of this rank."""
+        return self.starts[self.rank + 1]
+
+    @property
+    def num_own(self) -> int:
+        """How many rows this rank holds."""
+        return self.end - self.first
+
+    def owner(self, rows: Tensor) -> Tensor:
+        """The rank that holds each of the rows [k], int64 [k]."""
+        ends = torch.tensor(self.starts[1:], dtype=rows.dtype, device=rows.device)
+        return torch.searchsorted(ends, rows, right=True)
+
+    def own(self, whole: Tensor) -> Tensor:
+        """The rows of this rank, of a tensor [n, ...] that every rank has; a view."""
+        return whole[self.first : self.end]
+
+    # ---- communication -----------------------------------------------------------------------------------------------
+
+    def gather(self, value: Tensor) -> Tensor:
+        """The values of all ranks, of the same shape everywhere, stacked in their order: [p, ...]."""
+        sent = _carried(value.contiguous())
+        parts = [torch.empty_like(sent) for _ in range(self.num_ranks)]
+        dist.all_gather(parts, sent, group=self.group)
+        return torch.stack(parts).view(value.dtype) if sent.dtype != value.dtype else torch.stack(parts)
+
+    def sum(self, value: Tensor) -> Tensor:
+        """The sum over all ranks, in their order, so that it has the same bits each time and everywhere."""
+        parts = self.gather(value)
+        total = parts[0].clone()
+        for part in parts[1:]:
+            total += part
+        return total
+
+    def concatenate(self, rows: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+        """The rows [k, ...] of all ranks, one after the other, and how many each has."""
+        counts = tuple(self.gather(torch.tensor(len(rows), device=rows.device)).tolist())
+        most = max(counts)
+        padded = rows.new_zeros((most, *rows.shape[1:]))
+        padded[: len(rows)] = rows
+        parts = self.gather(padded)
+        return torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)]), counts
+
+
+def _carried(value: Tensor) -> Tensor:
+    """The same bytes in a dtype that every transport carries."""
+    return value.view(torch.uint8) if value.dtype == torch.bool else value

@@ -1,0 +1,137 @@
+"""The rows of one rank: the arcs among its own vertices, and those that lead to vertices of other ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from tgraph.core.csr import Csr
+from tgraph.core.derived import computed_once
+from tgraph.core.graph import Graph
+from tgraph.core.rows import gather_rows, offset_of
+from tgraph.distributed.channel import Channel, Sending
+from tgraph.distributed.ownership import Ownership
+
+
+@dataclass(eq=False)
+class Part:
+    """The rows of the vertices that this rank owns, by local numbers: its k own vertices come first, in their order,
+    and then the mirrors, the vertices of other ranks that its arcs touch.
+
+    ownership : which vertices are whose.
+    mirrors : int64 [h], ascending: the vertices of other ranks.
+    inside : the arcs of own vertices to own vertices, a graph of k vertices.
+    outside : their arcs to mirrors, a graph of k + h vertices, of which the mirrors have no rows.
+
+    Made by all ranks together.
+    """
+
+    ownership: Ownership
+    mirrors: Tensor
+    inside: Graph
+    outside: Graph
+
+    def __post_init__(self) -> None:
+        held = self.ownership
+        ends = torch.tensor(held.starts[1:], dtype=self.mirrors.dtype, device=self.mirrors.device)
+        counts = torch.searchsorted(self.mirrors, ends).diff(prepend=ends.new_zeros(1))
+        asked = torch.empty_like(counts)
+        dist.all_to_all_single(asked, counts.contiguous(), group=held.group)
+        wanted, given = counts.tolist(), asked.tolist()
+        self.requests = Channel(held, wanted, given)  # from mirrors to their owners
+        self.copied = self.requests.send(self.mirrors).wait() - held.first  # int64 [c], own vertices by who mirrors them
+        self.replies = self.requests.reversed()  # from owners to mirrors
+
+    @property
+    def num_own(self) -> int:
+        """k."""
+        return self.ownership.num_own
+
+    @property
+    def num_local(self) -> int:
+        """k + h."""
+        return self.num_own + len(self.mirrors)
+
+    @property
+    def num_arcs(self) -> int:
+        """The arcs of this rank."""
+        return self.inside.num_arcs + self.outside.num_arcs
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensors."""
+        return self.inside.nbytes + self.outside.nbytes + self.mirrors.nbytes + self.copied.nbytes
+
+    @computed_once
+    def degree(self) -> Tensor:
+        """The arcs of each own row, int64 [k]."""
+        return self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
+
+    def fetch(self, values: Tensor) -> Sending:
+        """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows of
+        memory [k + h, ...], the first of which are left open (see `Sending.memory`)."""
+        memory = values.new_empty((self.num_local, *values.shape[1:]))
+        sending = self.replies.send(values.index_select(0, self.copied), memory[self.num_own :])
+        sending.memory = memory
+        return sending
+
+    def give_back(self, values: Tensor) -> Sending:
+        """For each of `copied` what the mirrors have, [c, ...], from `values` [h, ...] of the mirrors of all ranks."""
+        return self.requests.send(values)
+
+    @computed_once
+    def _copies(self) -> tuple[Tensor, Tensor]:
+        """(offset [k + 1], slots [c]): the sending slots of `replies` by own vertex."""
+        return offset_of(torch.bincount(self.copied, minlength=self.num_own)), self.copied.argsort(stable=True)
+
+    def slots_of(self, vertices: Tensor) -> tuple[Tensor, Tensor]:
+        """The sending slots of `replies` of own vertices int64 [j], ascending, and the vertex of each."""
+        if 8 * len(vertices) > self.num_own:
+            marked = torch.zeros(self.num_own, dtype=torch.bool, device=vertices.device)
+            marked[vertices] = True
+            slots = marked.index_select(0, self.copied).nonzero().flatten()
+        else:
+            offset, order = self._copies
+            slots = order.index_select(0, gather_rows(offset, vertices)[1]).sort().values
+        return slots, self.copied.index_select(0, slots)
+
+
+def part_of(
+    ownership: Ownership, offset: Tensor, neighbors: Tensor, weights: Tensor | None, directed: bool
+) -> Part:
+    """The part of this rank, from its rows: `neighbors` int32/int64 [e] are vertices of the whole graph, and `offset`
+    int64 [k + 1] says where the rows begin."""
+    first, end, own = ownership.first, ownership.end, ownership.num_own
+    inner = (neighbors >= first) & (neighbors < end)
+    outer = ~inner
+    mirrors, number = _numbered(neighbors[outer], ownership.num_rows)
+    row_ends = torch.nn.functional.pad(inner.cumsum(0), (1, 0)).index_select(0, offset)
+    outer_offset = offset - row_ends
+    dtype = neighbors.dtype
+    beyond = outer_offset[-1:].expand(len(mirrors))
+    held = None if weights is None else weights[inner]
+    inside = _graph(row_ends, (neighbors[inner] - first).to(dtype), held, own, directed)
+    held = None if weights is None else weights[outer]
+    outside = _graph(
+        torch.cat((outer_offset, beyond)), (number + own).to(dtype), held, own + len(mirrors), False
+    )
+    return Part(ownership, mirrors, inside, outside)
+
+
+def _graph(offset: Tensor, neighbors: Tensor, weights: Any, num_vertices: int, directed: bool) -> Graph:
+    return Graph.of_storage(Csr.unchecked(offset, neighbors, None, num_vertices, weights), directed=directed)
+
+
+def _numbered(vertices: Tensor, num_vertices: int) -> tuple[Tensor, Tensor]:
+    """(the distinct vertices, int64 ascending; the place of each among them)"""
+    if num_vertices > 8 * len(vertices):
+        distinct, place = torch.unique(vertices, return_inverse=True)
+        return distinct.to(torch.int64), place
+    marked = torch.zeros(num_vertices, dtype=torch.bool, device=vertices.device)
+    marked[vertices.to(torch.int64)] = True
+    place = marked.cumsum(0, dtype=torch.int32).sub_(1)
+    return marked.nonzero().flatten(), place.index_select(0, vertices)

@@ -1,0 +1,153 @@
+"""Vertex data that is spread over ranks: a tensor of which each process holds the rows of its vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten
+
+from tgraph.distributed.ownership import Ownership
+from tgraph.errors import ArgumentError
+
+# What computes each operator of torch: a function of the operator, the ownership and the operator's arguments. Filled
+# by `by_row` and `reducing`.
+OPERATORS: dict[Any, Callable[..., Any]] = {}
+
+
+def serves(*operators: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function computes these operators on spread data."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        OPERATORS.update(dict.fromkeys(operators, function))
+        return function
+
+    return register
+
+
+class Sharded(Tensor):
+    """A tensor [n, ...] whose rows are spread over the ranks of a process group, as a DTensor's would be; but a rank
+    may hold any number of rows.
+
+    It stands for the whole tensor: `values.sum()` is the sum over all vertices, on every rank. Operations row by row
+    are done by each rank on its own rows; reductions over the rows, rows by index and masks communicate, and so are to
+    be called by all ranks. A plain tensor beside it is one that every rank has. Other operations raise ArgumentError,
+    and `full_tensor()` is the remedy.
+    """
+
+    local: Tensor
+    ownership: Ownership
+
+    @staticmethod
+    def __new__(cls, local: Tensor, ownership: Ownership) -> Sharded:
+        if local.shape[:1] != (ownership.num_own,):
+            raise ArgumentError(
+                f"local: expected the {ownership.num_own} rows of rank {ownership.rank}, got shape {list(local.shape)}"
+            )
+        made = Tensor._make_wrapper_subclass(
+            cls, (ownership.num_rows, *local.shape[1:]), dtype=local.dtype, device=local.device
+        )
+        made.local, made.ownership = local.detach(), ownership
+        return made
+
+    def to_local(self) -> Tensor:
+        """The rows of this rank, [n_local, ...], not copied; gradients flow back."""
+        return _ToLocal.apply(self) if self.requires_grad else self.local
+
+    def full_tensor(self) -> Tensor:
+        """All rows, [n, ...], on every rank; without gradient."""
+        return self.ownership.concatenate(self.local)[0]
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        held = self.ownership
+        return f"Sharded({list(self.shape)}, {self.dtype}, rows {held.first}..{held.end - 1} here: {self.local})"
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        # torch would write into a view of the one row, which is on one rank.
+        first, *others = index if isinstance(index, tuple) else (index,)
+        if isinstance(first, int):
+            first = torch.tensor([first], device=self.device)
+        super().__setitem__((first, *others), value)
+
+    def numpy(self, *, force: bool = False) -> NoReturn:
+        """Raises ArgumentError: the rows are spread over ranks."""
+        raise ArgumentError(_no_memory("numpy"))
+
+    def tolist(self) -> NoReturn:
+        """Raises ArgumentError: the rows are spread over ranks."""
+        raise ArgumentError(_no_memory("tolist"))
+
+    def data_ptr(self) -> NoReturn:
+        """Raises ArgumentError: there is no memory that holds all rows."""
+        raise ArgumentError(_no_memory("data_ptr"))
+
+    def __array__(self, *_: Any) -> NoReturn:
+        raise ArgumentError(_no_memory("numpy"))
+
+    def __dlpack__(self, *_: Any, **__: Any) -> NoReturn:
+        raise ArgumentError(_no_memory("dlpack"))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise ArgumentError(_no_memory("pickle"))
+
+    @classmethod
+    def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore
+        kwargs = kwargs or {}
+        ownership = common_ownership(tree_flatten((args, kwargs))[0])
+        serving = OPERATORS.get(function)
+        if serving is None and torch.Tag.pointwise in function.tags:
+            serving = OPERATORS[torch.Tag.pointwise]
+        if serving is not None:
+            return serving(function, ownership, *args, **kwargs)
+        raise ArgumentError(
+            f"{function}: has no meaning row by row for data that is spread over ranks; gather it first, with "
+            "full_tensor(), or compute on the rows of this rank, to_local()"
+        )
+
+
+def common_ownership(operands: Iterable[Any]) -> Ownership:
+    """That of all operands which are spread. Raises ArgumentError where they are spread differently."""
+    found = None
+    for operand in operands:
+        if isinstance(operand, Sharded):
+            if found is not None and found != operand.ownership:
+                raise ArgumentError(
+                    f"tensors spread over ranks at {found.starts} and at {operand.ownership.starts} do not fit each "
+                    "other; gather one with full_tensor()"
+                )
+            found = operand.ownership
+    assert found is not None, "dispatch calls this for a Sharded operand"
+    return found
+
+
+def _no_memory(what: str) -> str:
+    return f"{what}: the rows are spread over ranks; use full_tensor(), or to_local() for those of this rank"
+
+
+class _ToLocal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, spread: Sharded) -> Tensor:
+        ctx.ownership = spread.ownership
+        return spread.local.view_as(spread.local)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        return Sharded(gradients[0], ctx.ownership)
+
+
+class _FromLocal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, local: Tensor, ownership: Ownership) -> Tensor:
+        return Sharded(local, ownership)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        given = gradients[0]
+        return given.local if isinstance(given, Sharded) else ctx.ownership.own(given), None
+
+
+def from_local(local: Tensor, ownership: Ownership) -> Tensor:
+    """The tensor [n, ...] of which every rank gives its rows; gradients flow back to these."""
+    return _FromLocal.apply(local, ownership) if local.requires_grad else Sharded(local, ownership)
