@@ -86,7 +86,11 @@ def reshape(function: Any, ownership: Ownership, data: Sharded, size: Any, **kwa
         for each in size[1:]:
             others *= each
         size[0] = data.numel() // max(others, 1)
-    if not size or size[0] not in (ownership.num_rows, -1) or len(size) < data.dim() * (function is aten.expand.default):
+    if (
+        not size
+        or size[0] not in (ownership.num_rows, -1)
+        or len(size) < data.dim() * (function is aten.expand.default)
+    ):
         raise ArgumentError(
             f"{function}: {size} has not the {ownership.num_rows} rows of data that is spread over ranks; gather it "
             "with full_tensor()"
@@ -101,7 +105,9 @@ def unsqueeze(function: Any, ownership: Ownership, data: Sharded, dimension: int
     return Sharded(function(data.local, _column(dimension, data, function)), ownership)
 
 
-@serves(aten.squeeze.dim, aten.select.int, aten.cumsum.default, aten.softmax.int, aten._softmax.default, aten.sort.default)
+@serves(
+    aten.squeeze.dim, aten.select.int, aten.cumsum.default, aten.softmax.int, aten._softmax.default, aten.sort.default
+)
 def along_column(function: Any, ownership: Ownership, data: Sharded, dimension: int = -1, *rest: Any) -> Any:
     """An operator along the columns."""
     if function is aten.select.int and dimension % data.dim() == 0:
@@ -240,4 +246,3 @@ def nonzero(function: Any, ownership: Ownership, data: Sharded) -> Tensor:
     found = function(data.local)
     found[:, 0] += ownership.first
     return ownership.concatenate(found)[0]
-

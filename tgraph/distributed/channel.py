@@ -93,13 +93,12 @@ class ChangedSending:
         self._heads = taken.view(-1, 2).tolist()
         self._sent, out = torch.cat(messages), [len(message) for message in messages]
         self._sizes = [
-            _size(kind, count, slots, self._width) for (kind, count), slots in zip(self._heads, channel.receiving, strict=True)
+            _size(kind, count, slots, self._width)
+            for (kind, count), slots in zip(self._heads, channel.receiving, strict=True)
         ]
         self._received = torch.empty(sum(self._sizes), dtype=torch.uint8)
         channel.bytes_sent += len(self._sent) + given.nbytes
-        self._work = dist.all_to_all_single(
-            self._received, self._sent, self._sizes, out, group=group, async_op=True
-        )
+        self._work = dist.all_to_all_single(self._received, self._sent, self._sizes, out, group=group, async_op=True)
 
     @property
     def _width(self) -> int:

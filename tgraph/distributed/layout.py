@@ -245,6 +245,8 @@ def _reduced(graph: Graph, data: Tensor, reduction: Reduction, edge: str) -> Ten
 def _step(graph: Graph, step: AffineStep, rows: int) -> StepResult:
     arcs, weights = _rows_of(graph, rows), graph.weights if step.weighted else None
     others = tuple(each for each in (step.scale, step.bias, step.measure, step.before) if isinstance(each, Tensor))
-    call = Call("affine_step", step.x, edge="mul" if step.weighted else "copy", weights=weights, others=others, sub=arcs)
+    call = Call(
+        "affine_step", step.x, edge="mul" if step.weighted else "copy", weights=weights, others=others, sub=arcs
+    )
     kernels = choose("auto", call)
     return kernels.run(arcs, replace(step, weights=weights))

@@ -43,7 +43,9 @@ class Part:
         dist.all_to_all_single(asked, counts.contiguous(), group=held.group)
         wanted, given = counts.tolist(), asked.tolist()
         self.requests = Channel(held, wanted, given)  # from mirrors to their owners
-        self.copied = self.requests.send(self.mirrors).wait() - held.first  # int64 [c], own vertices by who mirrors them
+        self.copied = (
+            self.requests.send(self.mirrors).wait() - held.first
+        )  # int64 [c], own vertices by who mirrors them
         self.replies = self.requests.reversed()  # from owners to mirrors
 
     @property
@@ -100,9 +102,7 @@ class Part:
         return slots, self.copied.index_select(0, slots)
 
 
-def part_of(
-    ownership: Ownership, offset: Tensor, neighbors: Tensor, weights: Tensor | None, directed: bool
-) -> Part:
+def part_of(ownership: Ownership, offset: Tensor, neighbors: Tensor, weights: Tensor | None, directed: bool) -> Part:
     """The part of this rank, from its rows: `neighbors` int32/int64 [e] are vertices of the whole graph, and `offset`
     int64 [k + 1] says where the rows begin."""
     first, end, own = ownership.first, ownership.end, ownership.num_own
@@ -116,9 +116,7 @@ def part_of(
     held = None if weights is None else weights[inner]
     inside = _graph(row_ends, (neighbors[inner] - first).to(dtype), held, own, directed)
     held = None if weights is None else weights[outer]
-    outside = _graph(
-        torch.cat((outer_offset, beyond)), (number + own).to(dtype), held, own + len(mirrors), False
-    )
+    outside = _graph(torch.cat((outer_offset, beyond)), (number + own).to(dtype), held, own + len(mirrors), False)
     return Part(ownership, mirrors, inside, outside)
 
 

@@ -74,7 +74,9 @@ def reduce(function: Any, ownership: Ownership, data: Sharded, dim: Any = None, 
 
 
 @serves(aten.mean.default, aten.mean.dim)
-def mean(function: Any, ownership: Ownership, data: Sharded, dim: Any = None, keepdim: bool = False, **kwargs: Any) -> Any:
+def mean(
+    function: Any, ownership: Ownership, data: Sharded, dim: Any = None, keepdim: bool = False, **kwargs: Any
+) -> Any:
     """The mean over rows, over columns, or over both."""
     if dim is not None and all(each % data.dim() for each in ([dim] if isinstance(dim, int) else dim)):
         return Sharded(function(data.local, dim, keepdim, **kwargs), ownership)
@@ -89,7 +91,9 @@ def best_of_columns(function: Any, ownership: Ownership, data: Sharded, dim: int
 
 
 @serves(aten.aminmax.default)
-def aminmax(function: Any, ownership: Ownership, data: Sharded, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(
+    function: Any, ownership: Ownership, data: Sharded, *, dim: int | None = None, keepdim: bool = False
+) -> Any:
     """(smallest, largest)"""
     if dim is not None:
         return _spread(function(data.local, dim=_column(dim, data, function), keepdim=keepdim), ownership)
@@ -113,7 +117,13 @@ def argbest(
 
 @serves(aten.linalg_vector_norm.default)
 def norm(
-    function: Any, ownership: Ownership, data: Sharded, ord: float = 2, dim: Any = None, keepdim: bool = False, **kw: Any
+    function: Any,
+    ownership: Ownership,
+    data: Sharded,
+    ord: float = 2,
+    dim: Any = None,
+    keepdim: bool = False,
+    **kw: Any,
 ) -> Tensor:
     """The norm over all elements, or of each row."""
     if dim is not None and all(each % data.dim() for each in ([dim] if isinstance(dim, int) else dim)):

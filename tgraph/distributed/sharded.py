@@ -140,6 +140,7 @@ class _ToLocal(torch.autograd.Function):
 class _FromLocal(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, local: Tensor, ownership: Ownership) -> Tensor:
+        ctx.ownership = ownership
         return Sharded(local, ownership)
 
     @staticmethod
