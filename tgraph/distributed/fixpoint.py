@@ -9,7 +9,7 @@ open, is decided by numbers that all ranks have.
 from __future__ import annotations
 
 import time
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,10 +18,11 @@ from tgraph.core.direction import DirectionPolicy, settles
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Scratch
-from tgraph.core.subgraph import Subgraph, rows_of
 from tgraph.distributed.part import Part
 from tgraph.distributed.sharded import Sharded
 from tgraph.engine.delta_stepping import NearFar
+from tgraph.kernels import choose
+from tgraph.kernels.call import Call
 from tgraph.kernels.messages import column
 from tgraph.kernels.reductions import Reduction
 from tgraph.model.program import Relaxation
@@ -50,35 +51,36 @@ class Fixpoint:
         ordered: bool = True,
     ):
         self._part, self._reduction = part, reduction
-        self._program = _relaxation(reduction, edge, weights)
+        program = _relaxation(reduction, edge, weights)
         self._policy = DirectionPolicy(graph, "push" if directed else "auto")
         self._policy.settles = settles(values, active, edge != "copy" and weights is None)
-        identity = reduction.identity(values.dtype)
-        self._values = torch.full(
-            (part.num_local, *values.shape[1:]), identity, dtype=values.dtype, device=values.device
-        )
+        size = (part.num_local, *values.shape[1:])
+        self._values = torch.full(size, reduction.identity(values.dtype), dtype=values.dtype, device=values.device)
         self._own = self._values[: part.num_own]
         self._own.copy_(values.local)
-        values.local = self._own
-        self._scratch, self._scratch_outside = Scratch(part.num_own), Scratch(part.num_local)
-        self._order: NearFar | None = None
-        self._everything = active.is_everything
-        frontier = self._first(active)
-        width = self._program.bucket_width(graph, values) if ordered and not self._everything else None
-        if width is not None:
-            self._order = NearFar(width, values.dtype, self._scratch)
-            frontier = self._order.near(self._own, frontier)
-        self._frontier = frontier
+        values.local = self._own  # what is written here is seen there
+        best = None if edge == "mul" else program.best_weight(graph) if edge != "copy" and graph.num_arcs else 0
+        self._inside = _rounds(part.inside, self._own, reduction, edge, weights, best)
+        self._outside = _rounds(part.outside, self._values, reduction, edge, weights, best)
+        width = program.bucket_width(graph, values) if ordered and not active.is_everything else None
+        self._order = None if width is None else NearFar(width, values.dtype, Scratch(part.num_own))
+        self._frontier = self._in_order(self._first(active))
         self._total = 0
         self._done: list[Round] = []
 
-    def _first(self, active: Frontier) -> Frontier:
-        """The active ones of the own vertices."""
-        held, inside = self._part.ownership, self._part.inside
+    def _first(self, active: Frontier) -> Tensor | None:
+        """The active ones of the own vertices, int64 [j]; None for all."""
+        held = self._part.ownership
         if active.is_everything:
-            return inside.everything()
+            return None
         ids = active.ids
-        return inside.select(ids[(ids >= held.first) & (ids < held.end)] - held.first)
+        return ids[(ids >= held.first) & (ids < held.end)] - held.first
+
+    def _in_order(self, changed: Tensor | None) -> Tensor | None:
+        """Those of the vertices that have changed which are to be relaxed next."""
+        if self._order is None:
+            return changed
+        return self._order.near(self._own, Frontier(self._part.inside, ids=changed)).ids
 
     # ---- the interface of a loop -------------------------------------------------------------------------------------
 
@@ -92,11 +94,9 @@ class Fixpoint:
                 self._total = 0
                 return True, len(self._done)
             began = time.perf_counter()
-            pull = self._policy.pick(size, arcs, self._everything) == "pull"
+            pull = self._policy.pick(size, arcs, self._frontier is None) == "pull"
             self._policy.passed(size, arcs)
-            changed = self._pull() if pull else self._push()
-            self._everything = False
-            self._frontier = changed if self._order is None else self._order.near(self._own, changed)
+            self._frontier = self._in_order(self._pull() if pull else self._push())
             self._done.append((pull, size, arcs, size, (time.perf_counter() - began) * 1e3))
             self._total = size
             if time.perf_counter() - start > seconds:
@@ -115,7 +115,9 @@ class Fixpoint:
     @property
     def frontier(self) -> Tensor:
         """The mask of the active vertices, bool [n]."""
-        near = self._frontier if self._order is None else self._order.with_far(self._frontier)
+        inside = self._part.inside
+        near = inside.everything() if self._frontier is None else Frontier(inside, ids=self._frontier)
+        near = near if self._order is None else self._order.with_far(near)
         return Sharded(near.mask, self._part.ownership)
 
     def _measure(self) -> tuple[int, int]:
@@ -129,40 +131,32 @@ class Fixpoint:
         least = self._part.ownership.gather(held).min()
         if least == nothing:
             return 0, 0
-        self._frontier = self._order.open(self._own, self._part.inside, least)
+        self._frontier = self._order.open(self._own, self._part.inside, least).ids
         return self._sizes()
 
     def _sizes(self) -> tuple[int, int]:
-        size = len(self._frontier)
-        arcs = 0
-        if self._everything:
-            arcs = self._part.num_arcs
-        elif size:
-            arcs = int(self._part.degree.index_select(0, self._frontier.ids).sum())
-        total = self._part.ownership.gather(torch.tensor([size, arcs])).sum(0)
-        return cast("tuple[int, int]", tuple(total.tolist()))
+        part, active = self._part, self._frontier
+        if active is None:
+            held = [part.num_own, part.num_arcs]
+        else:
+            held = [len(active), int(part.degree.index_select(0, active).sum())]
+        size, arcs = part.ownership.gather(torch.tensor(held)).sum(0).tolist()
+        return size, arcs
 
     # ---- a round -----------------------------------------------------------------------------------------------------
 
-    def _push(self) -> Frontier:
-        part, frontier = self._part, self._frontier
-        mirrors = self._relaxed(part.outside, frontier, self._values, self._scratch_outside).ids - part.num_own
-        mirrors = mirrors.sort().values
-        sending = part.requests.send_changed(mirrors, self._values.index_select(0, mirrors + part.num_own))
-        changed = self._relaxed(part.inside, frontier, self._own, self._scratch)
+    def _push(self) -> Tensor:
+        """A round along the rows of active vertices: the own ones that improved, int64, distinct."""
+        part, active = self._part, self._frontier
+        rows = torch.arange(part.num_own) if active is None else active
+        mirrors = self._outside.step(rows, False).sort().values
+        messages = self._values.index_select(0, mirrors)
+        sending = part.requests.send_changed(mirrors - part.num_own, messages)
+        improved = self._inside.step(active, False)
         slots, messages = sending.wait()
-        return self._union(changed, self._receive(part.copied.index_select(0, slots), messages))
+        return self._union(improved, self._received(part.copied.index_select(0, slots), messages))
 
-    def _relaxed(self, graph: Graph, frontier: Frontier, values: Tensor, scratch: Scratch) -> Frontier:
-        """The vertices that improve by a push along the rows of the own active ones."""
-        if not graph.num_arcs or not len(frontier):
-            return graph.nothing()
-        rows = torch.arange(self._part.num_own) if frontier.is_everything else frontier.ids
-        sub = rows_of(graph, rows, Frontier(graph, ids=rows))
-        sub.scratch = scratch
-        return self._program.compute(sub, values, sub.active)[1]
-
-    def _receive(self, vertices: Tensor, messages: Tensor) -> Tensor:
+    def _received(self, vertices: Tensor, messages: Tensor) -> Tensor:
         """Improve own vertices int64 [j], repeated ones too, by the messages [j, ...]; those that improved."""
         better = self._reduction.better(messages, self._own.index_select(0, vertices))
         if better.dim() > 1:
@@ -172,36 +166,41 @@ class Fixpoint:
         self._own.scatter_reduce_(0, place, messages, self._reduction.scatter)
         return vertices
 
-    def _union(self, changed: Frontier, others: Tensor) -> Frontier:
-        """A frontier and further own vertices, repeated ones among them."""
-        if not len(others):
-            return changed
-        if "mask" in changed.forms() or 8 * len(others) > self._part.num_own:
-            mask = changed.mask.clone()
-            mask[others] = True
-            return Frontier(self._part.inside, mask=mask)
-        return Frontier(self._part.inside, ids=torch.cat((changed.ids, others)).unique())
-
-    def _pull(self) -> Frontier:
-        part, frontier = self._part, self._frontier
-        slots, vertices = part.slots_of(frontier.ids)
+    def _pull(self) -> Tensor:
+        """The same by the rows of all vertices, which gather from those that are active."""
+        part, active = self._part, self._frontier
+        slots, vertices = part.slots_of(torch.arange(part.num_own) if active is None else active)
         sending = part.replies.send_changed(slots, self._own.index_select(0, vertices))
-        changed = self._pulled(part.inside, frontier, self._own)
+        improved = self._inside.step(active, True)
         arrived, messages = sending.wait()
         mirrors = arrived + part.num_own
         self._values.index_copy_(0, mirrors, messages)
-        others = self._pulled(part.outside, Frontier(part.outside, ids=mirrors), self._values)
-        if not len(others):
-            return changed
-        mask = changed.mask | others.mask[: part.num_own]
-        return Frontier(part.inside, mask=mask)
+        return self._union(improved, self._outside.step(mirrors, True))
 
-    def _pulled(self, graph: Graph, frontier: Frontier, values: Tensor) -> Frontier:
-        """The vertices that improve by a pull from the active ones."""
-        if not graph.num_arcs or not len(frontier):
-            return graph.nothing()
-        sub = Subgraph(graph, frontier, "pull", None, graph.selection(), mirrored=False)
-        return self._program.compute(sub, values, frontier)[1]
+    def _union(self, improved: Tensor, others: Tensor) -> Tensor:
+        """Own vertices, distinct int64 [i], and further ones, which may be repeated or among them: each once."""
+        if not len(others):
+            return improved
+        if 8 * (len(improved) + len(others)) < self._part.num_own:
+            return torch.cat((improved, others)).unique()
+        marked = torch.zeros(self._part.num_own, dtype=torch.bool)
+        marked[improved] = True
+        marked[others] = True
+        return marked.nonzero().flatten()
+
+
+def _rounds(
+    graph: Graph,
+    values: Tensor,
+    reduction: Reduction,
+    edge: str,
+    weights: Tensor | float | None,
+    best: float | None,
+) -> Any:
+    """Rounds along the rows of a graph; `weights` None for those of its arcs."""
+    held: Any = None if edge == "copy" else graph.weights if weights is None else weights
+    kernels = choose("auto", Call("rounds", values, reduction, edge, held, graph))
+    return kernels.run(graph, values, reduction, edge, held, best)
 
 
 def _relaxation(reduction: Reduction, edge: str, weights: Any) -> Relaxation:

@@ -84,6 +84,7 @@ from tgraph.kernels.native.paths.shortest_paths import (
 )
 from tgraph.kernels.native.relaxation import blocks, relaxation
 from tgraph.kernels.native.relaxation.relaxation import Fixpoint as fixpoint
+from tgraph.kernels.native.relaxation.rounds import Rounds as rounds
 from tgraph.kernels.native.sampling import labor, members, negatives, places, push, visits
 from tgraph.kernels.native.sampling import neighbors as sampled_neighbors
 from tgraph.kernels.native.sets import independent_set
@@ -139,6 +140,7 @@ __all__ = [
     "refuses",
     "replace",
     "replaced_arcs",
+    "rounds",
     "scatter_argreduce",
     "segment_argreduce",
     "shortest_path",
@@ -174,6 +176,7 @@ _REFUSALS: dict[str, Callable[[Call], str | None]] = {
     "segment_argreduce": aggregation.refuses_adjoints,
     "scatter_argreduce": aggregation.refuses_adjoints,
     "fixpoint": relaxation.refuses,
+    "rounds": relaxation.refuses,
     "affine_step": linear.refuses,
     "gauss_seidel_step": gauss_seidel.refuses,
     "join": union_find.refuses,

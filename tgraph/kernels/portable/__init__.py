@@ -41,6 +41,7 @@ from tgraph.kernels.portable.paths.shortest_paths import (
     shortest_path,
 )
 from tgraph.kernels.portable.relaxation import relax
+from tgraph.kernels.portable.rounds import Rounds as rounds
 from tgraph.kernels.portable.values import convert, fill, number, replace
 
 __all__ = [
@@ -90,6 +91,7 @@ __all__ = [
     "relax",
     "replace",
     "replaced_arcs",
+    "rounds",
     "shortest_path",
     "spgemm",
     "sum_inside",

@@ -37,6 +37,7 @@ public:
 
     // The first frontier: distinct vertices, or all if `ids` is null.
     void start(const int64_t* ids, int64_t count) {
+        uniform_ = true, decided_ = in_bitmap_ = false;
         everything_ = ids == nullptr;
         size_ = everything_ ? n_ : count;
         arcs_ = everything_ ? out_.offset[n_] : 0;
@@ -52,6 +53,16 @@ public:
         if (uniform() && size_) level_ = values_[everything_ ? 0 : ids[0]];
         // Equal values and one weight, as in breadth-first search: the first value that reaches a vertex is final.
         policy_.settles = uniform();
+    }
+
+    void restart(const int64_t* ids, int64_t count, int mode) override {
+        policy_.mode = static_cast<DirectionPolicy::Mode>(mode);
+        hops_.invalidate();
+        start(ids, count);
+    }
+    void list(int64_t* vertices) override {
+        list_frontier();
+        for_each_entry(size_, [&](int64_t i) { vertices[i] = queue_[i]; });
     }
 
     void set_transpose(const int64_t* offset, const int32_t* neighbors, const void* weights) override {

@@ -39,6 +39,7 @@ public:
     // `growth` : bound on the difference of a value to the initial values, negative if unknown.
     Relaxation(Problem problem, Values values, int64_t growth) {
         const Number type = number_of(values.dtype());
+        num_vertices_ = problem.num_vertices;
         size_ = problem.num_vertices * problem.width;
         is_min_ = problem.is_min;
         if (type == Number::i64 && growth >= 0 && stays_small(static_cast<int64_t*>(values.data()), growth)) {
@@ -67,6 +68,7 @@ public:
     }
 
     Fixpoint& fixpoint() { return *fixpoint_; }
+    int64_t num_vertices() const { return num_vertices_; }
 
 private:
     // The value of unreached vertices.
@@ -93,11 +95,18 @@ private:
     }
 
     bool interrupted_ = false, is_min_;
-    int64_t size_;
+    int64_t num_vertices_, size_;
     int64_t* wide_ = nullptr;
     Scratch<int32_t> narrow_;
     std::unique_ptr<Fixpoint> fixpoint_;
 };
+
+void check_ids(const int64_t* ids, int64_t count, int64_t num_vertices) {
+    if (count > num_vertices) throw nb::value_error("ids: expected distinct vertices");
+    for (int64_t i = 0; i < count; ++i)
+        if (static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(num_vertices))
+            throw nb::index_error("ids: no such vertex");
+}
 
 // The caller keeps the arrays alive.
 void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights weights, nb::object weight,
@@ -118,10 +127,7 @@ void make(Relaxation* self, In<int64_t> offset, In<int32_t> neighbors, Weights w
     problem.mode = static_cast<DirectionPolicy::Mode>(mode);
     problem.thresholds = {thresholds[0], thresholds[1], thresholds[2], thresholds[3]};
     problem.ids = ids.data(), problem.num_ids = static_cast<int64_t>(ids.shape(0));
-    if (problem.num_ids > problem.num_vertices) throw nb::value_error("ids: expected distinct vertices");
-    for (int64_t i = 0; i < problem.num_ids; ++i)
-        if (static_cast<uint64_t>(problem.ids[i]) >= static_cast<uint64_t>(problem.num_vertices))
-            throw nb::index_error("ids: no such vertex");
+    check_ids(problem.ids, problem.num_ids, problem.num_vertices);
     problem.delta = delta;
     nb::gil_scoped_release released;
     new (self) Relaxation(problem, values, growth);
@@ -133,6 +139,19 @@ std::vector<std::tuple<bool, int64_t, int64_t, int64_t, double>> rounds(Relaxati
     for (const Round& round : relaxation.fixpoint().rounds)
         found.emplace_back(round.pull, round.active, round.arcs, round.changed, round.milliseconds);
     return found;
+}
+
+void restart(Relaxation& relaxation, In<int64_t> ids, int mode) {
+    const auto count = static_cast<int64_t>(ids.shape(0));
+    check_ids(ids.data(), count, relaxation.num_vertices());
+    const int64_t none = 0;
+    relaxation.fixpoint().restart(ids.is_valid() && !ids.data() ? &none : ids.data(), count, mode);
+}
+
+void list(Relaxation& relaxation, Out<int64_t> vertices) {
+    if (static_cast<int64_t>(vertices.shape(0)) != relaxation.fixpoint().active())
+        throw nb::value_error("vertices: expected room for the active ones");
+    relaxation.fixpoint().list(vertices.data());
 }
 
 void set_transpose(Relaxation& relaxation, In<int64_t> offset, In<int32_t> neighbors,
@@ -158,6 +177,8 @@ void bind_relax(nb::module_& module) {
             },
             arg("rounds"), arg("seconds"), nb::call_guard<nb::gil_scoped_release>(),
             "0 at the fixpoint, 1 if it is to be called again, 2 if it needs `set_transpose` first.")
+        .def("restart", &restart, arg("ids").noconvert().none(), arg("mode"))
+        .def("list", &list, arg("vertices").noconvert(), "Writes the active vertices, int64 [active].")
         .def("rounds", &rounds)
         .def_prop_ro("num_rounds", [](Relaxation& self) { return self.fixpoint().rounds.size(); })
         .def_prop_ro("active", [](Relaxation& self) { return self.fixpoint().active(); });

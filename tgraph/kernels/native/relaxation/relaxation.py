@@ -71,7 +71,7 @@ class Fixpoint:
         self._graph, self._transposed = graph, transposed
         stored = graph if graph.layout is None else graph.decoded()
         kernels = cast(Any, native.load())
-        per_arc, one = _split(weights)
+        per_arc, one = split(weights)
         self._held: list[Any] = [values, per_arc, None if active.is_everything else active.ids]
         self._relaxation = kernels.Relaxation(
             stored.offset,
@@ -107,7 +107,7 @@ class Fixpoint:
     def _set_transpose(self) -> None:
         reverse = self._graph.transpose()
         reverse = reverse if reverse.layout is None else reverse.decoded()
-        weights = None if self._held[1] is None else _split(self._transposed())[0]
+        weights = None if self._held[1] is None else split(self._transposed())[0]
         reverse.ensure_valid()
         self._held += [reverse, weights]
         self._relaxation.set_transpose(reverse.offset, reverse.neighbors, weights)
@@ -118,7 +118,7 @@ class Fixpoint:
         return self._relaxation.active
 
 
-def _split(weights: Tensor | float | None) -> tuple[Tensor | None, float]:
+def split(weights: Tensor | float | None) -> tuple[Tensor | None, float]:
     """(weights of the arcs, None) or (None, one weight for all)."""
     if isinstance(weights, Tensor):
         return (weights.detach().contiguous(), 0) if weights.dim() else (None, weights.item())
