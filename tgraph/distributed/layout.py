@@ -10,12 +10,17 @@ import torch
 from torch import Tensor
 
 from tgraph.core.csr import statistics_of
+from tgraph.core.csr import Csr as LocalCsr
+from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.components import join
+from tgraph.distributed.exchange import with_mirrors
 from tgraph.distributed.fixpoint import Fixpoint
+from tgraph.distributed.learning import aggregate
+from tgraph.distributed.local_rows import local_graph, local_rows
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
 from tgraph.distributed.sharded import Sharded
@@ -183,6 +188,31 @@ class Distributed(Uncompressed):
         sending.wait()
         outside = _reduced(self.part.outside, cast(Tensor, sending.memory), reduction, edge)[: self.part.num_own]
         return _COMBINE[reduction.name](inside, outside)
+
+    def aggregate(self, graph: Graph, data: Tensor, *arguments: Any) -> Tensor | None:
+        """See `tgraph.distributed.learning.aggregate`."""
+        return aggregate(graph, self, data, *arguments)
+
+    @computed_once
+    def local_rows(self) -> LocalCsr:
+        """The arcs of this rank as one Csr; see `tgraph.distributed.local_rows`."""
+        return local_rows(self.part)
+
+    @computed_once
+    def local_arcs(self) -> tuple[Graph, Graph]:
+        """(the graph of `tgraph.distributed.local_rows.local_graph`, whose rows send; its transpose, whose rows
+        receive)"""
+        received = local_graph(self.part)
+        return received.transpose_detached(), received
+
+    @property
+    def own_degree(self) -> Tensor:
+        """The arcs of each own row, int64 [k]."""
+        return self.part.degree
+
+    def with_mirrors(self, data: Tensor) -> Tensor:
+        """See `tgraph.distributed.exchange.with_mirrors`."""
+        return with_mirrors(self.part, data)
 
     def affine_step(self, step: AffineStep) -> StepResult:
         """See `Layout.affine_step`: first over the arcs inside, whose sums are the bias of a step over the others."""
