@@ -9,8 +9,8 @@ from typing import Any, NoReturn, cast
 import torch
 from torch import Tensor
 
-from tgraph.core.csr import statistics_of
 from tgraph.core.csr import Csr as LocalCsr
+from tgraph.core.csr import statistics_of
 from tgraph.core.derived import computed_once
 from tgraph.core.frontier import Frontier
 from tgraph.core.graph import Graph

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from tgraph.core.building.sorting import expand_rows
 from tgraph.core.csr import Csr
@@ -13,9 +12,9 @@ from tgraph.distributed.part import Part
 
 
 def local_rows(part: Part) -> Csr:
-    """The k rows of own vertices, whose columns are these and then the h mirrors, with the weights of the arcs. The arcs
-    of a row are in the order of the vertices of the whole graph, as in one process, so that what depends on the order
-    is the same."""
+    """The k rows of own vertices, whose columns are these and then the h mirrors, with the weights of the arcs. The
+    arcs of a row are in the order of the vertices of the whole graph, as in one process, so that what depends on the
+    order is the same."""
     held, own = part.ownership, part.num_own
     pieces = [(part.inside, part.inside.neighbors), (part.outside, part.outside.neighbors)]
     row = torch.cat([expand_rows(graph.offset[: own + 1]) for graph, _ in pieces])

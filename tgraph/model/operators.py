@@ -113,7 +113,7 @@ def aggregate(
     Returns a tensor [n, ...] for a Graph, and for a Subgraph what was `Received` and by whom. "any" and "all" give
     bool, the sum and product of integers and bools int64, the mean of integers is floating. Differentiable in
     floating data and weights, as often as one likes, where torch.compile(fullgraph=True) traces it too: for a Graph.
-    Of a graph that is spread over ranks the data may be that of the rank's own vertices, [k, ...], and so is the result.
+    Of a graph that is spread over ranks the data may be that of the rank's own vertices, [k, ...]; so is the result.
     Raises ArgumentError for data of another length, unknown names, or weights that are missing or do not fit.
     """
     if torch.compiler.is_compiling():
