@@ -176,8 +176,8 @@ class Distributed(Uncompressed):
         return self.spread(self.pull_own(self.own(data), reduction, edge))
 
     def pull_own(self, data: Tensor, reduction: Reduction, edge: str) -> Tensor:
-        """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed while
-        values travel."""
+        """What the own vertices receive, [k, F], from the `data` [k, F] of all ranks. The arcs inside are computed
+        while values travel."""
         sending = self.part.fetch(data)
         inside = _reduced(self.part.inside, data, reduction, edge)
         sending.wait()
@@ -191,7 +191,7 @@ class Distributed(Uncompressed):
         sending = self.part.fetch(local.x)
         first = replace(local, scale=None, measure=None, wanted=(), spare=(self._memory(local.before), None))
         partial = _step(self.part.inside, first, self.part.num_own).values
-        spare = tuple(None if each is None else self.own(each) for each in step.spare)
+        spare = self.own(step.spare[0]), self.own(step.spare[1])
         sending.wait()
         last = replace(local, x=cast(Tensor, sending.memory), bias=partial, beta=1.0, spare=spare)
         done = _step(self.part.outside, last, self.part.num_own)
@@ -222,13 +222,15 @@ class Distributed(Uncompressed):
         self, sub: Subgraph, values: Tensor, reduction: Reduction, edge: str, weights: Tensor | float | None
     ) -> Frontier:
         """One round of a relaxation along the rows of the active vertices of `sub`."""
-        steps = Fixpoint(self.part, self.directed, sub.graph, values, sub.active, reduction, edge, weights, False)
+        steps = Fixpoint(
+            self.part, self.directed, sub.graph, cast(Sharded, values), sub.active, reduction, edge, weights, False
+        )
         steps.advance(1, 0)
         return Frontier(sub.graph, mask=steps.frontier)
 
     def join(self, graph: Graph, label: Tensor) -> bool:
         """See `tgraph.primitives.union_find.join`, over all arcs."""
-        return join(self.part, self.own(label))
+        return join(self.part, self.own(label), self.directed)
 
 
 def _rows_of(graph: Graph, rows: int) -> Subgraph:

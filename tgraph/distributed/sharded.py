@@ -60,7 +60,7 @@ class Sharded(Tensor):
         """All rows, [n, ...], on every rank; without gradient."""
         return self.ownership.concatenate(self.local)[0]
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         held = self.ownership
         return f"Sharded({list(self.shape)}, {self.dtype}, rows {held.first}..{held.end - 1} here: {self.local})"
 
