@@ -114,16 +114,20 @@ def compare_made() -> list[str]:
     return [wrong for graph in made() for method in METHODS for wrong in differences(graph, method, 5)]
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_programs_are_equal(number):
-    for wrong in on_ranks(number, compare_made, timeout=110):
+def compare_some() -> list[str]:
+    """Each graph by one of the partitions."""
+    return [wrong for i, graph in enumerate(made()) for wrong in differences(graph, METHODS[i % 2], 5)]
+
+
+def test_programs_are_equal():
+    for wrong in on_ranks(2, compare_some, timeout=300):
         assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("number", [4, 8])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 8])
 def test_programs_are_equal_on_more_ranks(number):
-    for wrong in on_ranks(number, compare_made, timeout=300):
+    for wrong in on_ranks(number, compare_made, timeout=900):
         assert not wrong, "\n".join(wrong)
 
 
@@ -137,9 +141,9 @@ def small_graphs(draw) -> tg.Graph:
 
 
 def compare_random() -> list[str]:
-    """Both ranks draw the same graphs."""
+    """All ranks draw the same graphs."""
 
-    @settings(max_examples=40, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=15, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(small_graphs(), st.sampled_from(METHODS), st.integers(0, 11))
     def compare(graph: tg.Graph, method: str, source: int) -> None:
         wrong = differences(graph, method, source % graph.num_vertices)
@@ -150,7 +154,7 @@ def compare_random() -> list[str]:
 
 
 def test_programs_are_equal_on_random_graphs():
-    assert on_ranks(2, compare_random, timeout=110) == [[], []]
+    assert on_ranks(3, compare_random, timeout=300) == [[], [], []]
 
 
 def twice() -> Tensor:
@@ -159,5 +163,5 @@ def twice() -> Tensor:
 
 
 def test_sums_have_the_same_bits_in_every_run():
-    first, second = on_ranks(3, twice), on_ranks(3, twice)
+    first, second = on_ranks(2, twice), on_ranks(2, twice)
     assert all(torch.equal(ranks, first[0][:1].expand(2, -1)) for ranks in (*first, *second))

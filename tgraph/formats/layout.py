@@ -169,7 +169,7 @@ class Layout(ABC):
         overwrites (`in_place`) or allocates anew in every iteration."""
 
     def spread_out(self, values: Any) -> Any:
-        """The vertex data as this layout holds it, from that which `init` of a program gave."""
+        """The vertex data as this layout holds it, from the `values` that `init` of a program gave."""
         return values
 
     def recording(self) -> AbstractContextManager[list[Any]]:
