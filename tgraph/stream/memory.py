@@ -1,10 +1,12 @@
-"""Parsing of memory amounts such as "500MB", and page-aligned buffers."""
+"""Parsing of memory amounts such as "500MB", page-aligned buffers, and what the system is told of memory."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
 import re
+import sys
+from collections.abc import Iterable
 from contextlib import suppress
 
 import torch
@@ -64,6 +66,28 @@ def _mapped(nbytes: int) -> mmap.mmap:
     if not hasattr(mmap, "MAP_PRIVATE"):  # Windows
         return mmap.mmap(-1, nbytes)
     return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def read_ahead(tensors: Iterable[Tensor]) -> None:
+    """Have the system read what lies on memory maps of files in the background, where it can."""
+    _advise(tensors, "MADV_WILLNEED", 3)
+
+
+def let_go(tensors: Iterable[Tensor]) -> None:
+    """Have the system drop pages of memory maps of files from memory, where it can (Linux 5.4): what is read once
+    evicts nothing. Their contents stay what they are."""
+    _advise(tensors, "MADV_PAGEOUT", 21)
+
+
+def _advise(tensors: Iterable[Tensor], name: str, advice: int) -> None:
+    """Call madvise on whole pages; `advice` where Python does not know it by name."""
+    if not sys.platform.startswith("linux"):
+        return
+    for tensor in tensors:
+        begin = tensor.data_ptr() // mmap.PAGESIZE * mmap.PAGESIZE
+        size = tensor.data_ptr() + tensor.nbytes - begin
+        if tensor.nbytes:
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), getattr(mmap, name, advice))
 
 
 def trim_heap() -> None:

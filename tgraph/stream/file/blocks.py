@@ -59,6 +59,7 @@ class BlockFile:
     direct: bool
     index: list[Extent]
     layout: str | None = None  # how the blocks are compressed
+    pushes: bool = False  # whether what in-arcs receive is sent along ascending rows (`tgraph.stream.run.pushed`)
 
     def __init__(self, path: PathLike, *, direct: bool | None = None):
         self.path = os.fspath(path)
@@ -121,6 +122,10 @@ class BlockFile:
     def makes_blocks(self, section: str) -> bool:
         """Whether `blocks(section)` has to construct the section first; never in a partitioned file."""
         return False
+
+    def within(self, memory: int) -> BlockFile:
+        """The same arcs for a budget of so many bytes; itself, where its blocks are what they are."""
+        return self
 
     def bounds(self, section: str = "rows") -> Tensor:
         """The arc where each block of a section begins, and the number of arcs: int64 [blocks + 1]."""
