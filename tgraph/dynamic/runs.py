@@ -37,6 +37,7 @@ class Run:
     """
 
     __slots__ = ("changes", "data", "num_vertices", "size")
+    mapped = False  # whether the tensors are memory maps of files
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], num_vertices: int):
         self.changes, self.data, self.size, self.num_vertices = changes, data, changes.shape[0], num_vertices
@@ -53,6 +54,14 @@ class Arcs(NamedTuple):
     offset: Tensor
     neighbors: Tensor
     data: tuple[Tensor, ...]
+
+    @property
+    def mapped(self) -> bool:
+        """Whether the tensors are memory maps of files."""
+        return False
+
+    def verified(self, runs: Sequence[Run]) -> None:
+        """Compare what of them and of runs lies in files with its checksums, unless that was done."""
 
     @property
     def nbytes(self) -> int:

@@ -19,7 +19,8 @@ from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
-from tgraph.dynamic.version import SnapshotCsr, Version
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
+from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
 from tgraph.stream.memory import trim_heap
@@ -123,10 +124,14 @@ class Store:
         if (kept := self._kept) is not None and kept[0] is version:
             return kept[1]
         ids = None if self._ids is None else self._ids.first(version.num_vertices)
-        graph = Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        graph = Graph.of_storage(self._storage_of(version, ids), ids, self.directed)
         if version is self._version:
             self._kept = version, graph
         return graph
+
+    def _storage_of(self, version: Version, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """What a snapshot of a version has its arcs in. ids : of its vertices."""
+        return SnapshotCsr(version)
 
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._schema.columns:
@@ -425,7 +430,7 @@ def _without_unknown(run: Run, num_vertices: int) -> Run:
 
 
 def _version_of(graph: Graph) -> Version:
-    if not isinstance(graph.storage, SnapshotCsr):
+    if not isinstance(graph.storage, (SnapshotCsr, StreamedSnapshot)):
         raise ArgumentError("graph: expected a snapshot of a store, without at= and since=")
     return graph.storage.version
 

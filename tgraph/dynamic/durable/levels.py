@@ -32,10 +32,16 @@ Append = Callable[[Tensor], None]
 
 
 class LevelArcs(Arcs):
-    """Arcs of a store in a folder. level : the files that have them, None where none do."""
+    """Arcs of a store in a folder. level : the files that have them, None where none do. mapped : whether they are
+    memory maps of these."""
 
     levels: Levels
     level: Level | None
+    mapped: bool = False
+
+    def verified(self, runs: Sequence[Run]) -> None:
+        """See `Arcs.verified`. Raises FileFormatError where they differ."""
+        self.levels.verified([self, *runs])
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
         """As of `Arcs`, in files where they are larger than what memory is for."""
@@ -43,13 +49,13 @@ class LevelArcs(Arcs):
 
 
 class LevelRun(Run):
-    """A run that lies in files, too."""
+    """A run that lies in files, too. mapped : whether its tensors are memory maps of these."""
 
-    __slots__ = ("level",)
+    __slots__ = ("level", "mapped")
 
-    def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level):
+    def __init__(self, changes: Tensor, data: tuple[Tensor, ...], level: Level, mapped: bool):
         super().__init__(changes, data, level.num_vertices)
-        self.level = level
+        self.level, self.mapped = level, mapped
 
 
 class Levels:
@@ -71,16 +77,14 @@ class Levels:
     # ---- in memory -------------------------------------------------------------------------------------------------
 
     def arcs(self, arcs: Arcs, level: Level | None = None) -> LevelArcs:
-        """Arcs of this store."""
+        """Arcs of this store; on maps of the files of the level, if there is one."""
         made = LevelArcs(*arcs)
-        made.levels, made.level = self, level
+        made.levels, made.level, made.mapped = self, level, level is not None
         return made
 
     def changed(self, arcs: LevelArcs, runs: Sequence[Run], num_rows: int) -> LevelArcs:
         """The arcs with the runs applied."""
-        self._verify_unread(arcs)
-        for run in runs:
-            self._verify_unread(run)
+        self.verified([arcs, *runs])
         size = arcs.nbytes + sum(run.nbytes for run in runs) + 8 * (num_rows + 1 - len(arcs.offset))
         if 2 * size <= self.memory:  # while they are made, the old ones are there, too
             return self.arcs(Arcs.changed(arcs, self._schema, runs, num_rows))
@@ -91,8 +95,7 @@ class Levels:
 
     def merged(self, runs: Sequence[Run]) -> Run:
         """The runs, oldest first, as one."""
-        for run in runs:
-            self._verify_unread(run)
+        self.verified(runs)
         if sum(run.nbytes for run in runs) * _RUNS <= self.memory:
             return merged(self._schema, runs)
         blocks = merged_blocks(self._schema, runs, block_size(self.memory))
@@ -122,7 +125,7 @@ class Levels:
         if run.nbytes * _RUNS > self.memory:
             return self._in_files([run], run.size)
         with self._writing() as number:
-            return LevelRun(run.changes, run.data, self._write_run(number, [run], run.size))
+            return LevelRun(run.changes, run.data, self._write_run(number, [run], run.size), mapped=False)
 
     def has(self, run: Run) -> bool:
         """Whether a run lies in files that are there."""
@@ -197,7 +200,8 @@ class Levels:
 
     def open_run(self, level: Level) -> LevelRun:
         """A run on maps of its files. Raises FileFormatError where one is damaged or missing."""
-        return LevelRun(self._open(level.number, "changes", level.size), self._open_columns(level), level)
+        changes = self._open(level.number, "changes", level.size)
+        return LevelRun(changes, self._open_columns(level), level, mapped=True)
 
     def _open_columns(self, level: Level) -> tuple[Tensor, ...]:
         return tuple(self._open(level.number, f"data{place}", level.size) for place in range(len(self._schema.columns)))
@@ -230,6 +234,11 @@ class Levels:
         path = self._path(number, role)
         with _there(path):
             return checksummed.contents(path, REMEDY)
+
+    def verified(self, parts: Iterable[Arcs | Run]) -> None:
+        """Compare the files of arcs and runs with their checksums, unless that was done."""
+        for part in parts:
+            self._verify_unread(part)
 
     def _verify_unread(self, part: Arcs | Run) -> None:
         """Compare the files of arcs or of a run with their checksums, unless that was done."""

@@ -23,6 +23,7 @@ from tgraph.dynamic.durable.manifest import REMEDY, Manifest, arguments_of
 from tgraph.dynamic.durable.reading import LogReader, ReplacedError, Torn
 from tgraph.dynamic.durable.record import Batch, Ids
 from tgraph.dynamic.runs import Arcs, Run, no_arcs
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 from tgraph.dynamic.store import Store
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError, FileFormatError
@@ -60,6 +61,7 @@ class StoreOfFolder(Store):
         self.path = path
         self._manifest = manifest
         self._process = os.getpid()
+        self._memory = memory
         self._levels = Levels(path, manifest.store, self._schema, memory, verify)
         self._change_size = 8 + sum(dtype.itemsize for dtype in self._schema.columns.values())  # bytes
         self._dropped = 0  # bytes of a torn record
@@ -88,6 +90,12 @@ class StoreOfFolder(Store):
     def refresh(self) -> int:
         """Go on to the newest batch, if another process may write some; returns its version."""
         return self.version
+
+    def _storage_of(self, version: Version, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """Arcs that are larger than what memory is for them are streamed."""
+        if version.nbytes <= self._memory:
+            return super()._storage_of(version, ids)
+        return StreamedSnapshot(version, self.directed, ids, self._memory, self.path)
 
     def info(self) -> dict[str, Any]:
         """As of `Store`, and what lies in the folder: bytes of files and of the log, the version of the newest

@@ -123,10 +123,6 @@ class BlockFile:
         """Whether `blocks(section)` has to construct the section first; never in a partitioned file."""
         return False
 
-    def within(self, memory: int) -> BlockFile:
-        """The same arcs for a budget of so many bytes; itself, where its blocks are what they are."""
-        return self
-
     def bounds(self, section: str = "rows") -> Tensor:
         """The arc where each block of a section begins, and the number of arcs: int64 [blocks + 1]."""
         firsts = [self.index[number].first_arc for number in self.blocks(section)]
