@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from tgraph.dynamic.columns import Place
 from tgraph.dynamic.durable.manifest import Level
 from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_blocks
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
@@ -42,6 +43,10 @@ class LevelArcs(Arcs):
     def verified(self, runs: Sequence[Run]) -> None:
         """See `Arcs.verified`. Raises FileFormatError where they differ."""
         self.levels.verified([self, *runs])
+
+    def places_of(self, part: Arcs | Run) -> list[Place]:
+        """See `Arcs.places_of`."""
+        return self.levels.places_of(part)
 
     def changed(self, schema: Schema, runs: Sequence[Run], num_rows: int) -> Arcs:
         """As of `Arcs`, in files where they are larger than what memory is for."""
@@ -240,15 +245,28 @@ class Levels:
         for part in parts:
             self._verify_unread(part)
 
+    def places_of(self, part: Arcs | Run) -> list[Place]:
+        """See `Arcs.places_of`."""
+        if not isinstance(part, (LevelArcs, LevelRun)) or part.level is None or not part.mapped:
+            return []
+        try:
+            contents = [(role, self._contents(part.level.number, role)) for role in self._roles(part)]
+        except FileFormatError:  # removed by a checkpoint; the maps stay
+            return []
+        return [Place(file.path, file.position(role)) for role, file in contents]
+
+    def _roles(self, part: Arcs | Run) -> list[str]:
+        """The files of arcs, but for the offsets, or of a run."""
+        columns = [f"data{place}" for place in range(len(self._schema.columns))]
+        return ["neighbors" if isinstance(part, Arcs) else "changes", *columns]
+
     def _verify_unread(self, part: Arcs | Run) -> None:
         """Compare the files of arcs or of a run with their checksums, unless that was done."""
         level = level_of(part)
         if level is None or level.number not in self._unverified & self._present:
             return
-        ends = ["offset", "neighbors"] if isinstance(part, Arcs) else ["changes"]
-        roles = ends + [f"data{place}" for place in range(len(self._schema.columns))]
         if not self._verify:
-            for role in roles:
+            for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
                 contents = self._contents(level.number, role)
                 check(contents, role, tensor_stream.mapped(contents, role))
         self._unverified.discard(level.number)
