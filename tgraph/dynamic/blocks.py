@@ -11,6 +11,7 @@ import xxhash
 from torch import Tensor
 
 from tgraph.core.rows import offset_of
+from tgraph.dynamic.kept import KeptBlocks
 from tgraph.dynamic.parts import Part, Read, VersionParts
 from tgraph.dynamic.runs import WEIGHTS
 from tgraph.dynamic.version import Version
@@ -27,11 +28,11 @@ class VersionBlocks(OutArcs):
     """The arcs of a version of a graph with the interface of a `BlockFile`.
 
     version, directed, ids : of the snapshot. memory : the budget, in bytes, from which the size of blocks follows.
-    folder : where in-arcs are sorted, if anything needs their rows. beside : whether the data of vertices comes beside
+    folder : of the store, None for one in memory. beside : whether the data of vertices comes beside
     the budget, which is then for blocks alone.
 
     A block ends where a pair of vertices does, so that a row may lie in several. Where there are runs, one pass over
-    all arcs counts those of each row.
+    all arcs counts those of each row, and blocks that are merged again and again are kept in a file in the folder.
     Raises MemoryBudgetError where the vertex data does not fit the budget.
     """
 
@@ -63,10 +64,12 @@ class VersionBlocks(OutArcs):
         blocks = cut(self._offset, firsts)
         self.index = [Extent(0, *block, 0, block_size(block, info), 0) for block in blocks]
         self._own = len(self.index)
+        self._kept_blocks = KeptBlocks(folder if self._arcs.runs else None, [extent.nbytes for extent in self.index])
 
     def close(self) -> None:
         """Close the files; blocks that were read stay valid."""
         self._arcs.close()
+        self._kept_blocks.close()
         if self._reverse is not None:
             self._reverse.close()
 
@@ -137,10 +140,16 @@ class VersionBlocks(OutArcs):
 
     def _fetch(self, block: int, memory: Tensor) -> None:
         """Read what a block is made of; it is put into `memory` by `_verify`, while the next is read."""
-        room = self._free.pop() if self._free else None
-        self._read[block] = self._arcs.read(self._parts[block], room)
+        if self._kept_blocks.has(block):
+            self._kept_blocks.read(block, memory)
+        else:
+            self._read[block] = self._arcs.read(self._parts[block], self._free.pop() if self._free else None)
 
     def _verify(self, block: int, memory: Tensor) -> None:
+        if block not in self._read and self._kept_blocks.has(block):
+            if not self._kept_blocks.is_whole(block, memory):
+                raise self._damaged(block, "is not as it was written to a temporary file: its checksum differs")
+            return
         part, views = self._parts[block], self.views(block, memory)
         tensors, room = self._read.pop(block) if block in self._read else self._arcs.read(part)
         out = [views.neighbors] if views.weights is None else [views.neighbors, views.weights]
@@ -149,3 +158,4 @@ class VersionBlocks(OutArcs):
         if len(self._free) <= AHEAD:
             self._free.append(room)
         self._check_entries(block, memory)
+        self._kept_blocks.see(block, memory)

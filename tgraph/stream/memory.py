@@ -16,6 +16,7 @@ from tgraph.errors import ArgumentError
 
 PAGE = 4096
 HUGE_PAGE = 1 << 21
+_PAGEOUT = 21  # of madvise; Python has no name for it
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
@@ -68,26 +69,16 @@ def _mapped(nbytes: int) -> mmap.mmap:
     return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
-def read_ahead(tensors: Iterable[Tensor]) -> None:
-    """Have the system read what lies on memory maps of files in the background, where it can."""
-    _advise(tensors, "MADV_WILLNEED", 3)
-
-
 def let_go(tensors: Iterable[Tensor]) -> None:
     """Have the system drop pages of memory maps of files from memory, where it can (Linux 5.4): what is read once
     evicts nothing. Their contents stay what they are."""
-    _advise(tensors, "MADV_PAGEOUT", 21)
-
-
-def _advise(tensors: Iterable[Tensor], name: str, advice: int) -> None:
-    """Call madvise on whole pages; `advice` where Python does not know it by name."""
     if not sys.platform.startswith("linux"):
         return
     for tensor in tensors:
         begin = tensor.data_ptr() // mmap.PAGESIZE * mmap.PAGESIZE
         size = tensor.data_ptr() + tensor.nbytes - begin
         if tensor.nbytes:
-            ctypes.CDLL(None).madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), getattr(mmap, name, advice))
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _PAGEOUT)
 
 
 def trim_heap() -> None:

@@ -23,11 +23,13 @@ from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
 from tgraph.errors import FileFormatError
 from tgraph.files import PathLike, checksummed, tensor_stream
+from tgraph.stream.memory import let_go
 
 REMEDY = "take the folder from a copy"
 _RUNS = 16  # a run may take this fraction of the memory of arcs
-_VERIFIED = 1 << 26  # bytes that are compared with their checksums at a time
+_VERIFIED = 1 << 24  # bytes that are compared with their checksums at a time
 
+_ALL = 1 << 62  # bytes
 _NAME = re.compile(r"\d{8,}-\w+\.safetensors")
 Append = Callable[[Tensor], None]
 
@@ -67,11 +69,13 @@ class Levels:
     """The files of arcs and runs in a folder.
 
     store : its number, which they repeat. memory : bytes that the arcs may take there. verify : whether files are
-    compared with their checksums when they are opened; else it is done before they are merged.
+    compared with their checksums when they are opened; else it is done before they are merged. writes : whether files
+    may be made; else all that is made is in memory.
     """
 
-    def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool):
-        self.folder, self.memory, self._verify = folder, memory, verify
+    def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool, writes: bool = True):
+        self.folder, self._verify, self._share = folder, verify, memory
+        self.memory = memory if writes else _ALL
         self._store, self._schema = store, schema
         self._lock = threading.Lock()
         self._next = 1 + max((int(path.name.partition("-")[0]) for path in self._files()), default=0)
@@ -222,8 +226,12 @@ class Levels:
             self._present.add(number)
             self._unverified.add(number)
         if self._verify and number in self._unverified:
-            check(contents, role, tensor)
+            self._check(contents, role, tensor)
         return tensor
+
+    def _check(self, contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
+        """Compare a tensor on a map with the checksums of its file; what is much of the memory does not stay there."""
+        check(contents, role, tensor, drops=2 * tensor.nbytes > self._share)
 
     def read_ids(self, level: Level) -> Ids:
         """The ids of all vertices. Raises FileFormatError where the file is damaged or missing."""
@@ -268,7 +276,7 @@ class Levels:
         if not self._verify:
             for role in [*(["offset"] if isinstance(part, Arcs) else ()), *self._roles(part)]:
                 contents = self._contents(level.number, role)
-                check(contents, role, tensor_stream.mapped(contents, role))
+                self._check(contents, role, tensor_stream.mapped(contents, role))
         self._unverified.discard(level.number)
 
     def _path(self, number: int, role: str) -> Path:
@@ -306,11 +314,15 @@ def _there(path: PathLike) -> Iterator[None]:
         raise FileFormatError(path, "the file is missing, which the manifest names", REMEDY) from None
 
 
-def check(contents: checksummed.Contents, role: str, tensor: Tensor) -> None:
-    """Compare a tensor with the checksums of its file. Raises FileFormatError, with the place, where they differ."""
-    data = checksummed.as_bytes(tensor.view(-1)) if len(tensor) else memoryview(b"")
+def check(contents: checksummed.Contents, role: str, tensor: Tensor, drops: bool = False) -> None:
+    """Compare a tensor on a map with the checksums of its file, and if `drops` let go of what was compared. Raises
+    FileFormatError, with the place, where they differ."""
+    data = tensor.view(-1).view(torch.uint8)
     for begin in range(0, len(data), _VERIFIED):
-        contents.check(role, data[begin : begin + _VERIFIED], begin)
+        piece = data[begin : begin + _VERIFIED]
+        contents.check(role, checksummed.as_bytes(piece), begin)
+        if drops:
+            let_go([piece])
 
 
 def level_of(part: Arcs | Run | None) -> Level | None:

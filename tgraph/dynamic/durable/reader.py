@@ -9,8 +9,6 @@ from tgraph.dynamic.durable.reading import ReplacedError
 from tgraph.dynamic.durable.store import StoreOfFolder
 from tgraph.errors import ArgumentError, FileFormatError
 
-_ALL = 1 << 62  # bytes: a reader has no files to write
-
 
 class ReadStore(StoreOfFolder):
     """A store in a folder as of its newest complete batch when it was opened, and after each `refresh`.
@@ -20,8 +18,8 @@ class ReadStore(StoreOfFolder):
     """
 
     def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool):
-        super().__init__(path, manifest, _ALL, verify)
-        self._memory, self._verify = memory, verify
+        super().__init__(path, manifest, memory, verify, writes=False)
+        self._verify = verify
         self._follow_log()
         torn = self._reader.torn
         self._dropped = 0 if torn is None else torn.nbytes

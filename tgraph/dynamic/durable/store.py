@@ -56,13 +56,13 @@ class StoreOfFolder(Store):
     Not made by callers: `tgraph.dynamic.open` does.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool):
+    def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool, writes: bool = True):
         super().__init__(**arguments_of(manifest.schema))
         self.path = path
         self._manifest = manifest
         self._process = os.getpid()
         self._memory = memory
-        self._levels = Levels(path, manifest.store, self._schema, memory, verify)
+        self._levels = Levels(path, manifest.store, self._schema, memory, verify, writes)
         self._change_size = 8 + sum(dtype.itemsize for dtype in self._schema.columns.values())  # bytes
         self._dropped = 0  # bytes of a torn record
         self._load(manifest)
