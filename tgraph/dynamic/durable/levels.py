@@ -99,7 +99,8 @@ class Levels:
             return self.arcs(Arcs.changed(arcs, self._schema, runs, num_rows))
         most = len(arcs.neighbors) + sum(run.size for run in runs)
         with self._writing() as number:
-            blocks = spliced_blocks(self._schema, arcs, runs, num_rows, block_size(self.memory))
+            size = block_size(self.memory)
+            blocks = spliced_blocks(self._schema, arcs, runs, num_rows, size, self.places_of)
             return self.open_arcs(self._write_arcs(number, blocks, num_rows, most))
 
     def merged(self, runs: Sequence[Run]) -> Run:
@@ -107,7 +108,7 @@ class Levels:
         self.verified(runs)
         if sum(run.nbytes for run in runs) * _RUNS <= self.memory:
             return merged(self._schema, runs)
-        blocks = merged_blocks(self._schema, runs, block_size(self.memory))
+        blocks = merged_blocks(self._schema, runs, block_size(self.memory), self.places_of)
         return self._in_files(blocks, sum(run.size for run in runs))
 
     def _in_files(self, blocks: Iterable[Run], most: int) -> LevelRun:
