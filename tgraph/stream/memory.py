@@ -53,7 +53,8 @@ def page_aligned(nbytes: int) -> Tensor:
 
     It is a mapping of its own, unmapped with the last view of it.
     """
-    mapping, step = _mapped(nbytes + HUGE_PAGE), HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
+    step = HUGE_PAGE if nbytes >= HUGE_PAGE else PAGE
+    mapping = _mapped(nbytes + step)
     buffer = torch.frombuffer(mapping, dtype=torch.uint8)
     skip = -buffer.data_ptr() % step
     if nbytes >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
