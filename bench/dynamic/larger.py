@@ -34,6 +34,8 @@ import tgraph as tg
 from bench.dynamic.stream import Ends
 from bench.verify import require
 from examples.products import control_group
+from tgraph.dynamic.columns import Column, Place, read_ranges
+from tgraph.files import checksummed, tensor_stream
 
 ROWS = 10_000  # that are read
 PROGRAMS: dict[str, Callable[[tg.Graph], torch.Tensor]] = {
@@ -56,6 +58,30 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
+def traffic() -> dict[str, int]:
+    """Bytes that this process has had disks read and write; empty where the system does not tell."""
+    file = Path("/proc/self/io")
+    lines = file.read_text().splitlines() if file.exists() else []
+    return {name: int(count) for name, count in (line.split(": ") for line in lines) if name.endswith("_bytes")}
+
+
+def disk(folder: Path) -> tuple[float, float]:
+    """Bytes per second that the disk writes and reads, past the page cache, of one file."""
+    values, path = torch.zeros(1 << 26), folder / "probe"
+    begin = time.perf_counter()
+    with tensor_stream.writing(path, "x", values.dtype, len(values), {}) as append:
+        for part in values.split(1 << 22):
+            append(part)
+    written = time.perf_counter()
+    column, memory = Column(values, Place(path, checksummed.contents(path, "").position("x"))), None
+    for first in range(0, len(values), 1 << 22):
+        _, memory = read_ranges([(column, first, first + (1 << 22))], memory)
+    read = time.perf_counter()
+    column.close()
+    path.unlink()
+    return values.nbytes / (written - begin), values.nbytes / (read - written)
+
+
 # ---- inserts --------------------------------------------------------------------------------------------------------
 
 
@@ -72,7 +98,7 @@ def measure_inserts(options: argparse.Namespace) -> dict[str, Any]:
         begin = time.perf_counter()
         store.insert(src, dst)
         inserting += time.perf_counter() - begin
-    amplification = store.info()["write amplification"]
+    amplification, moved = store.info()["write amplification"], traffic()
     begin = time.perf_counter()
     store.compact()
     compacting = time.perf_counter() - begin
@@ -82,7 +108,7 @@ def measure_inserts(options: argparse.Namespace) -> dict[str, Any]:
     reading = time.perf_counter() - begin
     rows = [int(offset[-1]), int(neighbors.long().sum())]
     found = {"insert": inserting, "compact": compacting, "read": reading, "rows": rows, "amplification": amplification}
-    return found | {"processor": time.process_time(), "peak": peak(), "arcs": store.snapshot().num_arcs}
+    return found | moved | {"processor": time.process_time(), "peak": peak(), "arcs": store.snapshot().num_arcs}
 
 
 def inserts(options: argparse.Namespace, folder: str) -> None:
@@ -98,6 +124,12 @@ def inserts(options: argparse.Namespace, folder: str) -> None:
     require(found["held"]["arcs"] == found["free"]["arcs"], "other numbers of arcs")
     require(found["held"]["rows"] == found["free"]["rows"], "other rows")
     print(f"ratio {found['free']['insert'] / found['held']['insert']:.2f}")
+    if moved := [found["held"].get(name, 0) for name in ("write_bytes", "read_bytes")]:
+        least = sum(count / speed for count, speed in zip(moved, disk(Path(folder)), strict=True))
+        print(
+            f"while inserting {moved[0] / 1e9:.1f} GB written and {moved[1] / 1e9:.1f} read, which takes the disk "
+            f"{least:.1f} s of the {found['held']['insert']:.1f}"
+        )
 
 
 # ---- programs -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tgraph.files import PathLike
 from tgraph.files.checksummed import as_bytes
 from tgraph.stream.file.blocks import drop_pages, open_direct
 from tgraph.stream.file.container import read_fully
-from tgraph.stream.memory import PAGE, aligned, page_aligned
+from tgraph.stream.memory import PAGE, aligned, let_go, page_aligned
 
 
 class Place(NamedTuple):
@@ -44,6 +44,11 @@ class Column:
         if self._file >= 0:
             os.close(self._file)
         self._file = -1
+
+    def let_go(self) -> None:
+        """Have what was looked at on the map leave the memory."""
+        if self._file >= 0:
+            let_go([self.tensor])
 
     def _pages(self, begin: int, end: int) -> tuple[int, int]:
         """The pages of the file that hold a range of the numbers: (the first byte, how many bytes)."""

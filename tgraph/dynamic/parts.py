@@ -94,7 +94,10 @@ class VersionParts:
         keys = [rows << 32 | self.base.neighbors[places].to(torch.int64) << 1]
         keys += [run.changes[each::each] & ~1 for run in self.runs for each in [max(step // 2, 1)]]
         found = torch.unique(torch.cat(keys).sort().values[sources - 1 :: sources])
-        return self._between([0, *found[found > 0].tolist(), _LAST], num_vertices)
+        parts = self._between([0, *found[found > 0].tolist(), _LAST], num_vertices)
+        for columns in self._columns:
+            columns[0].let_go()
+        return parts
 
     def _between(self, keys: Sequence[int], num_vertices: int) -> list[Part]:
         """The parts between changes that ascend."""
