@@ -6,16 +6,20 @@ import pytest
 import torch
 
 from tgraph.errors import FileFormatError
-from tgraph.files import checksummed, tensor_stream
+from tgraph.files import checksummed, past_cache, tensor_stream
 
 
-@pytest.mark.parametrize("count", [0, 1, 299, 300])
-def test_what_is_appended_in_parts_is_read_as_one(tmp_path, count, monkeypatch):
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 299, 300, 2048, 9999, 10_000])
+def test_what_is_appended_in_parts_is_read_as_one(tmp_path, count, direct, monkeypatch):
+    """Past the page cache in buffers of a page, and through it where there is no other way."""
     monkeypatch.setattr(tensor_stream, "PIECE", 64)
-    monkeypatch.setattr(tensor_stream, "_FLUSHED", 128)
+    monkeypatch.setattr(past_cache, "STAGED", 4096)
+    if not direct:
+        monkeypatch.delattr(os, "O_DIRECT")
     values, path = torch.arange(count, dtype=torch.int16), tmp_path / "x"
-    with tensor_stream.writing(path, "x", torch.int16, 300, {"note": "a"}) as append:
-        for part in values.split(7):
+    with tensor_stream.writing(path, "x", torch.int16, 10_000, {"note": "a"}) as append:
+        for part in values.split(7 if count < 1000 else 777):
             append(part)
         assert not path.exists()
     contents = checksummed.contents(path, "mend it")

@@ -19,7 +19,8 @@ from tgraph.dynamic.runs import Run, Schema, merged
 
 FANOUT = 16  # runs of one size that are merged
 LARGE = 1 << 10  # changes: to merge FANOUT runs of so many takes the writer less than inserting them
-_SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
+SHARE = 12  # changes are merged into the CSR when there are this fraction of its arcs,
+SHARE_OF_FILES = 3  # where these are read from files and written to files: a larger one costs space, and fewer writes,
 _LEAST = 1 << 20  # or these
 
 
@@ -56,9 +57,9 @@ def mergeable(runs: Sequence[Run]) -> tuple[int, int] | None:
     return None
 
 
-def threshold(num_arcs: int) -> int:
+def threshold(num_arcs: int, share: int = SHARE) -> int:
     """How many changes there are at most before they are merged into a CSR of so many arcs."""
-    return max(num_arcs // _SHARE, _LEAST)
+    return max(num_arcs // share, _LEAST)
 
 
 class Compactor:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tgraph.core.building import sorting
 from tgraph.core.rows import offset_of
+from tgraph.dynamic.columns import Place
 from tgraph.kernels.portable import changes as kernels
 from tgraph.kernels.portable.changes import Parallel
 
@@ -53,6 +54,14 @@ class Arcs(NamedTuple):
     offset: Tensor
     neighbors: Tensor
     data: tuple[Tensor, ...]
+
+    def verified(self, runs: Sequence[Run]) -> None:
+        """Compare what of them and of runs lies in files with its checksums, unless that was done."""
+
+    def places_of(self, part: Arcs | Run) -> list[Place]:
+        """Where the neighbours or changes and then the columns of these arcs, or of a run over them, begin in files;
+        empty for what is in memory, or in files that are gone."""
+        return []
 
     @property
     def nbytes(self) -> int:
@@ -140,17 +149,20 @@ def _added_up(schema: Schema, run: Run) -> Run:
     return Run(run.changes[ends], tuple(data), run.num_vertices)
 
 
-def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int) -> Arcs:
-    """The arcs with the changes of a run applied, in new tensors; `num_rows` at least as many as there were."""
+def spliced(schema: Schema, arcs: Arcs, run: Run, num_rows: int, out: Sequence[Tensor] = ()) -> Arcs:
+    """The arcs with the changes of a run applied; `num_rows` at least as many as there were. out : where neighbours and
+    columns go, else to new tensors."""
     offset, located = kernels.locate_changes(arcs.offset, arcs.neighbors, run.changes, schema.parallel, num_rows)
+    places = iter(out)
 
     def changed(base: Tensor, items: Tensor | None) -> Tensor:
-        return kernels.splice(base, items, located)
+        return kernels.splice(base, items, located, next(places, None))
 
     items = list(run.data)
     if schema.summed is not None:
         to = located.added_to()
         items[schema.summed] = items[schema.summed].clone()
         items[schema.summed][to] += arcs.data[schema.summed][located.place[to]]
+    neighbors = changed(arcs.neighbors, None)
     data = tuple(changed(base, column) for base, column in zip(arcs.data, items, strict=True))
-    return Arcs(offset, changed(arcs.neighbors, None), data)
+    return Arcs(offset, neighbors, data)

@@ -19,7 +19,8 @@ from tgraph.dynamic import compaction
 from tgraph.dynamic.batches import columns_of_batch, ends_of_batch, length_of, of_chunk
 from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
-from tgraph.dynamic.version import SnapshotCsr, Version
+from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
+from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
 from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
 from tgraph.stream.memory import trim_heap
@@ -123,10 +124,14 @@ class Store:
         if (kept := self._kept) is not None and kept[0] is version:
             return kept[1]
         ids = None if self._ids is None else self._ids.first(version.num_vertices)
-        graph = Graph.of_storage(SnapshotCsr(version), ids, self.directed)
+        graph = Graph.of_storage(self._storage_of(version, ids), ids, self.directed)
         if version is self._version:
             self._kept = version, graph
         return graph
+
+    def _storage_of(self, version: Version, ids: Any) -> SnapshotCsr | StreamedSnapshot:
+        """What a snapshot of a version has its arcs in. ids : of its vertices."""
+        return SnapshotCsr(version)
 
     def _between(self, graph: Graph, since: Any, at: Any) -> Graph:
         if TIMES not in self._schema.columns:
@@ -375,7 +380,7 @@ class Store:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After
         a batch that is much of what may be pending, all threads merge at once instead."""
         version = self._version
-        most, pending = compaction.threshold(version.base.neighbors.shape[0]), version.pending
+        most, pending = self._threshold(version.base), version.pending
         if 4 * size > most or pending > 4 * most:
             version.settled()
         elif pending > most or (version.runs and version.runs[-1].size > compaction.LARGE):
@@ -385,17 +390,34 @@ class Store:
 
     def _compact_step(self) -> bool:
         """Merge some runs, or all that the writer leaves alone into the CSR; False where there is nothing to do."""
-        version = self._version
-        runs = version.runs[: compaction.stable(version.runs)]
-        if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
-            made = version.base.changed(self._schema, runs, version.num_vertices)
-            self._replace(version, (0, len(runs)), made)
-            del version, runs, made
-            trim_heap()  # of what the merge took, and of the runs
-            return True
-        if (chosen := compaction.mergeable(runs)) is None:
+        if (work := self._next_work()) is None:
             return False
-        return self._replace(version, chosen, self._merged(runs[slice(*chosen)]))
+        version, (first, last), into_arcs = work
+        if not into_arcs:
+            return self._replace(version, (first, last), self._merged(version.runs[first:last]))
+        made = version.base.changed(self._schema, version.runs[:last], version.num_vertices)
+        self._replace(version, (0, last), made)
+        del version, work, made
+        trim_heap()  # of what the merge took, and of the runs
+        return True
+
+    def _next_work(self) -> tuple[Version, tuple[int, int], bool] | None:
+        """The runs of a version that are merged next, as (the first, the one behind the last), and whether into the
+        CSR; None where there is nothing to do."""
+        version = self._version
+        runs = version.runs[: self._left_alone(version)]
+        if sum([run.size for run in runs]) > self._threshold(version.base):
+            return version, (0, len(runs)), True
+        chosen = compaction.mergeable(runs)
+        return None if chosen is None else (version, chosen, False)
+
+    def _left_alone(self, version: Version) -> int:
+        """How many runs of a version, from the oldest on, nobody else merges."""
+        return compaction.stable(version.runs)
+
+    def _threshold(self, base: Arcs) -> int:
+        """How many changes there are at most before they are merged into the CSR."""
+        return compaction.threshold(len(base.neighbors))
 
     def _merged(self, runs: Sequence[Run]) -> Run:
         """Runs that are merged in the background, as one."""
@@ -425,7 +447,7 @@ def _without_unknown(run: Run, num_vertices: int) -> Run:
 
 
 def _version_of(graph: Graph) -> Version:
-    if not isinstance(graph.storage, SnapshotCsr):
+    if not isinstance(graph.storage, (SnapshotCsr, StreamedSnapshot)):
         raise ArgumentError("graph: expected a snapshot of a store, without at= and since=")
     return graph.storage.version
 

@@ -9,8 +9,6 @@ from tgraph.dynamic.durable.reading import ReplacedError
 from tgraph.dynamic.durable.store import StoreOfFolder
 from tgraph.errors import ArgumentError, FileFormatError
 
-_ALL = 1 << 62  # bytes: a reader has no files to write
-
 
 class ReadStore(StoreOfFolder):
     """A store in a folder as of its newest complete batch when it was opened, and after each `refresh`.
@@ -19,8 +17,8 @@ class ReadStore(StoreOfFolder):
     checksums tell. What the process that writes has not yet on the disk is seen, too.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, verify: bool):
-        super().__init__(path, manifest, _ALL, verify)
+    def __init__(self, path: Path, manifest: Manifest, memory: int, verify: bool):
+        super().__init__(path, manifest, memory, verify, writes=False)
         self._verify = verify
         self._follow_log()
         torn = self._reader.torn
@@ -39,7 +37,7 @@ class ReadStore(StoreOfFolder):
                 except (ReplacedError, FileFormatError):  # perhaps a checkpoint took the place of the log meanwhile
                     pass
             self._reader.close()
-            newest = opened(self.path, self._verify)
+            newest = opened(self.path, self._memory, self._verify)
             with self._publishing:
                 self._manifest, self._levels, self._reader = newest._manifest, newest._levels, newest._reader
                 self._ids = newest._ids
@@ -55,13 +53,13 @@ class ReadStore(StoreOfFolder):
         self._reader.close()
 
 
-def opened(path: Path, verify: bool) -> ReadStore:
+def opened(path: Path, memory: int, verify: bool) -> ReadStore:
     """A store to read; read again where a checkpoint has removed files, or all of the log, in the meantime. Raises
     FileFormatError where it is damaged."""
     while True:
         manifest = Manifest.read(path)
         try:
-            store = ReadStore(path, manifest, verify)
+            store = ReadStore(path, manifest, memory, verify)
             if store.version >= Manifest.read(path).number:
                 return store
         except (ReplacedError, FileFormatError) as fault:

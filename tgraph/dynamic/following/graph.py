@@ -10,7 +10,8 @@ from torch import Tensor
 from tgraph.core.graph import Graph
 from tgraph.dynamic import compaction
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, merged
-from tgraph.dynamic.version import SnapshotCsr, Version
+from tgraph.dynamic.snapshots import SnapshotCsr
+from tgraph.dynamic.version import Version
 from tgraph.kernels.native.following.following import FollowedRows, Report
 from tgraph.kernels.portable.changes import columns_of, inserts, rows_of
 

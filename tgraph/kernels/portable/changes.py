@@ -138,10 +138,11 @@ def locate_changes(
 
 
 @operator
-def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
+def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None = None) -> Tensor:
     """`base`, a number [m] for each arc of a CSR, with the changes applied, [located.size]: `items`
-    [k], of which those of deletions are not read, are put in, or without them the columns of the changes."""
-    out = base.new_empty(located.size)
+    [k], of which those of deletions are not read, are put in, or without them the columns of the changes. `out` : where
+    the result goes, else to new memory."""
+    out = base.new_empty(located.size) if out is None else out
     there = inserts(located.changes)
     put = columns_of(located.changes).to(base.dtype) if items is None else items
     bound = torch.zeros(len(base) + 1, dtype=torch.int64, device=base.device)

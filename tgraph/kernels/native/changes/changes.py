@@ -46,9 +46,9 @@ def locate_changes(
     return changed, Located(changes, place, skip, target, size)
 
 
-def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
+def splice(base: Tensor, items: Tensor | None, located: Located, out: Tensor | None = None) -> Tensor:
     """As the portable one, `tgraph.kernels.portable.changes.splice`."""
-    out = fresh((located.size,), base.dtype)
+    out = fresh((located.size,), base.dtype) if out is None else out
     bits = None if items is None else _as_bits(items)
     _module().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
     return out
