@@ -21,7 +21,7 @@ from tgraph.dynamic.ids import GrowingIds
 from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged, no_arcs, sorted_run
 from tgraph.dynamic.version import SnapshotCsr, Version
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
+from tgraph.kernels.portable.changes import Parallel, are_vertices, columns_of, rows_of
 from tgraph.stream.memory import trim_heap
 
 TIMES = "times"
@@ -301,6 +301,9 @@ class Store:
     def _vertices(self, vertices: Any, version: Version) -> Tensor:
         if self._ids is not None:
             return self._ids.find(vertices, "vertices")
+        tensor, n = inputs.as_tensor(vertices, "vertices"), version.num_vertices
+        if tensor.dtype == torch.int64 and tensor.dim() == 1 and tensor.is_cpu and are_vertices(tensor, n):
+            return tensor
         return Graph.of_storage(SnapshotCsr(version)).as_vertices(vertices)
 
     def _commit(self, run: Run, grows: bool = True) -> int:

@@ -168,7 +168,7 @@ def test_rows_are_read_alike(parallel, batches, settled, rows):
         if i < settled:
             base = spliced("native", base, changes, parallel, 7)
         else:
-            runs.append(changes)
+            runs.append(portable.Readable(changes[0], changes[1:]))
     ours, theirs = (BACKENDS[name].operators["read_rows"].run(base, runs, rows, parallel) for name in NAMES)
     for one, other in zip(ours, theirs, strict=True):
         assert one.dtype == other.dtype and torch.equal(one, other)

@@ -12,7 +12,7 @@ from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
 from tgraph.kernels.native.base.pages import fresh
 from tgraph.kernels.native.base.support import refuses_data
-from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, refuse_vertex
+from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, Readable, refuse_vertex
 
 
 def sort_changes(
@@ -54,22 +54,35 @@ def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
     return out
 
 
+def are_vertices(vertices: Tensor, num_vertices: int) -> bool:
+    """As the portable one, `tgraph.kernels.portable.changes.are_vertices`; other threads do not get the lock of the
+    interpreter meanwhile, as in operators of torch."""
+    return bool(_module().are_vertices(vertices.contiguous(), num_vertices))
+
+
 def read_rows(
-    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+    arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> tuple[Tensor, ...]:
     """As the portable one, `tgraph.kernels.portable.changes.read_rows`."""
-    module = _module()
-    offset, neighbors, *base = arcs
-    changes, *data = zip(*runs, strict=True) if runs else [(), *[()] * len(base)]
-    first, last = (fresh((len(runs) * len(rows),), torch.int64) for _ in range(2))
-    most = module.find_rows(changes, rows, first, last) + module.count_arcs(offset, rows)
-    found = fresh((len(rows) + 1,), torch.int64), *(fresh((most,), each.dtype) for each in (neighbors, *base))
-    bits = [[_as_bits(tensor) for tensor in tensors] for tensors in (base, found[2:], *data)]
-    size = module.read_rows(
-        *(offset, neighbors, bits[0], changes, bits[2:], rows, PARALLEL.index(parallel), first, last),
-        *(found[0], found[1], bits[1]),
+    module, (offset, neighbors, *base) = _module(), arcs
+    kept = [run.kept or _kept(module, run) for run in runs]
+    bits, rule = [_as_bits(column) for column in base], PARALLEL.index(parallel)
+    found = module.read_rows(offset, neighbors, bits, kept, rows.contiguous(), rule)
+    read_offset, read_neighbors, *columns = map(torch.from_numpy, found)
+    return (
+        read_offset,
+        read_neighbors,
+        *(
+            column if column.dtype == like.dtype else column.view(like.dtype)
+            for column, like in zip(columns, base, strict=True)
+        ),
     )
-    return found[0], *(_shortened(tensor, size) for tensor in found[1:])
+
+
+def _kept(module: Any, run: Readable) -> Any:
+    """The addresses of a run, which to ask for takes as long as to search it."""
+    run.kept = module.ReadableRun(run.changes, [_as_bits(column) for column in run.columns])
+    return run.kept
 
 
 def _module() -> Any:
@@ -104,6 +117,10 @@ def _refuses_merging(runs: Sequence[Tensor], *others: object) -> str | None:
     return refuses_data(runs[0])
 
 
+def _refuses_vertices(vertices: Tensor, num_vertices: int) -> str | None:
+    return "it needs int64 vertices" if vertices.dtype != torch.int64 else refuses_data(vertices)
+
+
 def _refuses_rows(offset: Tensor, neighbors: Tensor, *others: object) -> str | None:
     return "it needs int32 neighbors" if neighbors.dtype != torch.int32 else refuses_data(offset)
 
@@ -115,7 +132,7 @@ def _refuses_splicing(base: Tensor, items: Tensor | None, *others: object) -> st
 
 
 def _refuses_reading(
-    arcs: tuple[Tensor, ...], runs: Sequence[tuple[Tensor, ...]], rows: Tensor, parallel: Parallel
+    arcs: tuple[Tensor, ...], runs: Sequence[Readable], rows: Tensor, parallel: Parallel
 ) -> str | None:
     for column in arcs[1:]:
         if column.dtype not in _COPIED:
@@ -133,6 +150,7 @@ _COPIED = (
 OPERATORS = {
     "sort_changes": Implementation(sort_changes, _refuses_batch),
     "merge_changes": Implementation(merge_changes, _refuses_merging),
+    "are_vertices": Implementation(are_vertices, _refuses_vertices),
     "locate_changes": Implementation(locate_changes, _refuses_rows),
     "splice": Implementation(splice, _refuses_splicing),
     "read_rows": Implementation(read_rows, _refuses_reading),
