@@ -27,7 +27,7 @@ from tgraph.stream.memory import trim_heap
 TIMES = "times"
 Ids = Literal["index", "any"]
 
-_PACE = 8  # times its own duration, an insert waits at most for the compaction that it is ahead of
+_PACE = 6  # times its usual duration, an insert waits at most for the compaction that it is ahead of
 
 
 class Store:
@@ -81,6 +81,7 @@ class Store:
         self._writing, self._publishing = threading.RLock(), threading.Lock()
         self._compactor = compaction.Compactor(self._compact_step)
         self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
+        self._usual = float("inf")  # seconds of an arc, see `_usual_of`
         self._closed = False
         self._followers: weakref.WeakSet[Any] = weakref.WeakSet()  # see `tgraph.dynamic.follow`
         self._kept: tuple[Version, Graph] | None = None  # the last snapshot, of the present version
@@ -377,14 +378,25 @@ class Store:
     def _keep_pace(self, begun: float, size: int) -> None:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After
         a batch that is much of what may be pending, all threads merge at once instead."""
-        version = self._version
+        usual, version = self._usual_of(begun, size), self._version
         most, pending = compaction.threshold(version.base.neighbors.shape[0]), version.pending
         if 4 * size > most or pending > 4 * most:
             version.settled()
         elif pending > most or (version.runs and version.runs[-1].size > compaction.LARGE):
+            del version  # which, if it is replaced meanwhile, the other thread frees
             self._compactor.wake()
-            if pending > 2 * most:
-                time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
+            self._slow_down(pending / (2 * most) - 1, usual)
+
+    def _usual_of(self, begun: float, size: int) -> float:
+        """Seconds that a batch usually takes. One that something held up must not wait the longer for it."""
+        of_arc = (time.perf_counter() - begun) / max(size, 1)
+        self._usual = min(of_arc, 1.1 * self._usual)
+        return self._usual * size
+
+    def _slow_down(self, excess: float, usual: float) -> None:
+        """Wait as far as a writer is ahead, from 0 on. usual : as of `_usual_of`."""
+        if excess > 0:
+            time.sleep(_PACE * usual * min(excess, 1))
 
     def _compact_step(self) -> bool:
         """Merge some runs, or all that the writer leaves alone into the CSR; False where there is nothing to do."""
@@ -392,10 +404,7 @@ class Store:
         runs = version.runs[: compaction.stable(version.runs)]
         if sum([run.size for run in runs]) > compaction.threshold(len(version.base.neighbors)):
             made = version.base.changed(self._schema, runs, version.num_vertices)
-            self._replace(version, (0, len(runs)), made)
-            del version, runs, made
-            trim_heap()  # of what the merge took, and of the runs
-            return True
+            return self._replace(version, (0, len(runs)), made)
         if (chosen := compaction.mergeable(runs)) is None:
             return False
         return self._replace(version, chosen, self._merged(runs[slice(*chosen)]))

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tgraph.core.dispatch import Implementation
 from tgraph.core.system import native
-from tgraph.kernels.native.base.pages import fresh
+from tgraph.kernels.native.base.pages import fresh, mapped
 from tgraph.kernels.native.base.support import refuses_data
 from tgraph.kernels.portable.changes import PARALLEL, Located, Parallel, Readable, refuse_vertex
 
@@ -19,7 +19,7 @@ def sort_changes(
     rows: Tensor, columns: Tensor, there: bool, parallel: Parallel, numbered: bool
 ) -> tuple[Tensor, Tensor | None, int]:
     """As the portable one, `tgraph.kernels.portable.changes.sort_changes`."""
-    changes, items = _empty(len(rows), numbered)
+    changes, items = _empty(fresh, len(rows), numbered)
     rule = PARALLEL.index(parallel)
     count, largest = _module().sort_changes(rows.contiguous(), columns.contiguous(), there, rule, changes, items)
     if count < 0:
@@ -29,7 +29,7 @@ def sort_changes(
 
 def merge_changes(runs: Sequence[Tensor], parallel: Parallel, numbered: bool) -> tuple[Tensor, Tensor | None]:
     """As the portable one, `tgraph.kernels.portable.changes.merge_changes`."""
-    changes, items = _empty(sum([run.shape[0] for run in runs]), numbered)
+    changes, items = _empty(mapped, sum([run.shape[0] for run in runs]), numbered)
     count = _module().merge_changes(runs, PARALLEL.index(parallel), changes, items)
     return _shortened(changes, count), None if items is None else _shortened(items, count)
 
@@ -38,9 +38,9 @@ def locate_changes(
     offset: Tensor, neighbors: Tensor, changes: Tensor, parallel: Parallel, num_rows: int
 ) -> tuple[Tensor, Located]:
     """As the portable one, `tgraph.kernels.portable.changes.locate_changes`."""
-    changed = fresh((num_rows + 1,), torch.int64)
-    place, target = (fresh((len(changes),), torch.int64) for _ in range(2))
-    skip = fresh((len(changes),), torch.int32)
+    changed = mapped((num_rows + 1,), torch.int64)
+    place, target = (mapped((len(changes),), torch.int64) for _ in range(2))
+    skip = mapped((len(changes),), torch.int32)
     rule = PARALLEL.index(parallel)
     size = _module().locate_changes(offset, neighbors, changes, rule, changed, place, skip, target)
     return changed, Located(changes, place, skip, target, size)
@@ -48,7 +48,7 @@ def locate_changes(
 
 def splice(base: Tensor, items: Tensor | None, located: Located) -> Tensor:
     """As the portable one, `tgraph.kernels.portable.changes.splice`."""
-    out = fresh((located.size,), base.dtype)
+    out = mapped((located.size,), base.dtype)
     bits = None if items is None else _as_bits(items)
     _module().splice(_as_bits(base), bits, located.changes, located.place, located.skip, located.target, _as_bits(out))
     return out
@@ -89,8 +89,8 @@ def _module() -> Any:
     return cast(Any, native.load())
 
 
-def _empty(count: int, numbered: bool) -> tuple[Tensor, Tensor | None]:
-    return fresh((count,), torch.int64), fresh((count,), torch.int32) if numbered else None
+def _empty(memory: Any, count: int, numbered: bool) -> tuple[Tensor, Tensor | None]:
+    return memory((count,), torch.int64), memory((count,), torch.int32) if numbered else None
 
 
 def _as_bits(tensor: Tensor) -> Tensor:
