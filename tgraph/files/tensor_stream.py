@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,37 +20,40 @@ from tgraph.files.checksummed import DTYPE_NAMES, PIECE, Contents, as_bytes, sea
 
 _FLUSHED = 1 << 26  # bytes that are written before the disk is asked to take them
 
+# None where nobody else waits for the disk. Else a piece at a time is given to it, and so many times as long as it took
+# for that nothing is written.
+Pause = Callable[[], float | None]
+
 
 @contextmanager
 def writing(
-    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str]
+    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str], pause: Pause | None = None
 ) -> Iterator[Callable[[Tensor], None]]:
     """A function that appends [k] numbers to the tensor `name` of a new file, which is there, and on the disk, after
     the block.
 
-    most : how many there are at most. notes : text metadata. Raises OSError, with the bytes needed, where the disk is
-    full; the file is there wholly or not at all.
+    most : how many there are at most. notes : text metadata. pause : asked while the file is written; see `Pause`.
+    Raises OSError, with the bytes needed, where the disk is full; the file is there wholly or not at all.
     """
     sums: list[str] = []
     head = len(_header(name, dtype, most, ["0" * 16] * -(-most * dtype.itemsize // PIECE), notes))
-    digest, count, unflushed = xxhash.xxh3_64(), 0, 0
+    digest, count = xxhash.xxh3_64(), 0
     with whole_file(path, head + most * dtype.itemsize) as file:
         file.seek(head)
+        flush = _Flushing(file, pause)
 
         def append(tensor: Tensor) -> None:
-            nonlocal digest, count, unflushed
+            nonlocal digest, count
             data, begin = as_bytes(tensor.contiguous()), count * dtype.itemsize
-            file.write(data)
             for first, last in _pieces(begin, begin + len(data)):
-                digest.update(data[first - begin : last - begin])
+                piece = data[first - begin : last - begin]
+                file.write(piece)
+                digest.update(piece)
                 if last % PIECE == 0:
                     sums.append(digest.hexdigest())
                     digest = xxhash.xxh3_64()
-            count, unflushed = count + len(tensor), unflushed + len(data)
-            if unflushed >= _FLUSHED:  # else the system does so all at once, and whoever writes waits
-                file.flush()
-                os.fsync(file.fileno())
-                unflushed = 0
+                flush(len(piece))
+            count += len(tensor)
 
         yield append
         if count * dtype.itemsize % PIECE:
@@ -57,6 +61,25 @@ def writing(
         file.truncate(head + count * dtype.itemsize)
         file.seek(0)
         file.write(_header(name, dtype, count, sums, notes, head))
+
+
+class _Flushing:
+    """Has the disk take what is written of a file, called after each part of it with its bytes. Else the system does
+    so all at once, and whoever writes something meanwhile waits."""
+
+    def __init__(self, file: Any, pause: Pause | None):
+        self._file, self._pause, self._written = file, pause, 0
+
+    def __call__(self, nbytes: int) -> None:
+        self._written += nbytes
+        times = None if self._pause is None else self._pause()
+        if self._written < (_FLUSHED if times is None else PIECE):
+            return
+        begin, self._written = time.perf_counter(), 0
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        if times is not None:
+            time.sleep(times * (time.perf_counter() - begin))
 
 
 def _pieces(begin: int, end: int) -> Iterator[tuple[int, int]]:

@@ -57,7 +57,11 @@ class Levels:
 
     store : its number, which they repeat. memory : bytes that the arcs may take there. verify : whether files are
     compared with their checksums when they are opened; else it is done before they are merged.
+
+    pause : when files are written, see `tensor_stream.Pause`.
     """
+
+    pause: tensor_stream.Pause | None = None
 
     def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool):
         self.folder, self.memory, self._verify = folder, memory, verify
@@ -170,7 +174,8 @@ class Levels:
 
     def _begin(self, files: ExitStack, number: int, role: str, dtype: torch.dtype, most: int) -> Append:
         notes = {"store": str(self._store)}
-        return files.enter_context(tensor_stream.writing(self._path(number, role), role, dtype, most, notes))
+        path = self._path(number, role)
+        return files.enter_context(tensor_stream.writing(path, role, dtype, most, notes, self.pause))
 
     def _begin_columns(self, files: ExitStack, number: int, most: int) -> list[Append]:
         columns = enumerate(self._schema.columns.values())

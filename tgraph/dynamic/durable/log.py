@@ -10,6 +10,7 @@ import contextlib
 import os
 import struct
 import threading
+import time
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -22,7 +23,7 @@ from tgraph.files.atomic_write import room_for, sync_folder
 Sync = Literal["always", "never"]
 
 FORMAT = 1
-SEGMENT = 1 << 26  # bytes, after which the next record begins a new one
+SEGMENT = 1 << 24  # bytes, after which the next record begins a new one; some disks take long to forget a large file
 _FIELDS = struct.Struct("<8s4Q")  # magic, format, store, first version, checksum of those
 _MAGIC = b"tgraphlg"
 BEGIN = _FIELDS.size
@@ -65,7 +66,8 @@ class Log:
     checkpoint has. previous : the checksum of its record, 0 where the log has none. sync : whether `sync` has the disk
     sync. path, end : the last segment and where its last record ends, None where the next record begins one.
 
-    appended : bytes of the records that were there and that came.
+    appended : bytes of the records that were there and that came. synced_at : when the disk last synced some, as
+    `time.monotonic` says.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Log:
             self._file = open(path, "r+b", buffering=0)  # noqa: SIM115 - as long as it is the last one
         self._appending, self._syncing = threading.Lock(), threading.Lock()
         self.appended = sum(path.stat().st_size for _, path in segments(folder))
+        self.synced_at = 0.0
         self.failed: OSError | None = None
 
     def append(self, batch: record.Batch) -> None:
@@ -160,6 +163,7 @@ class Log:
         try:
             if self._syncs:
                 getattr(os, "fdatasync", os.fsync)(file.fileno())
+                self.synced_at = time.monotonic()
         except OSError as fault:
             self.failed = fault
             raise
