@@ -14,15 +14,11 @@ import torch
 import xxhash
 from torch import Tensor
 
-from tgraph.files import PathLike
+from tgraph.files import PathLike, Pause
 from tgraph.files.atomic_write import whole_file
 from tgraph.files.checksummed import DTYPE_NAMES, PIECE, Contents, as_bytes, seal
 
 _FLUSHED = 1 << 26  # bytes that are written before the disk is asked to take them
-
-# None where nobody else waits for the disk. Else a piece at a time is given to it, and so many times as long as it took
-# for that nothing is written.
-Pause = Callable[[], float | None]
 
 
 @contextmanager
@@ -32,7 +28,7 @@ def writing(
     """A function that appends [k] numbers to the tensor `name` of a new file, which is there, and on the disk, after
     the block.
 
-    most : how many there are at most. notes : text metadata. pause : asked while the file is written; see `Pause`.
+    most : how many there are at most. notes : text metadata. pause : asked after each MiB.
     Raises OSError, with the bytes needed, where the disk is full; the file is there wholly or not at all.
     """
     sums: list[str] = []

@@ -18,7 +18,9 @@ import xxhash
 
 from tgraph.dynamic.durable import record
 from tgraph.errors import FileFormatError
+from tgraph.files import Pause
 from tgraph.files.atomic_write import room_for, sync_folder
+from tgraph.files.removal import remove
 
 Sync = Literal["always", "never"]
 
@@ -174,16 +176,16 @@ class Log:
             what = f"an earlier write failed ({self.failed.strerror}), what is on the disk is unknown; open it again"
             raise OSError(self.failed.errno, what, os.fspath(self._folder)) from self.failed
 
-    def cut(self, number: int) -> None:
-        """Remove the segments of which a checkpoint of version `number` has all."""
+    def cut(self, number: int, pause: Pause | None = None) -> None:
+        """Remove the segments of which a checkpoint of version `number` has all. pause : meanwhile."""
         with self._appending:
             if self._last <= number:
                 self.finish_segment()
             found = segments(self._folder)
             follows = [first for first, _ in found[1:]] + [number + 2 if self._file else number + 1]
-            for (_, path), following in zip(found, follows, strict=bool(found)):
-                if following <= number + 1:
-                    path.unlink()
+        for (_, path), following in zip(found, follows, strict=bool(found)):
+            if following <= number + 1:
+                remove(path, pause)
 
     def close(self) -> None:
         """Have the disk sync the log, whatever `sync` says, and end. Raises OSError where that fails."""

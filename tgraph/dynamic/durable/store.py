@@ -232,8 +232,7 @@ class WrittenStore(StoreOfFolder):
                 self._slow_down(behind / (_BEHIND * limit) - 1, self._usual * size)
 
     def _pause(self) -> float | None:
-        """How long files of a checkpoint leave the disk to the log, see `tensor_stream.Pause`: the less, the further
-        it is behind."""
+        """How long a checkpoint leaves the disk to the log: the less, the further it is behind."""
         if time.monotonic() - self._log.synced_at > _BUSY:
             return None
         behind = (self._log.appended - self._checkpointed) / self._limit()
@@ -333,11 +332,11 @@ class WrittenStore(StoreOfFolder):
             self._manifest.write(self.path)
             if kept < len(version.runs):
                 self._replace(version, (kept, len(version.runs)), runs[-1])
-            self._log.cut(version.number)
+            self._checkpointed = appended
+            self._log.cut(version.number, self._pause)
             now = self._version
             others: list[Arcs | Run] = [now.base, now.known()[0], *now.runs]
             levels.remove_others([*self._manifest.levels, *map(level_of, others)])
-            self._checkpointed = appended
 
     def compact(self) -> None:
         """As of `Store`, and have the arcs in files, and nothing in the log."""
