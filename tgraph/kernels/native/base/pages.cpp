@@ -30,8 +30,8 @@ void collapse_pages([[maybe_unused]] Out<uint8_t> bytes) {
 #endif
 }
 
-// Memory of its own mapping, in huge pages where it is large. It is given back without the interpreter's lock, and piece
-// by piece: to free hundreds of megabytes takes milliseconds, in which other threads wait for both.
+// Memory of its own mapping, in huge pages where it is large. It is given back without the lock of the interpreter and
+// piece by piece: to free hundreds of megabytes takes milliseconds, in which other threads wait for both.
 struct Mapping {
     uint8_t* begin;
     std::size_t bytes;
