@@ -227,7 +227,8 @@ nb::tuple read_rows(In<int64_t> offset, In<int32_t> neighbors, const std::vector
 }
 
 bool are_vertices(In<int64_t> vertices, int64_t num_vertices) {
-    const auto below = [=](int64_t vertex) { return static_cast<uint64_t>(vertex) < static_cast<uint64_t>(num_vertices); };
+    const auto limit = static_cast<uint64_t>(num_vertices);  // unsigned, so that one comparison rejects negatives
+    const auto below = [=](int64_t vertex) { return static_cast<uint64_t>(vertex) < limit; };
     return std::all_of(vertices.data(), vertices.data() + vertices.shape(0), below);
 }
 
