@@ -33,6 +33,14 @@ def merged_tail(schema: Schema, runs: tuple[Run, ...]) -> tuple[Run, ...]:
     return merged_tail(schema, (*runs[:begin], merged(schema, runs[begin:end]), *runs[end:]))
 
 
+def merged_all(merge: Callable[[Sequence[Run]], Run], runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """The runs, merged wherever there are enough of one size."""
+    while (chosen := mergeable(runs)) is not None:
+        begin, end = chosen
+        runs = (*runs[:begin], merge(runs[begin:end]), *runs[end:])
+    return runs
+
+
 def stable(runs: Sequence[Run]) -> int:
     """How many runs, from the oldest on, no writer merges any more: those up to the last that is not small."""
     count = len(runs)

@@ -12,7 +12,7 @@ from tgraph.core.building import sorting
 from tgraph.core.rows import offset_of
 from tgraph.dynamic.columns import Place
 from tgraph.kernels.portable import changes as kernels
-from tgraph.kernels.portable.changes import Parallel
+from tgraph.kernels.portable.changes import Parallel, Readable
 
 WEIGHTS = "weights"
 
@@ -37,15 +37,22 @@ class Run:
     size : k; the length of a tensor takes a microsecond. num_vertices : one more than the largest vertex.
     """
 
-    __slots__ = ("changes", "data", "num_vertices", "size")
+    __slots__ = ("_readable", "changes", "data", "num_vertices", "size")
 
     def __init__(self, changes: Tensor, data: tuple[Tensor, ...], num_vertices: int):
         self.changes, self.data, self.size, self.num_vertices = changes, data, changes.shape[0], num_vertices
+        self._readable: Readable | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of the changes and of the data."""
         return self.changes.nbytes + sum(column.nbytes for column in self.data)
+
+    def readable(self) -> Readable:
+        """The same for `read_rows`."""
+        if self._readable is None:
+            self._readable = Readable(self.changes, self.data)
+        return self._readable
 
 
 class Arcs(NamedTuple):

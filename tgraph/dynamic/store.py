@@ -22,13 +22,13 @@ from tgraph.dynamic.runs import WEIGHTS, Arcs, Run, Schema, deleting_run, merged
 from tgraph.dynamic.snapshots import SnapshotCsr, StreamedSnapshot
 from tgraph.dynamic.version import Version
 from tgraph.errors import ArgumentError
-from tgraph.kernels.portable.changes import Parallel, columns_of, rows_of
+from tgraph.kernels.portable.changes import Parallel, are_vertices, columns_of, rows_of
 from tgraph.stream.memory import trim_heap
 
 TIMES = "times"
 Ids = Literal["index", "any"]
 
-_PACE = 8  # times its own duration, an insert waits at most for the compaction that it is ahead of
+_PACE = 6  # times its usual duration, an insert waits at most for the compaction that it is ahead of
 
 
 class Store:
@@ -82,6 +82,7 @@ class Store:
         self._writing, self._publishing = threading.RLock(), threading.Lock()
         self._compactor = compaction.Compactor(self._compact_step)
         self._written = {"inserted": 0, "merged": 0, "compacted": 0}  # changes and arcs, for `info`
+        self._usual = float("inf")  # seconds of an arc, see `_usual_of`
         self._closed = False
         self._followers: weakref.WeakSet[Any] = weakref.WeakSet()  # see `tgraph.dynamic.follow`
         self._kept: tuple[Version, Graph] | None = None  # the last snapshot, of the present version
@@ -306,6 +307,9 @@ class Store:
     def _vertices(self, vertices: Any, version: Version) -> Tensor:
         if self._ids is not None:
             return self._ids.find(vertices, "vertices")
+        tensor, n = inputs.as_tensor(vertices, "vertices"), version.num_vertices
+        if tensor.dtype == torch.int64 and tensor.dim() == 1 and tensor.is_cpu and are_vertices(tensor, n):
+            return tensor
         return Graph.of_storage(SnapshotCsr(version)).as_vertices(vertices)
 
     def _commit(self, run: Run, grows: bool = True) -> int:
@@ -379,14 +383,25 @@ class Store:
     def _keep_pace(self, begun: float, size: int) -> None:
         """Wake the compaction where there is work, and wait where writers are far ahead of it: space is bounded. After
         a batch that is much of what may be pending, all threads merge at once instead."""
-        version = self._version
+        usual, version = self._usual_of(begun, size), self._version
         most, pending = self._threshold(version.base), version.pending
         if 4 * size > most or pending > 4 * most:
             version.settled()
         elif pending > most or (version.runs and version.runs[-1].size > compaction.LARGE):
+            del version  # which, if it is replaced meanwhile, the other thread frees
             self._compactor.wake()
-            if pending > 2 * most:
-                time.sleep(_PACE * (time.perf_counter() - begun) * min(pending / (2 * most) - 1, 1))
+            self._slow_down(pending / (2 * most) - 1, usual)
+
+    def _usual_of(self, begun: float, size: int) -> float:
+        """Seconds that a batch usually takes. One that something held up must not wait the longer for it."""
+        of_arc = (time.perf_counter() - begun) / max(size, 1)
+        self._usual = min(of_arc, 1.1 * self._usual)
+        return self._usual * size
+
+    def _slow_down(self, excess: float, usual: float) -> None:
+        """Wait as far as a writer is ahead, from 0 on. usual : as of `_usual_of`."""
+        if excess > 0:
+            time.sleep(_PACE * usual * min(excess, 1))
 
     def _compact_step(self) -> bool:
         """Merge some runs, or all that the writer leaves alone into the CSR; False where there is nothing to do."""
@@ -396,10 +411,7 @@ class Store:
         if not into_arcs:
             return self._replace(version, (first, last), self._merged(version.runs[first:last]))
         made = version.base.changed(self._schema, version.runs[:last], version.num_vertices)
-        self._replace(version, (0, last), made)
-        del version, work, made
-        trim_heap()  # of what the merge took, and of the runs
-        return True
+        return self._replace(version, (0, last), made)
 
     def _next_work(self) -> tuple[Version, tuple[int, int], bool] | None:
         """The runs of a version that are merged next, as (the first, the one behind the last), and whether into the

@@ -61,7 +61,7 @@ class Version:
         adds = self.schema.parallel == "sum"
         offset, neighbors, *data = read_rows(
             (arcs.offset, arcs.neighbors, *arcs.data),
-            [(run.changes, *run.data) for run in runs],
+            [run.readable() for run in runs],
             vertices,
             "keep" if adds else self.schema.parallel,
         )

@@ -6,23 +6,28 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+from tgraph.files import Pause
+
 STAGED = 1 << 22  # bytes that are written at a time, whole pages
+PIECE = 1 << 20  # the same where others wait for the disk
 
 
 class PastCache:
     """Appends bytes to a file open for writing, from a position that begins a page on.
 
     They are gathered in one buffer while another is written by a thread. What is left at the end, and everything where
-    the system or the disk knows no direct writes, goes through the page cache. Use it in `with`.
+    the system or the disk knows no direct writes, goes through the page cache. Where others wait for the disk, by
+    `pause`, it is given a piece at a time, since it does not take turns. Use it in `with`.
     """
 
-    def __init__(self, file: Any, position: int):
-        self._file, self._position = file, position
+    def __init__(self, file: Any, position: int, pause: Pause | None = None):
+        self._file, self._position, self._pause = file, position, pause
         self._filled = 0
         self._buffers: list[mmap.mmap] = []
         self._direct = -1
@@ -74,8 +79,14 @@ class PastCache:
         done = 0
         while done < STAGED:
             file = self._direct if self._direct >= 0 else self._file.fileno()
+            times, begin = None if self._pause is None else self._pause(), time.perf_counter()
+            end = STAGED if times is None else min(done + PIECE, STAGED)
             try:
-                done += os.pwrite(file, memoryview(buffer)[done:], position + done)
+                done += os.pwrite(file, memoryview(buffer)[done:end], position + done)
+                if times is not None:
+                    if file != self._direct:
+                        os.fsync(file)
+                    time.sleep(times * (time.perf_counter() - begin))
             except OSError as fault:
                 if self._direct < 0 or fault.errno != errno.EINVAL:
                     raise

@@ -12,7 +12,7 @@ import torch
 import xxhash
 from torch import Tensor
 
-from tgraph.files import PathLike
+from tgraph.files import PathLike, Pause
 from tgraph.files.atomic_write import whole_file
 from tgraph.files.checksummed import DTYPE_NAMES, PIECE, Contents, as_bytes, seal
 from tgraph.files.past_cache import PastCache
@@ -20,19 +20,19 @@ from tgraph.files.past_cache import PastCache
 
 @contextmanager
 def writing(
-    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str]
+    path: PathLike, name: str, dtype: torch.dtype, most: int, notes: dict[str, str], pause: Pause | None = None
 ) -> Iterator[Callable[[Tensor], None]]:
     """A function that appends [k] numbers to the tensor `name` of a new file, which is there, and on the disk, after
     the block.
 
-    most : how many there are at most. notes : text metadata. Raises OSError, with the bytes needed, where the disk is
-    full; the file is there wholly or not at all.
+    most : how many there are at most. notes : text metadata. pause : asked after each MiB.
+    Raises OSError, with the bytes needed, where the disk is full; the file is there wholly or not at all.
     """
     sums: list[str] = []
     head = len(_header(name, dtype, most, ["0" * 16] * -(-most * dtype.itemsize // PIECE), notes))
     digest, count = xxhash.xxh3_64(), 0
     with whole_file(path, head + most * dtype.itemsize) as file:
-        with PastCache(file, head) as written:
+        with PastCache(file, head, pause) as written:
 
             def append(tensor: Tensor) -> None:
                 nonlocal digest, count

@@ -22,7 +22,8 @@ from tgraph.dynamic.durable.merging import block_size, merged_blocks, spliced_bl
 from tgraph.dynamic.durable.record import Ids, decoded_ids, encoded_ids
 from tgraph.dynamic.runs import Arcs, Run, Schema, merged
 from tgraph.errors import FileFormatError
-from tgraph.files import PathLike, checksummed, tensor_stream
+from tgraph.files import PathLike, Pause, checksummed, tensor_stream
+from tgraph.files.removal import remove
 from tgraph.stream.memory import let_go
 
 REMEDY = "take the folder from a copy"
@@ -71,14 +72,18 @@ class Levels:
     store : its number, which they repeat. memory : bytes that the arcs may take there. verify : whether files are
     compared with their checksums when they are opened; else it is done before they are merged. writes : whether files
     may be made; else all that is made is in memory.
+
+    pause : while files are written and removed.
     """
+
+    pause: Pause | None = None
 
     def __init__(self, folder: Path, store: int, schema: Schema, memory: int, verify: bool, writes: bool = True):
         self.folder, self._verify, self._share = folder, verify, memory
         self.memory = memory if writes else _ALL
         self._store, self._schema = store, schema
         self._lock = threading.Lock()
-        self._next = 1 + max((int(path.name.partition("-")[0]) for path in self._files()), default=0)
+        self._next = 1 + max(map(_number, self._files()), default=0)
         self._present: set[int] = set()
         self._written: set[int] = set()  # at this moment
         self._unverified: set[int] = set()
@@ -183,7 +188,8 @@ class Levels:
 
     def _begin(self, files: ExitStack, number: int, role: str, dtype: torch.dtype, most: int) -> Append:
         notes = {"store": str(self._store)}
-        return files.enter_context(tensor_stream.writing(self._path(number, role), role, dtype, most, notes))
+        path = self._path(number, role)
+        return files.enter_context(tensor_stream.writing(path, role, dtype, most, notes, self.pause))
 
     def _begin_columns(self, files: ExitStack, number: int, most: int) -> list[Append]:
         columns = enumerate(self._schema.columns.values())
@@ -286,12 +292,11 @@ class Levels:
     def remove_others(self, levels: Iterable[Level | None]) -> None:
         """Remove the files of all other levels; tensors on maps of them stay as they are."""
         with self._lock:
-            kept = {level.number for level in levels if level is not None}
-            for path in self._files():
-                number = int(path.name.partition("-")[0])
-                if number not in kept | self._written:
-                    self._present.discard(number)
-                    path.unlink(missing_ok=True)
+            kept = self._written.union(level.number for level in levels if level is not None)
+            others = [path for path in self._files() if _number(path) not in kept]
+            self._present.difference_update(map(_number, others))
+        for path in others:
+            remove(path, self.pause)
 
     def _files(self) -> list[Path]:
         return [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
@@ -304,6 +309,11 @@ class Levels:
             with contextlib.suppress(FileNotFoundError):  # another process has just removed it
                 total += path.stat().st_size
         return total
+
+
+def _number(path: Path) -> int:
+    """Of the level that a file belongs to."""
+    return int(path.name.partition("-")[0])
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tgraph.dynamic import compaction
 from tgraph.dynamic.durable.manifest import REMEDY, Manifest
 from tgraph.dynamic.durable.reading import ReplacedError
 from tgraph.dynamic.durable.store import StoreOfFolder
@@ -21,6 +22,7 @@ class ReadStore(StoreOfFolder):
         super().__init__(path, manifest, memory, verify, writes=False)
         self._verify = verify
         self._follow_log()
+        self._merge_runs()
         torn = self._reader.torn
         self._dropped = 0 if torn is None else torn.nbytes
 
@@ -33,6 +35,7 @@ class ReadStore(StoreOfFolder):
             if Manifest.read(self.path) == self._manifest:
                 try:
                     self._follow_log()
+                    self._merge_runs()
                     return self.version
                 except (ReplacedError, FileFormatError):  # perhaps a checkpoint took the place of the log meanwhile
                     pass
@@ -43,6 +46,14 @@ class ReadStore(StoreOfFolder):
                 self._ids = newest._ids
                 self._show(newest._version)
             return self.version
+
+    def _merge_runs(self) -> None:
+        """Merge runs of one size, as the process that writes does for itself: to read a row takes a search in each."""
+        with self._publishing:
+            version = self._version
+            runs = compaction.merged_all(self._levels.merged, version.runs)
+            if runs is not version.runs:
+                self._show(version.with_runs(version.base, runs))
 
     def _check_open(self) -> None:
         raise ArgumentError(f'{self.path}: opened with mode="r" to read; open it with mode="a" to change it')

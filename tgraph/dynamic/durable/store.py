@@ -34,7 +34,8 @@ MEMORY_SHARE = 4  # but at most this fraction of the memory that the arcs may ta
 RUNS_SHARE = 8  # runs are moved to files when they take this fraction of it, and writers wait at half of it
 _WAIT = 1e-3  # seconds
 _BEHIND = 3  # times as many, and a writer waits for the checkpoint
-_PACE = 8  # times its own duration, at most
+_BUSY = 0.05  # seconds since the last sync of the log, in which it is in use
+_SPARED = 4  # times as long as a piece of a checkpoint takes, the disk is left to the log, at most
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -132,6 +133,7 @@ class WrittenStore(StoreOfFolder):
         self._waits: OSError | None = None
         self._log = self._recovered_log(sync)
         self._last = (self._version.number, self._version.num_vertices)
+        self._levels.pause = self._pause
 
     # ---- recovery --------------------------------------------------------------------------------------------------
 
@@ -240,7 +242,14 @@ class WrittenStore(StoreOfFolder):
         if (behind := self._log.appended - self._checkpointed) > (limit := self._limit()):
             self._checkpointer.wake()
             if behind > _BEHIND * limit:
-                time.sleep(_PACE * (time.perf_counter() - begun) * min(behind / (_BEHIND * limit) - 1, 1))
+                self._slow_down(behind / (_BEHIND * limit) - 1, self._usual * size)
+
+    def _pause(self) -> float | None:
+        """How long a checkpoint leaves the disk to the log: the less, the further it is behind."""
+        if time.monotonic() - self._log.synced_at > _BUSY:
+            return None
+        behind = (self._log.appended - self._checkpointed) / self._limit()
+        return _SPARED * max(1 - behind / _BEHIND, 0)
 
     def _limit(self) -> int:
         """Bytes of the log, after which there is a checkpoint."""
@@ -366,11 +375,11 @@ class WrittenStore(StoreOfFolder):
             with self._claiming:  # what others are merging they replace themselves
                 if max(kept, self._claimed) == kept < len(version.runs) and self._flushed_from is None:
                     self._replace(version, (kept, len(version.runs)), runs[-1])
-            self._log.cut(version.number)
+            self._checkpointed = appended
+            self._log.cut(version.number, self._pause)
             now = self._version
             others: list[Arcs | Run] = [now.base, now.known()[0], *now.runs]
             levels.remove_others([*self._manifest.levels, *map(level_of, others)])
-            self._checkpointed = appended
 
     def compact(self) -> None:
         """As of `Store`, and have the arcs in files, and nothing in the log."""

@@ -35,6 +35,7 @@ class FollowedGraph:
         self._column = names.index(WEIGHTS) if weighted and WEIGHTS in names else None
         self.rows = FollowedRows(self.schema.parallel, self._counts)
         self._reversed: FollowedRows | None = None
+        self._reversed_base = 0  # bytes of their CSR
         self.version = version
         self._rebase()
 
@@ -46,7 +47,7 @@ class FollowedGraph:
     @property
     def nbytes(self) -> int:
         """Bytes beside the store."""
-        return self.rows.nbytes + (0 if self._reversed is None else self._reversed.nbytes)
+        return self.rows.nbytes + (0 if self._reversed is None else self._reversed.nbytes + self._reversed_base)
 
     @property
     def base(self) -> Arcs:
@@ -84,7 +85,11 @@ class FollowedGraph:
         if self._reversed is None:
             graph = Graph.of_storage(SnapshotCsr(self.version)).transpose()
             made = FollowedRows(self.schema.parallel, self._counts)
-            made.rebase(graph.offset, graph.neighbors, graph.weights if self.weighted else None)
+            weights = graph.weights if self.weighted else None
+            made.rebase(graph.offset, graph.neighbors, weights)
+            self._reversed_base = sum(
+                part.nbytes for part in (graph.offset, graph.neighbors, weights) if part is not None
+            )
             self._reversed = made
         return self._reversed
 
