@@ -19,7 +19,7 @@ LAYERS = (
     ("tgraph.algorithms",),
     ("tgraph",),  # the public names: what algorithms, the command and users import
     ("tgraph.tuning", "tgraph.drawing", "tgraph.pyg"),
-    ("tgraph.nn", "tgraph.stream", "tgraph.sampling", "tgraph.stores", "tgraph.dynamic"),
+    ("tgraph.nn", "tgraph.stream", "tgraph.sampling", "tgraph.stores", "tgraph.dynamic", "tgraph.distributed"),
     ("tgraph.io", "tgraph.generators"),
     ("tgraph.engine",),
     ("tgraph.model",),

@@ -1,0 +1,75 @@
+"""The partitions that are measured, each as the owners of vertices and the ranks of arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isqrt
+
+import torch
+from torch import Tensor
+
+import tgraph as tg
+from bench.scaling.volumes import Volumes, count
+from tgraph.distributed.partitions import Placement, cut_hubs, two_dimensional
+from tgraph.stream.partitioning.parts import Parts
+
+CHUNK = 2**22
+
+# Arcs of the largest graph that a partition is made of: METIS and the well-connected parts take longer than the rest.
+LARGEST = {"metis": 4_000_000, "wcp": 20_000_000}
+
+
+def measure(graph: tg.Graph, method: str, parts: int, number: Tensor | None = None) -> Volumes:
+    """The volumes of a graph partitioned by one of METHODS. number : of the vertices, see `count`."""
+    return METHODS[method](graph, parts, number)
+
+
+def by_rows(method: str) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
+    """A method of tgraph.stream: the arcs that lead to a vertex lie together, unless a bound cuts a hub."""
+
+    def measured(graph: tg.Graph, parts: int, number: Tensor | None) -> Volumes:
+        into = graph.transpose()
+        found: Parts = tg.stream.partition(into, parts, method)
+        ordered = found.apply(into)
+        if number is not None and found.order is not None:
+            number = number[found.order]
+        return count(ordered, found.part_of(ordered).short(), found.part_of_arcs().short(), parts, number)
+
+    return measured
+
+
+def by_ends(place: Callable[[tg.Graph, int], Placement]) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
+    """A placement of tgraph.distributed."""
+
+    def measured(graph: tg.Graph, parts: int, number: Tensor | None) -> Volumes:
+        placement, into = place(graph, parts), graph.transpose()
+        owner = placement.owner(torch.arange(graph.num_vertices)).short()
+        return count(into, owner, ranks(placement, into), parts, number)
+
+    return measured
+
+
+def ranks(placement: Placement, into: tg.Graph) -> Tensor:
+    """The rank of each arc, int16 [m], of a graph with arcs by target."""
+    found = torch.empty(into.num_arcs, dtype=torch.int16)
+    for begin in range(0, into.num_arcs, CHUNK):
+        source = into.neighbors[begin : begin + CHUNK]
+        position = torch.arange(begin, begin + len(source))
+        target = torch.searchsorted(into.offset, position, right=True, out_int32=True) - 1
+        found[begin : begin + len(source)] = placement.rank(source, target)
+    return found
+
+
+def grid(graph: tg.Graph, parts: int) -> Placement:
+    """sqrt(p) x sqrt(p), or sqrt(p / 2) x sqrt(2 p)."""
+    rows = 1 << (isqrt(parts).bit_length() - 1)
+    return two_dimensional(graph, rows, parts // rows)
+
+
+METHODS = {
+    "ebp": by_rows("ebp"),
+    "wcp": by_rows("wcp"),
+    "metis": by_rows("metis"),
+    "hubs": by_ends(cut_hubs),
+    "2d": by_ends(grid),
+}

@@ -1,0 +1,1 @@
+"""Graphs over several processes, by torch.distributed."""
