@@ -17,7 +17,7 @@ from bench.scaling.placing import LARGEST, METHODS, measure
 
 SHARES = (8, 4, 2, 1)  # of a crawl, the pages up to a number: each has the arcs of a crawl that ended there
 REAL = {"web": ("cnr-2000", "web-NotreDame"), "road": ("USA-road-FLA", "USA-road-NW")}
-FEW = 2**25  # arcs, above which only powers of 4 are measured
+FEW = 2**22  # arcs, above which only powers of 4 are measured
 
 
 def graphs(scales: list[int], data: Path) -> Iterator[tuple[str, str, Callable[[], tg.Graph]]]:
@@ -48,11 +48,13 @@ def measured(scales: list[int], parts: list[int], data: Path, path: Path) -> lis
         graph = build()
         number = levels(graph)
         for _, method, p in wanted:
-            if graph.num_arcs > LARGEST.get(method, graph.num_arcs) or (graph.num_arcs > FEW and p.bit_length() % 2 == 0):
+            if graph.num_arcs > LARGEST.get(method, graph.num_arcs) or (
+                graph.num_arcs > FEW and p.bit_length() % 2 == 0
+            ):
                 continue
             rows.append({"family": family, "graph": name, "method": method, "parts": p} | row(graph, method, p, number))
             path.write_text(json.dumps(rows, indent=1))
-            print(*(f"{key} {value}" for key, value in rows[-1].items() if key != "levels"), flush=True)
+            print(*(f"{key} {value}" for key, value in rows[-1].items() if key not in ("levels", "ranks")), flush=True)
     return rows
 
 

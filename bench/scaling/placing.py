@@ -16,7 +16,7 @@ from tgraph.stream.partitioning.parts import Parts
 CHUNK = 2**22
 
 # Arcs of the largest graph that a partition is made of: METIS and the well-connected parts take longer than the rest.
-LARGEST = {"metis": 4_000_000, "wcp": 20_000_000}
+LARGEST = {"metis": 4_000_000, "wcp": 4_000_000}
 
 
 def measure(graph: tg.Graph, method: str, parts: int, number: Tensor | None = None) -> Volumes:
@@ -61,9 +61,12 @@ def ranks(placement: Placement, into: tg.Graph) -> Tensor:
 
 
 def grid(graph: tg.Graph, parts: int) -> Placement:
-    """sqrt(p) x sqrt(p), or sqrt(p / 2) x sqrt(2 p)."""
-    rows = 1 << (isqrt(parts).bit_length() - 1)
-    return two_dimensional(graph, rows, parts // rows)
+    return two_dimensional(graph, grid_rows(parts), parts // grid_rows(parts))
+
+
+def grid_rows(parts: int) -> int:
+    """The rows of a grid of a power of two: sqrt(p), or sqrt(p / 2)."""
+    return 1 << (isqrt(parts).bit_length() - 1)
 
 
 METHODS = {
