@@ -1,10 +1,10 @@
 """From the volumes of graphs that were measured to those of graphs that no machine here holds.
 
-R-MAT: total volume over arcs follows 2 ** (a + b * scale), fitted for each partition and number of parts over all scales.
-A second opinion comes from the model itself, see `expected`. Web graphs: total volume over arcs follows
-2 ** (a + b * log2(parts) + c * log2(arcs)), fitted over the parts of a crawl that ended at an earlier page. How far the
-measured points lie from a law is its residual; how far the largest graph lies from a law fitted without it tells what an
-extrapolation is worth.
+R-MAT: what ranks exchange is expected from the model's own distribution of degrees, see `expected_volume`, and from a
+law that is fitted to the measurements: total volume over arcs follows 2 ** (a + b * scale) for a partition and a number
+of parts. Web graphs: total volume over arcs follows 2 ** (a + b * log2(parts) + c * log2(arcs)), fitted over a crawl
+and what it would be had it ended earlier. How far the measured points lie from a law is its residual; how far the
+largest graph lies from a law that was fitted without it tells what an extrapolation is worth.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import tgraph as tg
-from bench.graphs import real
+from bench.graphs import Missing, real
 from bench.scaling.placing import LARGEST, METHODS, measure
 
 SHARES = (8, 4, 2, 1)  # of a crawl, the pages up to a number: each has the arcs of a crawl that ended there
@@ -45,7 +45,11 @@ def measured(scales: list[int], parts: list[int], data: Path, path: Path) -> lis
         wanted = [(name, method, p) for p in parts for method in METHODS if (name, method, p) not in done]
         if not wanted:
             continue
-        graph = build()
+        try:
+            graph = build()
+        except Missing as reason:
+            print(f"{name} is left out: {reason}")
+            continue
         number = levels(graph)
         for _, method, p in wanted:
             if graph.num_arcs > LARGEST.get(method, graph.num_arcs) or (

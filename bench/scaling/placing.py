@@ -16,7 +16,7 @@ from tgraph.stream.partitioning.parts import Parts
 CHUNK = 2**22
 
 # Arcs of the largest graph that a partition is made of: METIS and the well-connected parts take longer than the rest.
-LARGEST = {"metis": 4_000_000, "wcp": 4_000_000}
+LARGEST = dict.fromkeys(("metis", "wcp", "wcp hubs"), 4_000_000)
 
 
 def measure(graph: tg.Graph, method: str, parts: int, number: Tensor | None = None) -> Volumes:
@@ -38,10 +38,16 @@ def by_rows(method: str) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
     return measured
 
 
-def by_ends(place: Callable[[tg.Graph, int], Placement]) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
-    """A placement of tgraph.distributed."""
+def by_ends(
+    place: Callable[[tg.Graph, int], Placement], order: str | None = None
+) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
+    """A placement of tgraph.distributed, in the given order of the vertices or that of a method of tgraph.stream."""
 
     def measured(graph: tg.Graph, parts: int, number: Tensor | None) -> Volumes:
+        if order is not None:
+            found = tg.stream.partition(graph.transpose(), parts, order).order
+            if found is not None:
+                graph, number = graph.permute(found), None if number is None else number[found]
         placement, into = place(graph, parts), graph.transpose()
         owner = placement.owner(torch.arange(graph.num_vertices)).short()
         return count(into, owner, ranks(placement, into), parts, number)
@@ -75,4 +81,5 @@ METHODS = {
     "metis": by_rows("metis"),
     "hubs": by_ends(cut_hubs),
     "2d": by_ends(grid),
+    "wcp hubs": by_ends(cut_hubs, "wcp"),
 }
