@@ -18,6 +18,9 @@ from bench.peers import Kernel, integers
 if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where Open MPI wants to be told
     os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
+# Processes of Open MPI that wait keep cores busy that others need who take turns with them, unless they yield.
+os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+
 
 class System:
     name = "graphscope"
