@@ -86,17 +86,16 @@ def test_a_law_finds_what_the_numbers_were_made_from():
 
 
 def test_time_is_computing_what_it_does_not_hide_and_latency():
-    cluster = model.Cluster(pagerank=1e9, bfs=1e9, bandwidth=1e9, efficiency=0.5, cores=2, parallel=0.5)
+    cluster = model.Cluster(1e9, 1e9, 1e9, bandwidth=1e9, efficiency=0.5, cores=2, parallel=0.5)
     load = model.Load(arcs=8e9, parts=4, volume=1e9, arcs_balance=1.5, volume_balance=2, inside=0.25, peers=3)
     found = model.iteration(load, cluster)
     assert found.computing == pytest.approx(3)  # 2e9 arcs at 1e9 per second, half as many again
     assert found.travelling == pytest.approx(2 * 2 - 0.25 * 3)  # 1 GB at 0.5 GB/s, twice at one rank
     assert found.latency == pytest.approx(3 * cluster.message + 4 * cluster.hop)
-    assert found.even == pytest.approx(2 + 2 - 0.5 + found.latency)
 
 
 def test_a_search_sends_ids_or_a_bitmap():
-    cluster = model.Cluster(pagerank=1, bfs=1e12, bandwidth=1, efficiency=1)
+    cluster = model.Cluster(pagerank=1, bfs=1e12, uncached=1, bandwidth=1, efficiency=1)
     load = model.Load(1e6, 2, 800, 1, 1, 0, 1, levels=(0.01, 0.99))
     assert model.search(load, cluster).travelling == pytest.approx((4 * 8 + 800 / 8) / 2)
 
@@ -110,7 +109,9 @@ def test_the_slowest_rank_counts_unless_its_part_is_smaller():
 def test_the_page_is_computed_and_nothing_is_measured_twice(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(scaling, "PARTS", [2, 4, 8])
     monkeypatch.setattr(scaling, "NODES", (4, 8))
-    monkeypatch.setattr(sys, "argv", ["scaling", "--scales", "8,9", "--data", str(tmp_path), "--output", str(tmp_path)])
+    monkeypatch.setattr(
+        sys, "argv", ["scaling", "--scales", "8,9", "--table", "8", "--data", str(tmp_path), "--output", str(tmp_path)]
+    )
     threads = torch.get_num_threads()
     scaling.main()
     assert "cnr-2000 is left out" in capsys.readouterr().out

@@ -1,6 +1,6 @@
 """What PageRank and BFS would take on 16 to 1,024 machines: docs/scaling.md.
 
-    python -m bench.scaling [--scales 16,18,20,22] [--data ../shared/data] [--output bench/results]
+    python -m bench.scaling [--scales 16,18,20,22] [--table 23] [--data ../shared/data] [--output bench/results]
 
 Partitions generated and real graphs into 2 to 1,024 parts and counts what ranks would send each other (kept in
 scaling.json: what lies there is not measured again), fits and checks the laws by which volumes grow, measures how many
@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 PARTS = [2**k for k in range(1, 11)]
 NODES = (16, 64, 256, 1024)
 BANDWIDTHS = (25e9, 100e9)
+SEARCHED = 20  # the scale on which a search is timed
 SCALE, CRAWL, WEB_ARCS = 30, "cnr-2000", 1e11
 GENERATED = ("ebp", "hubs", "2d")  # what the model knows of R-MAT
 
@@ -37,13 +38,14 @@ Row = dict[str, Any]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scales", type=lambda text: [int(part) for part in text.split(",")], default=[16, 18, 20, 22])
+    parser.add_argument("--table", type=int, default=23, help="PageRank is timed on 2**TABLE vertices")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--output", type=Path, default=ROOT / "bench" / "results")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     rows = measuring.measured(arguments.scales, PARTS, arguments.data, arguments.output / "scaling.json")
-    cluster = Cluster(*model.rates(max(arguments.scales)))
+    cluster = Cluster(*model.rates(min(max(arguments.scales), SEARCHED), arguments.table))
     text = "\n\n".join(f"## {title}\n\n{content}" for title, content in sections(rows, cluster).items())
     (arguments.output / "scaling.md").write_text(f"# Scaling\n\n{describe_machine()}\n\n{cluster}\n\n{text}\n")
     print(text)
@@ -153,21 +155,32 @@ def times(rows: list[Row], cluster: Cluster, family: str) -> str:
         for law in (False, True) if family == "web" else (False,):
             for parts in NODES:
                 held = load(rows, family, method, parts, law)
-                cells = [f"{held.volume / parts * model.VALUE / 1e6:.3g}"]
-                for bandwidth in BANDWIDTHS:
-                    node = replace(cluster, bandwidth=bandwidth)
-                    cells += [of_times(model.iteration(held, node)), of_times(model.search(held, node))]
-                lines.append([method + (", law" if law else ""), str(parts), *cells])
-    head = ["partition", "nodes", "MB sent by a node"]
-    for bandwidth in BANDWIDTHS:
-        head += [f"PageRank, {bandwidth / 1e9:.0f} GB/s, ms", f"BFS, {bandwidth / 1e9:.0f} GB/s, ms"]
-    return table(head, lines)
+                cells = [
+                    method + (", law" if law else ""),
+                    str(parts),
+                    f"{held.volume / parts * model.VALUE / 1e6:.3g}",
+                ]
+                lines.append(cells + of_pagerank(held, cluster) + of_search(held, cluster))
+    head = ["partition", "nodes", "MB of a node", "computing", *(f"travelling, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS)]
+    head += ["latency", *(f"PageRank, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS)]
+    return table(head + [f"BFS, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS] + ["of it latency"], lines)
 
 
-def of_times(found: Times) -> str:
-    """The time, and what it consists of; what ranks of equal shares would take."""
-    parts = (found.computing, found.travelling, found.latency)
-    return f"{1e3 * found.total:.3g} = {' + '.join(f'{1e3 * part:.2g}' for part in parts)} ({1e3 * found.even:.3g})"
+def of_pagerank(held: Load, cluster: Cluster) -> list[str]:
+    """Milliseconds of an iteration at each bandwidth, and what they consist of, with values in the cache and not."""
+    at = [replace(cluster, bandwidth=bandwidth) for bandwidth in BANDWIDTHS]
+    near = [model.iteration(held, node) for node in at]
+    far = [model.iteration(held, replace(node, pagerank=cluster.uncached)) for node in at]
+    both = list(zip(near, far, strict=True))
+    computing = f"{1e3 * near[0].computing:.3g}..{1e3 * far[0].computing:.3g}"
+    travelling = [f"{1e3 * fast.travelling:.3g}" for fast in near]
+    total = [f"{1e3 * fast.total:.3g}..{1e3 * slow.total:.3g}" for fast, slow in both]
+    return [computing, *travelling, f"{1e3 * near[0].latency:.2g}", *total]
+
+
+def of_search(held: Load, cluster: Cluster) -> list[str]:
+    found = [model.search(held, replace(cluster, bandwidth=bandwidth)) for bandwidth in BANDWIDTHS]
+    return [*(f"{1e3 * each.total:.3g}" for each in found), f"{1e3 * found[0].latency:.2g}"]
 
 
 def memory(rows: list[Row]) -> str:

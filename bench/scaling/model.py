@@ -9,7 +9,9 @@ afterwards. The slowest rank counts: the largest shares of arcs and of volume ar
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import log2
 
 import numpy as np
@@ -22,11 +24,12 @@ VALUE = 4  # bytes
 
 @dataclass(frozen=True)
 class Cluster:
-    """bandwidth : bytes per second of a node, each way. message, hop : seconds. pagerank, bfs : arcs per second of a
-    core."""
+    """pagerank, bfs, uncached : arcs per second of a core, the last of PageRank where no cache holds the values.
+    bandwidth : bytes per second of a node, each way. message, hop : seconds."""
 
     pagerank: float
     bfs: float
+    uncached: float
     bandwidth: float = 25e9
     efficiency: float = 0.8
     message: float = 2e-6
@@ -57,13 +60,11 @@ class Load:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds: computing, what travels while nothing is computed, and the latency of messages and collectives. `even`
-    is what computing and travelling would take if all ranks had the same."""
+    """Seconds: computing, what travels while nothing is computed, and the latency of messages and collectives."""
 
     computing: float
     travelling: float
     latency: float
-    even: float
 
     @property
     def total(self) -> float:
@@ -87,12 +88,8 @@ def added(load: Load, cluster: Cluster, rate: float, sent: float, rounds: int) -
     network = sent / load.parts / (cluster.bandwidth * cluster.efficiency)
     latency = rounds * (load.peers * cluster.message + 2 * log2(load.parts) * cluster.hop)
 
-    def exposed(arcs: float, network: float) -> float:
-        return max(network - load.inside * arcs, 0)
-
     computing, travelling = arcs * load.arcs_balance, network * load.volume_balance
-    even = arcs + exposed(arcs, network)
-    return Times(computing, exposed(computing, travelling), latency, even + latency)
+    return Times(computing, max(travelling - load.inside * computing, 0), latency)
 
 
 def stragglers(parts: int, noise: float, slow: float = 1.0, resized: bool = False, draws: int = 400) -> float:
@@ -106,20 +103,24 @@ def stragglers(parts: int, noise: float, slow: float = 1.0, resized: bool = Fals
     return float((share / speed * factors).max(1).mean())
 
 
-def rates(scale: int, repeat: int = 3) -> tuple[float, float]:
-    """Arcs per second of one core for PageRank and for breadth-first search on R-MAT, by processor time: the machine
-    may be busy."""
+def rates(scale: int, table: int, repeat: int = 3) -> tuple[float, float, float]:
+    """Arcs per second of one core, by processor time, since the machine may be busy: of PageRank and of breadth-first
+    search on R-MAT of 2**scale vertices, and of PageRank on a uniform graph of 2**table, whose values no cache
+    holds."""
     torch.set_num_threads(1)
-    graph = tg.generators.rmat(scale, 16)
-    source = int(graph.out_degree.argmax())
-    iterations = 10
-    pagerank = fastest(lambda: tg.algorithms.pagerank(graph, tol=None, max_iterations=iterations), repeat)
-    return iterations * graph.num_arcs / pagerank, graph.num_arcs / fastest(
-        lambda: tg.algorithms.bfs(graph, source), repeat
-    )
+    graph, far = tg.generators.rmat(scale, 16), tg.generators.uniform(table, 4)
+    source, iterations = int(graph.out_degree.argmax()), 5
+
+    def ranked(graph: tg.Graph) -> float:
+        call = partial(tg.algorithms.pagerank, graph, tol=None, max_iterations=iterations)
+        return iterations * graph.num_arcs / fastest(call, repeat)
+
+    search = graph.num_arcs / fastest(lambda: tg.algorithms.bfs(graph, source), repeat)
+    return ranked(graph), search, ranked(far)
 
 
-def fastest(call, repeat: int) -> float:
+def fastest(call: Callable[[], object], repeat: int) -> float:
+    """Seconds of processor time of the fastest of some calls, after one that is not counted."""
     call()
     taken = []
     for _ in range(repeat):
