@@ -88,7 +88,7 @@ class Served:
 
     def logged(self) -> list[float]:
         """The seconds within its workers, of every call so far, where these log them."""
-        pattern = peers.load(self.name).logged
+        pattern = getattr(peers.load(self.name), "logged", "")
         return [float(text) for text in re.findall(pattern, self.log.read_text())] if pattern else []
 
     def stop(self) -> None:

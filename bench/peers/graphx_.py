@@ -20,7 +20,6 @@ from bench.peers import Kernel
 
 class System:
     name = "graphx"
-    logged = ""
     requirements = ("pyspark>=4,<5", "numpy")
 
     def __init__(self, folder: Path, arrays: Arrays, description: Description, workers: int):

@@ -44,7 +44,8 @@ def main(name: str, folder: Path, workers: int) -> None:
             answer(seconds=seconds)
         except Exception as fault:
             answer(fault=f"{type(fault).__name__}: {fault}".splitlines()[0])
-    system.close()
+    if hasattr(system, "close"):
+        system.close()
 
 
 if __name__ == "__main__":
