@@ -49,7 +49,7 @@ def main() -> None:
     text = "\n\n".join(f"## {title}\n\n{content}" for title, content in sections(rows, cluster).items())
     (arguments.output / "scaling.md").write_text(f"# Scaling\n\n{describe_machine()}\n\n{cluster}\n\n{text}\n")
     print(text)
-    shown = [largest(rows, "rmat")["graph"], CRAWL, "USA-road-NW"]
+    shown = [complete(rows), CRAWL, "web-NotreDame", "USA-road-NW"]
     names = [name for name in shown if any(row["graph"] == name for row in rows)]
     picture.volumes(rows, names, arguments.output / "scaling-volumes.png")
     picture.times(lines(rows, cluster), arguments.output / "scaling-times.png")
@@ -94,7 +94,10 @@ def rmat_laws(rows: list[Row]) -> str:
 
 def web_laws(rows: list[Row]) -> str:
     lines = []
+    crawls = {(row["graph"], row["method"]) for row in rows if row["graph"].startswith(CRAWL)}
     for method in METHODS:
+        if sum(known == method for _, known in crawls) < len(measuring.SHARES):
+            continue
         law = laws.of_web(rows, method, CRAWL, min(NODES), max(NODES))
         lines.append([method, *(f"{number:.3g}" for number in (*law.coefficients, law.residual, law.ahead))])
     return table(["partition", "a", "b", "c", "residual", "error for the whole crawl"], lines)
@@ -104,8 +107,12 @@ def select(rows: list[Row], graph: str, method: str, parts: int) -> Row | None:
     return next((r for r in rows if (r["graph"], r["method"], r["parts"]) == (graph, method, parts)), None)
 
 
-def largest(rows: list[Row], family: str) -> Row:
-    return max((row for row in rows if row["family"] == family), key=lambda row: row["arcs"])
+def complete(rows: list[Row]) -> str:
+    """The largest R-MAT graph of which every partition is measured at the most nodes."""
+    wanted = {(method, max(NODES)) for method in GENERATED}
+    graphs = {row["graph"]: row["arcs"] for row in rows if row["family"] == "rmat"}
+    done = {graph: {(r["method"], r["parts"]) for r in rows if r["graph"] == graph} for graph in graphs}
+    return max(graphs, key=lambda graph: (wanted <= done[graph], graphs[graph]))
 
 
 def per_arc(row: Row) -> float:

@@ -35,7 +35,8 @@ def volumes(rows: list[dict[str, Any]], graphs: list[str], path: Path) -> None:
         axis.set_xscale("log", base=2)
         axis.grid(True, linewidth=0.3)
     axes[0].set_ylabel("values and sums sent / arcs\n(dotted: if all ranks had the largest share)")
-    axes[-1].legend(frameon=False, fontsize=8, loc="lower right")
+    drawn = {text: line for axis in axes for line, text in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(drawn.values(), drawn, loc="outside lower center", ncols=len(drawn), frameon=False, fontsize=9)
     save(figure, path)
 
 

@@ -38,21 +38,28 @@ def by_rows(method: str) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
     return measured
 
 
-def by_ends(
-    place: Callable[[tg.Graph, int], Placement], order: str | None = None
-) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
-    """A placement of tgraph.distributed, in the given order of the vertices or that of a method of tgraph.stream."""
+def by_ends(place: Callable[[tg.Graph, int], Placement]) -> Callable[[tg.Graph, int, Tensor | None], Volumes]:
+    """A placement of tgraph.distributed, in the given order of the vertices."""
 
     def measured(graph: tg.Graph, parts: int, number: Tensor | None) -> Volumes:
-        if order is not None:
-            found = tg.stream.partition(graph.transpose(), parts, order).order
-            if found is not None:
-                graph, number = graph.permute(found), None if number is None else number[found]
-        placement, into = place(graph, parts), graph.transpose()
-        owner = placement.owner(torch.arange(graph.num_vertices)).short()
-        return count(into, owner, ranks(placement, into), parts, number)
+        return placed(graph, place(graph, parts), number)
 
     return measured
+
+
+def well_connected_hubs(graph: tg.Graph, parts: int, number: Tensor | None) -> Volumes:
+    """The owners of a well-connected partition, and hubs cut."""
+    found = tg.stream.partition(graph.transpose(), parts, "wcp")
+    if found.order is not None:
+        graph, number = graph.permute(found.order), None if number is None else number[found.order]
+    owner = found.part_of(graph.transpose())
+    bounds = torch.searchsorted(owner, torch.arange(parts + 1))
+    return placed(graph, cut_hubs(graph, parts, bounds=bounds), number)
+
+
+def placed(graph: tg.Graph, placement: Placement, number: Tensor | None) -> Volumes:
+    into, owner = graph.transpose(), placement.owner(torch.arange(graph.num_vertices)).short()
+    return count(into, owner, ranks(placement, into), len(placement), number)
 
 
 def ranks(placement: Placement, into: tg.Graph) -> Tensor:
@@ -81,5 +88,5 @@ METHODS = {
     "metis": by_rows("metis"),
     "hubs": by_ends(cut_hubs),
     "2d": by_ends(grid),
-    "wcp hubs": by_ends(cut_hubs, "wcp"),
+    "wcp hubs": well_connected_hubs,
 }

@@ -104,6 +104,14 @@ def test_a_star_is_spread_over_the_ranks():
     assert int(torch.bincount(grid).max()) <= 500
 
 
+def test_owners_may_be_those_of_a_partition():
+    graph, bounds = random_graph(50, 400), torch.tensor([0, 10, 10, 30, 50])
+    cut, grid = cut_hubs(graph, 4, 5, bounds=bounds), two_dimensional(graph, 2, 2, bounds=bounds)
+    assert cut.bounds is bounds is grid.bounds
+    assert torch.equal(cut.hub, torch.tensor(into(graph)) > 5)
+    assert cut.owner(torch.tensor([0, 9, 10, 29, 30, 49])).tolist() == [0, 0, 2, 2, 3, 3]
+
+
 def test_ids_of_either_width_are_taken():
     graph = random_graph(50, 400)
     source, target = ends(graph)
@@ -127,8 +135,12 @@ def test_a_graph_in_a_layout_is_placed_like_its_csr():
         lambda graph: two_dimensional(graph, 2, 1.5),
         lambda graph: cut_hubs(graph, 0),
         lambda graph: cut_hubs(graph, 2, -1),
+        lambda graph: cut_hubs(graph, 2, bounds=torch.tensor([0, 5])),
+        lambda graph: cut_hubs(graph, 2, bounds=torch.tensor([0, 6, 5])),
+        lambda graph: two_dimensional(graph, 1, 2, bounds=torch.tensor([0, 2, 4])),
+        lambda graph: two_dimensional(graph, 1, 2, bounds=torch.tensor([0, 2, 5]).int()),
     ],
 )
 def test_wrong_counts_are_refused(call):
-    with pytest.raises(ArgumentError, match=r"^(rows|columns|parts|largest): "):
+    with pytest.raises(ArgumentError, match=r"^(rows|columns|parts|largest|bounds): "):
         call(random_graph(5, 9))

@@ -69,35 +69,42 @@ class HubCut(Placement):
         return self.owner(torch.where(self.hub[target], source, target))
 
 
-def two_dimensional(graph: Graph, rows: int, columns: int) -> Grid:
+def two_dimensional(graph: Graph, rows: int, columns: int, bounds: Tensor | None = None) -> Grid:
     """Place the arcs on a grid of ranks (Yoo et al., SC 2005; Buluc, Madduri, SC 2011).
 
     An arc lies in the row of the rank that owns its target and in the column of the one that owns its source: the value
     of a vertex is needed by the ranks of one column, at most `rows`, and sums for it are made by those of one row, at
     most `columns`, so that a rank exchanges messages with rows + columns - 2 others. Vertices and the arcs at them, in
     and out, are balanced over the owners: sources in a column have at most 1 / columns of all, and `columns` times the
-    largest vertex. Keeps O(p). Raises ArgumentError for rows < 1 or columns < 1.
+    largest vertex. `bounds`, int64 [p + 1], are those of the owners where a partition has chosen them. Keeps O(p).
+
+    Raises ArgumentError for rows < 1 or columns < 1, and for bounds that do not divide the vertices into p ranges.
     """
     rows, columns = _positive(rows, "rows"), _positive(columns, "columns")
+    if bounds is not None:
+        return Grid(_checked(bounds, rows * columns, graph.num_vertices), columns)
     weight = offset_of(graph.in_degree + graph.out_degree + 1)
     return Grid(_balanced(weight, rows * columns), columns)
 
 
-def cut_hubs(graph: Graph, parts: int, largest: int | None = None) -> HubCut:
+def cut_hubs(graph: Graph, parts: int, largest: int | None = None, bounds: Tensor | None = None) -> HubCut:
     """Place arcs at the owner of their target, but those to vertices of more than `largest` in-arcs, the hubs, at the
     owner of their source: the hybrid cut of PowerLyra (Chen, Shi, Chen, Chen, EuroSys 2015).
 
     A hub costs a sum from each rank, and none of the values that its arcs need. `largest` is by default HUB_ARCS for
     each rank, and a quarter of the mean of the arcs of a rank where that is less. Vertices and arcs are balanced: a rank holds at most the mean of both together, and once the arcs that
-    depend on one vertex, at most `largest` and its arcs to hubs. Keeps O(p) and a byte for each vertex.
+    depend on one vertex, at most `largest` and its arcs to hubs. `bounds`, int64 [p + 1], are those of the owners where
+    a partition has chosen them: moving them would cut what it keeps together. Keeps O(p) and a byte for each vertex.
 
-    Raises ArgumentError for parts < 1 or a negative `largest`.
+    Raises ArgumentError for parts < 1, a negative `largest`, and bounds that do not divide the vertices into p ranges.
     """
     parts = _positive(parts, "parts")
     usual = min(HUB_ARCS * parts, graph.num_arcs // (4 * parts))
     largest = usual if largest is None else inputs.as_count(largest, "largest")
     degree = graph.in_degree
     hub = degree > largest
+    if bounds is not None:
+        return HubCut(_checked(bounds, parts, graph.num_vertices), hub)
     weight = offset_of(degree.masked_fill(hub, 0) + 1) + _counted_before(graph, hub)
     return HubCut(_balanced(weight, parts), hub)
 
@@ -125,6 +132,14 @@ def _balanced(weight: Tensor, parts: int) -> Tensor:
     [n + 1], which strictly ascends: no range has more than the mean and the largest vertex."""
     share = equal_shares(int(weight[-1]), parts, weight.device)
     return torch.searchsorted(weight, round_to_rows(weight, share, int(weight[-1])))
+
+
+def _checked(bounds: Tensor, parts: int, num_vertices: int) -> Tensor:
+    if bounds.dtype != torch.int64 or bounds.shape != (parts + 1,):
+        raise ArgumentError(f"bounds: expected int64 [{parts + 1}], got {bounds.dtype} {list(bounds.shape)}")
+    if int(bounds[0]) or int(bounds[-1]) != num_vertices or bool((bounds.diff() < 0).any()):
+        raise ArgumentError(f"bounds: they must ascend from 0 to {num_vertices}, the number of vertices")
+    return bounds
 
 
 def _positive(value: int, name: str) -> int:
