@@ -92,9 +92,10 @@ def cut_hubs(graph: Graph, parts: int, largest: int | None = None, bounds: Tenso
     owner of their source: the hybrid cut of PowerLyra (Chen, Shi, Chen, Chen, EuroSys 2015).
 
     A hub costs a sum from each rank, and none of the values that its arcs need. `largest` is by default HUB_ARCS for
-    each rank, and a quarter of the mean of the arcs of a rank where that is less. Vertices and arcs are balanced: a rank holds at most the mean of both together, and once the arcs that
-    depend on one vertex, at most `largest` and its arcs to hubs. `bounds`, int64 [p + 1], are those of the owners where
-    a partition has chosen them: moving them would cut what it keeps together. Keeps O(p) and a byte for each vertex.
+    each rank, and a quarter of the mean of the arcs of a rank where that is less. Vertices and arcs are balanced: a
+    rank holds at most the mean of both together, and once the arcs that depend on one vertex, at most `largest` and its
+    arcs to hubs. `bounds`, int64 [p + 1], are those of the owners where a partition has chosen them: moving them would
+    cut what it keeps together. Keeps O(p) and a byte for each vertex.
 
     Raises ArgumentError for parts < 1, a negative `largest`, and bounds that do not divide the vertices into p ranges.
     """
