@@ -151,7 +151,7 @@ def load(rows: list[Row], family: str, method: str, parts: int, law: bool = Fals
         if law:
             found = laws.of_web(rows, method, CRAWL, min(NODES), max(NODES))
             ratio = found.at(np.log2(parts), np.log2(arcs))
-    sent = np.array(row["levels"][:-1] if len(row["levels"]) > 1 else row["levels"], dtype=float)
+    sent = np.array(row["levels"], dtype=float)
     shares = tuple(sent / max(row["values"], 1))
     return Load(arcs, parts, ratio * arcs, row["arcs_balance"], uneven(row), row["inside"], row["peers"], shares)
 
@@ -168,7 +168,13 @@ def times(rows: list[Row], cluster: Cluster, family: str) -> str:
                     f"{held.volume / parts * model.VALUE / 1e6:.3g}",
                 ]
                 lines.append(cells + of_pagerank(held, cluster) + of_search(held, cluster))
-    head = ["partition", "nodes", "MB of a node", "computing", *(f"travelling, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS)]
+    head = [
+        "partition",
+        "nodes",
+        "MB of a node",
+        "computing",
+        *(f"travelling unhidden, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS),
+    ]
     head += ["latency", *(f"PageRank, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS)]
     return table(head + [f"BFS, {b / 1e9:.0f} GB/s" for b in BANDWIDTHS] + ["of it latency"], lines)
 

@@ -50,25 +50,29 @@ def measured(scales: list[int], parts: list[int], data: Path, path: Path) -> lis
         except Missing as reason:
             print(f"{name} is left out: {reason}")
             continue
-        number = levels(graph)
+        number, count = levels(graph)
         for _, method, p in wanted:
             if graph.num_arcs > LARGEST.get(method, graph.num_arcs) or (
                 graph.num_arcs > FEW and p.bit_length() % 2 == 0
             ):
                 continue
-            rows.append({"family": family, "graph": name, "method": method, "parts": p} | row(graph, method, p, number))
+            rows.append(
+                {"family": family, "graph": name, "method": method, "parts": p} | row(graph, method, p, number, count)
+            )
             path.write_text(json.dumps(rows, indent=1))
             print(*(f"{key} {value}" for key, value in rows[-1].items() if key not in ("levels", "ranks")), flush=True)
     return rows
 
 
-def levels(graph: tg.Graph) -> Tensor:
-    """The hops of each vertex from one of the highest out-degree, int64 [n]; unreached vertices come after the rest."""
+def levels(graph: tg.Graph) -> tuple[Tensor, int]:
+    """The hops of each vertex from one of the highest out-degree, int64 [n], and the number of levels; unreached
+    vertices come after the rest."""
     depth = tg.algorithms.bfs(graph, int(graph.out_degree.argmax())).long()
-    return torch.where(depth < 0, depth.max() + 1, depth)
+    count = int(depth.max()) + 1
+    return torch.where(depth < 0, count, depth), count
 
 
-def row(graph: tg.Graph, method: str, parts: int, number: Tensor) -> dict:
+def row(graph: tg.Graph, method: str, parts: int, number: Tensor, levels: int) -> dict:
     begin = time.process_time()
     found = measure(graph, method, parts, number)
     by_rank, arcs = found.by_rank.double(), found.arcs.double()
@@ -82,7 +86,7 @@ def row(graph: tg.Graph, method: str, parts: int, number: Tensor) -> dict:
         "arcs_balance": float(arcs.max() / arcs.mean()),
         "inside": int(found.inside.sum()) / max(graph.num_arcs, 1),
         "peers": found.peers,
-        "levels": found.levels.tolist(),
+        "levels": found.levels[:levels].tolist(),
         "ranks": torch.stack((arcs, by_rank)).tolist() if graph.num_arcs < FEW else [],
         "cpu_seconds": round(time.process_time() - begin, 2),
     }
