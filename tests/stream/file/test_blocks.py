@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from faults import killed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors import safe_open
 from strategies import FLOATS, INTEGERS, graphs, random_graph
@@ -70,7 +70,6 @@ def bounds_of(draw, arcs):
     return torch.tensor([0, *sorted(inner), arcs])
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_round_trip(tmp_path_factory, data):
     """Of every dtype, any bounds (empty blocks and split rows among them), order and ids."""
