@@ -21,6 +21,14 @@ os.environ["TGRAPH_CPUS"] = "64"  # so that they get them on any machine
 gc.disable()
 
 
+def pytest_collection_modifyitems(items):
+    """Of the combinations of parameters of a test that is marked `alternate`, those on the black squares of a chess
+    board are thorough. Of three parameters any two values still meet on the white ones."""
+    for item in items:
+        if item.get_closest_marker("alternate") and sum(item.callspec.indices.values()) % 2:
+            item.add_marker("thorough")
+
+
 def pytest_collection_finish():
     """From here on there is garbage, among what is made from here on."""
     gc.freeze()

@@ -64,6 +64,7 @@ def test_algorithms_on_any_graph(graph):
             same(algorithm(held), wanted[name])
 
 
+@pytest.mark.alternate
 @EVERY
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("dtype", WEIGHTS)
@@ -93,6 +94,7 @@ def test_ranks_in_float32_are_added_in_float64(layout, dtype):
     torch.testing.assert_close(found, wanted, rtol=2e-6, atol=0)
 
 
+@pytest.mark.alternate
 @EVERY
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", WEIGHTS)

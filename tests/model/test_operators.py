@@ -112,7 +112,9 @@ def numbers(shape, dtype, seed=0):
 # ---- aggregate against the reference --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("reduce", "edge"), PAIRS)
+@pytest.mark.alternate
+@pytest.mark.parametrize("reduce", REDUCE)
+@pytest.mark.parametrize("edge", EDGE)
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])
 def test_every_reduction_edge_operation_and_dtype(reduce, edge, dtype, backend):
     """On a graph of few arcs per vertex, with a hub, loops and parallel arcs; whole and partial frontiers."""

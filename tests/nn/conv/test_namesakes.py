@@ -229,6 +229,7 @@ def test_other_linear_maps_are_called(name):
         agree(ours, other, x, *given)
 
 
+@pytest.mark.alternate
 @pytest.mark.parametrize("when", ["forward_pre", "forward"])
 @pytest.mark.parametrize("step", ["propagate", "message", "aggregate"])
 @pytest.mark.parametrize("name", CONVS)
