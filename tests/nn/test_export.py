@@ -5,7 +5,6 @@ import torch
 from nn_samples import close, edges, features, layers
 from torch.export import Dim, export
 
-
 # Strictly, torch traces what torch.compile traces, which is tested for each layer.
 CASES = [
     pytest.param(name, strict, marks=pytest.mark.thorough if strict and name not in ("GCNConv", "GATConv") else ())
