@@ -152,7 +152,6 @@ def test_without_compiled_kernels(compressed, monkeypatch):
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
 @given(data=st.data())
 def test_round_trip(tmp_path_factory, data):
     """Any bounds (empty blocks and split rows among them), order and ids, parallel arcs in their place."""
@@ -299,7 +298,6 @@ def test_blocks_that_were_written_wrong_are_named(tmp_path, monkeypatch, name):
 # ---- folding --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_unfolding_undoes_folding(data):
     """Rows over the vertices of a larger graph, in any order, parallel arcs among them."""
