@@ -53,23 +53,17 @@ def test_a_file_that_is_not_finished_is_not_there(tmp_path):
 
 @pytest.mark.parametrize("times", [None, 0.0, 0.5])
 def test_what_pauses_is_the_same_file(tmp_path, monkeypatch, times):
-    """Flushed a piece at a time where others wait for the disk, else when there is much."""
-    flushed, asked = [], []
-
-    def pause():
-        asked.append(True)
-        return times
-
-    monkeypatch.setattr(tensor_stream.os, "fsync", lambda file: flushed.append(os.fstat(file).st_size))
-    monkeypatch.setattr(tensor_stream, "PIECE", 1 << 10)
-    values = torch.arange(1000)
+    """Written a piece at a time where others wait for the disk."""
+    asked = []
+    monkeypatch.setattr(past_cache, "STAGED", 1 << 14)
+    monkeypatch.setattr(past_cache, "PIECE", 1 << 12)
+    values = torch.arange(10_000)  # four times what is staged, and the rest
     with tensor_stream.writing(
-        tmp_path / "a", "values", torch.int64, 1000, {}, lambda: asked.append(1) or times
+        tmp_path / "a", "values", torch.int64, 10_000, {}, lambda: asked.append(1) or times
     ) as add:
-        add(values[:300])
-        add(values[300:])
-        within = len(flushed)
-    assert len(asked) == 8 + 1 and within == (0 if times is None else 7)
-    with tensor_stream.writing(tmp_path / "b", "values", torch.int64, 1000, {}) as add:
+        add(values[:3000])
+        add(values[3000:])
+    assert len(asked) == (4 if times is None else 16)
+    with tensor_stream.writing(tmp_path / "b", "values", torch.int64, 10_000, {}) as add:
         add(values)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
