@@ -119,8 +119,14 @@ class _Watch:
     def lost(self, error: BaseException) -> RankError:
         """This rank has lost a connection: pass that on, and say why."""
         self._tell({"step": self._step()})
-        said = str(error).partition("\n")[0]
+        said = str(error).partition("\n")[0].partition(". This is")[0]  # gloo explains itself at length
         self._break(error, said)
+        found = self._reason(said)
+        _broken[self._name] = str(found)
+        return found
+
+    def _reason(self, said: str) -> RankError:
+        """Why connections were lost, of which the transport has `said` this."""
         told: dict[int, dict[str, Any]] = {}
         for told in self._looks():
             failures = {rank: each["said"] for rank, each in told.items() if "said" in each}
