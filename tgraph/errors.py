@@ -57,8 +57,8 @@ class BusyError(TGraphError, RuntimeError):
 class RankError(TGraphError, RuntimeError):
     """Another process of a torch.distributed group failed, or was lost, so that this one cannot go on.
 
-    `rank` is its number, None where nobody knows which it was; `said` its message, None where it left none, as a process
-    that is killed does.
+    `rank` is its number, None where nobody knows which it was; `said` its message, None where it left none, as one that
+    is killed does.
     """
 
     def __init__(self, rank: int | None, said: str | None, problem: str):

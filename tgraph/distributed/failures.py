@@ -1,8 +1,8 @@
 """What one rank fails of ends the others: with its message, and without waiting for a time-out.
 
 A rank that fails leaves its message in the store through which the group was made, and breaks its connections: whoever
-waits for it gets an error at once, finds the message, and breaks its own, so that those who wait for it learn too. Ranks
-that fail at the same step, as all do of a wrong argument, take leave of each other, and the group lives on.
+waits for it gets an error at once, finds the message, and breaks its own, so that those who wait for it learn too.
+Ranks that fail at the same step, as all do of a wrong argument, take leave of each other, and the group lives on.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import torch.distributed as dist
 
 from tgraph.errors import ArgumentError, RankError
 
-# Seconds for which a rank that failed waits for others to fail likewise, and for which one that lost its connection looks
-# for a message.
+# Seconds for which a rank that failed waits for others to fail likewise, and for which one that lost its connection
+# looks for a message.
 PATIENCE = 3.0
 
 # Why a group is broken, by its name.
@@ -97,7 +97,8 @@ class _Watch:
     def _step(self) -> int:
         """How many exchanges this rank has begun; -1 where the transport does not count them."""
         try:
-            return (self._group or dist.group.WORLD)._get_sequence_number_for_group()
+            group = dist.group.WORLD if self._group is None else self._group
+            return group._get_sequence_number_for_group()  # type: ignore[union-attr]
         except RuntimeError:
             return -1
 

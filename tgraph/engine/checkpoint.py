@@ -133,14 +133,14 @@ class Keeper:
         form = json.dumps(pytree.encode(latest, tensors))
         notes = {"format": _FORMAT, "version": _VERSION, "owner": json.dumps(self._owner), "state": form}
         try:
-            self._write(tensors, notes, latest["iterations"])
+            self._write(tensors, notes)
         except OSError as fault:
             kept = "the last one stays" if self.path.exists() else "there is none yet"
             warnings.warn(f"checkpoint not written, {kept}, and the run goes on: {fault}", stacklevel=2)
         self._due = time.monotonic() + self._seconds
 
-    def _write(self, tensors: dict[str, Tensor], notes: dict[str, str], iterations: int) -> None:
-        """Write a checkpoint of so many `iterations`. Raises OSError."""
+    def _write(self, tensors: dict[str, Tensor], notes: dict[str, str]) -> None:
+        """Write the file. Raises OSError."""
         checksummed.write(self.path, tensors, notes)
 
     def _changing(self, kept: dict[str, Any]) -> dict[str, Any]:
