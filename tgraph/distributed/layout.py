@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NoReturn, cast
 
@@ -15,6 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.components import join
+from tgraph.distributed.failures import together
 from tgraph.distributed.fixpoint import Fixpoint
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
@@ -42,6 +44,7 @@ class Distributed(Uncompressed):
     the own vertices. Every method that computes is to be called by all ranks, in the same order.
 
     read : gives the part of a section of the graph, "rows" or "transpose". directed : whether these differ.
+    content : gives tensors to hash that differ where the arcs of the whole graph differ, the same on all ranks.
     """
 
     name = "distributed"
@@ -49,8 +52,16 @@ class Distributed(Uncompressed):
     spreads = True
     weights = None
 
-    def __init__(self, read: Callable[[str], Part], directed: bool, section: str = "rows", other: Any = None):
+    def __init__(
+        self,
+        read: Callable[[str], Part],
+        directed: bool,
+        section: str = "rows",
+        other: Any = None,
+        content: Callable[[], list[Tensor]] | None = None,
+    ):
         self._read, self.directed, self.section, self._other = read, directed, section, other
+        self._content = content
         self.part = read(section)
         self.num_vertices = self.ownership.num_rows
         self.num_arcs = int(self.ownership.sum(torch.tensor(self.part.num_arcs)))
@@ -82,7 +93,9 @@ class Distributed(Uncompressed):
         return {}
 
     def identity(self) -> list[Tensor]:
-        """See `Layout.identity`: the rows of this rank, and which these are."""
+        """See `Layout.identity`: those of the whole graph where they are known, or the rows of this rank."""
+        if self._content is not None:
+            return self._content()
         arcs = (self.part.inside, self.part.outside)
         starts = torch.tensor(self.ownership.starts)
         return [starts, self.part.mirrors, *(tensor for graph in arcs for tensor in graph.storage.identity())]
@@ -171,6 +184,15 @@ class Distributed(Uncompressed):
         if isinstance(values, Tensor) and values.dim() and len(values) == self.num_vertices:
             return self.ownership.own(values)
         return values
+
+    @property
+    def leads(self) -> bool:
+        """See `Layout.leads`: rank 0 does."""
+        return self.ownership.rank == 0
+
+    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
+        """See `Layout.together`."""
+        return together(self.ownership.group, what)
 
     def _pull(self, data: Tensor, reduction: Reduction, edge: str, weights: Tensor | None) -> Tensor:
         return self.spread(self.pull_own(self.own(data), reduction, edge))
