@@ -346,7 +346,8 @@ def test_a_graph_that_is_spread_over_ranks(tmp_path):
     try:
         tg.stream.write_partitioned(GRAPH, tmp_path / "blocks.tg", parts=2)
         for graph in (tg.distributed.open(tmp_path / "blocks.tg"), tg.distributed.spread(GRAPH)):
-            depth = tg.algorithms.bfs(graph, 0)
+            with tg.distributed.together():
+                depth = tg.algorithms.bfs(graph, 0)
             assert isinstance(depth, tg.distributed.Sharded)
             assert torch.equal(tg.distributed.gather(graph, depth), tg.algorithms.bfs(GRAPH, 0))
         held = tg.distributed.Ownership((0, GRAPH.num_vertices))

@@ -122,7 +122,8 @@ class Fixpoint:
         return Sharded(near.mask, self._part.ownership)
 
     def _measure(self) -> tuple[int, int, bool]:
-        """(active vertices, their arcs) on all ranks, and whether the time is over, by the clock of rank 0. Opens the next bucket where there are none."""
+        """(active vertices, their arcs) on all ranks, and whether the time is over, by the clock of rank 0. Opens the
+        next bucket where there are none."""
         size, arcs, late = self._sizes()
         if size or self._order is None:
             return size, arcs, late
