@@ -7,9 +7,8 @@ from bench import distributed
 
 
 def test_ranks_compute_what_one_process_does(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(
-        "sys.argv", ["b", "--scale", "7", "--repeat", "1", "--graphs", "rmat", "--output", str(tmp_path)]
-    )
+    given = ["b", "--scale", "7", "--repeat", "1", "--graphs", "rmat", "--output", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", given)
     distributed.main()
     assert "rmat-7" in (tmp_path / "distributed.md").read_text()
     cells = capsys.readouterr().out
