@@ -156,7 +156,10 @@ def second_derivatives() -> list[bool]:
     parts = spread(graph)
     held = parts.layout.ownership
     graph = tg.stream.partition(graph, held.num_ranks, "ebp").apply(graph).to_csr()
-    x, right = torch.randn(2, graph.num_vertices, 2, generator=torch.Generator().manual_seed(4), dtype=torch.float64), []
+    x, right = (
+        torch.randn(2, graph.num_vertices, 2, generator=torch.Generator().manual_seed(4), dtype=torch.float64),
+        [],
+    )
     for reduce in ("mean", "max"):
         seconds = []
         for where, given in ((graph, x), (parts, held.own(x[0])[None].expand(2, -1, -1))):
@@ -236,5 +239,10 @@ def refuse() -> list[str]:
 
 def test_what_needs_single_arcs_is_refused():
     for said in on_ranks(2, refuse):
-        assert [each.split(":")[0] for each in said[:4]] == ["edge_weight", "return_attention_weights", "edge_attr", "aggr"]
+        assert [each.split(":")[0] for each in said[:4]] == [
+            "edge_weight",
+            "return_attention_weights",
+            "edge_attr",
+            "aggr",
+        ]
         assert "does not fit x" in said[4] and "spread over" in said[5] and "has none" in said[6]

@@ -10,6 +10,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tgraph.core.graph import Graph
+from tgraph.distributed.failures import together
 from tgraph.distributed.layout import Distributed
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part, part_of
@@ -37,11 +38,12 @@ def open(path: PathLike, *, group: Any = None) -> Graph:
             "group: torch.distributed has no process group yet; start the processes with torchrun and call "
             "torch.distributed.init_process_group first"
         )
-    with BlockFile(path) as file:
+    group = None if group is dist.group.WORLD else group
+    with together(group, {"the call": "tgraph.distributed.open"}), BlockFile(path) as file:
         _check_same(file, group)
         ownership = _owners(file, dist.get_world_size(group), group)
-        directed, vertices, order = file.directed, file.vertices, file.order
-    layout = Distributed(lambda section: read_part(path, section, ownership), directed)
+        directed, vertices, order, content = file.directed, file.vertices, file.order, file.identity()
+        layout = Distributed(lambda section: read_part(path, section, ownership), directed, content=lambda: content)
     return Graph.of_storage(layout, vertices, directed, order)
 
 
@@ -73,6 +75,7 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
 
     method : of `tgraph.stream.partition`, into as many parts as there are ranks.
     """
+    group = None if group is dist.group.WORLD else group
     ranks = dist.get_world_size(group)
     parts = partition(graph, ranks, method)
     graph = parts.apply(graph).to_csr()
@@ -88,7 +91,7 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
         weights = None if stored.weights is None else stored.weights[arcs]
         return part_of(ownership, offset - offset[0], stored.neighbors[arcs], weights, graph.directed)
 
-    layout = Distributed(read, graph.directed)
+    layout = Distributed(read, graph.directed, content=graph.storage.identity)
     return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
 
 

@@ -76,8 +76,8 @@ class Part:
         return self.inside.offset.diff() + self.outside.offset[: self.num_own + 1].diff()
 
     def fetch(self, values: Tensor) -> Sending:
-        """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows of
-        memory [k + h, ...], the first of which are left open (see `Sending.memory`)."""
+        """The values of the mirrors from those of own vertices [k, ...], of all ranks: they arrive in the last h rows
+        of memory [k + h, ...], the first of which are left open (see `Sending.memory`)."""
         memory = values.new_empty((self.num_local, *values.shape[1:]))
         sending = self.replies.send(values.index_select(0, self.copied), memory[self.num_own :])
         sending.memory = memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -169,8 +169,18 @@ class Layout(ABC):
         overwrites (`in_place`) or allocates anew in every iteration."""
 
     def spread_out(self, values: Any) -> Any:
-        """The vertex data as this layout holds it, from that which `init` of a program gave."""
+        """The vertex data as this layout holds it, from the `values` that `init` of a program gave."""
         return values
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process speaks to the user, of those that the rows are spread over."""
+        return True
+
+    def together(self, what: Mapping[str, str]) -> AbstractContextManager[None]:
+        """The context of a run, for layouts that spread over processes: these do the same, `what` is given by aspects,
+        and where one fails, the others do."""
+        return nullcontext()
 
     def recording(self) -> AbstractContextManager[list[Any]]:
         """A context manager yielding a list to which a `trace.Visit` is appended for each read from outside of memory;
