@@ -46,9 +46,8 @@ class _Added(torch.autograd.Function):
         ctx.part = part
         sending = part.give_back(values[part.num_own :])
         given = sending.wait()
-        added = part.add_copies(given.reshape(len(given), -1)) if given.numel() else 0
         own = values[: part.num_own].clone()
-        return own.add_(added.view_as(own)) if given.numel() else own
+        return own.add_(part.add_copies(given.reshape(len(given), -1)).view_as(own)) if given.numel() else own
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:

@@ -31,10 +31,11 @@ def aggregate(
     """What every vertex receives, for plain `data` [k, ...] of the own vertices of this rank, as plain [k, ...]; or for
     spread data [n, ...] that needs a gradient, spread. None for anything else, which is served without gradients.
 
-    layout : the `tgraph.distributed.layout.Distributed` of the graph. The other arguments are those of `tgraph.aggregate`. Sums and means are those over the transpose of the graph in the
-    backward, too: both ways the arcs inside a part are computed while values travel. Other reductions that need a
-    gradient, and edge operations that are not linear, take the arcs of this rank as one Csr, kept with the graph.
-    To be called by all ranks, in the same order. Raises ArgumentError as `tgraph.aggregate` does.
+    layout : the `tgraph.distributed.layout.Distributed` of the graph. The other arguments are those of
+    `tgraph.aggregate`. The gradient of a sum or mean is a sum over the transpose: both ways the arcs inside a part are
+    computed while values travel. Other reductions that need a gradient, and edge operations that are not linear, take
+    the arcs of this rank as one graph, which is kept. To be called by all ranks, in the same order. Raises
+    ArgumentError as `tgraph.aggregate` does.
     """
     if not isinstance(data, Tensor) or isinstance(weights, Tensor):
         return None
@@ -47,7 +48,7 @@ def aggregate(
     if data.shape[:1] != (held.num_own,):
         return None
     if not needs_grad(data):
-        received = operators.aggregate(graph, Sharded(data, held), reduce, edge=edge, weights=weights, dtype=dtype)
+        received: Any = operators.aggregate(graph, Sharded(data, held), reduce, edge=edge, weights=weights, dtype=dtype)
         return received.to_local()
     reduction = reduction_of(reduce)
     check_edge_operation(edge)
@@ -55,11 +56,8 @@ def aggregate(
     if weights is not None and edge != "copy":
         data, edge = across(data, edge, weights), "copy"
     rows: Any = graph.transpose_detached().layout
-    if (
-        reduction.name in ("sum", "mean")
-        and edge in ("copy", "mul", "add")
-        and (dtype is None or dtype.is_floating_point)
-    ):
+    linear = reduction.name in ("sum", "mean") and edge in ("copy", "mul", "add")
+    if linear and (dtype is None or dtype.is_floating_point):
         return _added(rows, data, reduction.name == "mean", edge, dtype)
     found = operators.aggregate(rows.local_arcs[0], with_mirrors(rows.part, data), reduce, edge=edge, dtype=dtype)
     return found[: held.num_own]

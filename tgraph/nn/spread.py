@@ -17,8 +17,8 @@ from tgraph.nn.adjacency import Adjacency, GraphAdjacency, SortedAdjacency
 
 
 class SpreadAdjacency(GraphAdjacency):
-    """The adjacency of the k vertices that this process owns, for features [k, ...] of these: what `aggregate` sums over
-    them comes from all processes, in the order in which these call it.
+    """The adjacency of the k vertices that this process owns, for features [k, ...] of these: what `aggregate` reduces
+    comes from all processes, which call it in the same order.
 
     A layer that needs single arcs has them in `local`, from own vertices and mirrors, whose features it gets by
     `with_mirrors`; it raises ArgumentError where it asks for anything else.
@@ -95,8 +95,9 @@ class SpreadAdjacency(GraphAdjacency):
 
 
 class SpreadWeights:
-    """The weights scale[source] * w * scale[target] of all arcs, where w is that of the arc, or 1, and loop[v] * scale[v]^2
-    of a further self-loop of each vertex: what is sent and received is multiplied, and no weight travels.
+    """The weights scale[source] * w * scale[target] of all arcs, where w is that of the arc, or 1, and
+    loop[v] * scale[v]^2 of a further self-loop of each vertex: what is sent and received is multiplied, and no weight
+    travels.
 
     scale, loop : [k], or None for 1 and for 0. edge : "mul" to use the weights of the graph, or "copy".
     """
@@ -130,8 +131,7 @@ def _normalised(adjacency: SpreadAdjacency, improved: bool, loops: bool, dtype: 
     if weighted:
         weight = torch.cat((part.inside.weights, part.outside.weights)).to(dtype)
         inside, outside = weight.split([part.inside.num_arcs, part.outside.num_arcs])
-        own_rows = [(part.inside, inside), (part.outside, outside)]
-        degree = sum(_row_sums(graph, each, part.num_own) for graph, each in own_rows)
+        degree = _row_sums(part.inside, inside, part.num_own) + _row_sums(part.outside, outside, part.num_own)
     else:
         inside, degree = torch.ones(part.inside.num_arcs, dtype=dtype), layout.own_degree.to(dtype)
     loop = None

@@ -49,6 +49,7 @@ def aggregate(adjacency: Adjacency, data: Tensor, reduce: str = "sum", weights: 
         raise ArgumentError("x: its rows are sent as they are, which takes a dense tensor; use x.to_dense()")
     if isinstance(adjacency, SpreadAdjacency):
         return adjacency.aggregate(data, reduce, cast("SpreadWeights | None", weights))
+    assert not isinstance(weights, SpreadWeights), "they go with that adjacency"
     if isinstance(weights, Scale):
         return _scaled(adjacency, data, weights)
     if reduce in ("sum", "mean") and (received := _at_once(adjacency, data, reduce == "mean", weights)) is not None:
@@ -127,7 +128,7 @@ def arc_weights(adjacency: Adjacency, edge_weight: Tensor | None) -> ArcWeights 
 
 
 def mapped_aggregate(
-    layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: ArcWeights | None, pads: bool
+    layer: Any, lin: Any, adjacency: Adjacency, x: Tensor, weights: ArcWeights | SpreadWeights | None, pads: bool
 ) -> Tensor:
     """lin of the reduction of x [..., n, columns] by a layer: x is transformed first where that gathers fewer columns.
     `pads` : whether to append zeros by `MessagePassing._as_many_as`."""
@@ -156,7 +157,9 @@ def autocasts(x: Tensor) -> bool:
     return torch.is_autocast_enabled(x.device.type)
 
 
-def _aggregate_narrow(adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | None) -> Tensor:
+def _aggregate_narrow(
+    adjacency: Adjacency, data: Tensor, reduce: str, weights: ArcWeights | SpreadWeights | None
+) -> Tensor:
     """The reduction in float32 of data in 16 bits, which is not copied where a kernel supports it."""
     in_layout = isinstance(adjacency, GraphAdjacency) and adjacency.in_layout
     if reduce in ("sum", "mean") and weights is None and not torch.compiler.is_compiling() and not in_layout:
