@@ -131,7 +131,7 @@ def kill_one(path, wait):
 @pytest.mark.parametrize(
     ("name", "kills"),
     [
-        ("pagerank", 2),
+        pytest.param("pagerank", 2, marks=pytest.mark.soak),
         pytest.param("pagerank", 20, marks=pytest.mark.soak),
         pytest.param("sssp", 20, marks=pytest.mark.soak),
     ],

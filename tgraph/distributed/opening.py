@@ -95,8 +95,10 @@ def spread(graph: Graph, *, method: str = "ebp", group: Any = None) -> Graph:
     return Graph.of_storage(layout, graph.vertices, graph.directed, graph.order)
 
 
-def gather(graph: Graph, values: Tensor) -> Tensor:
-    """The `values` of all vertices, [n, ...], on every rank; to be called by all of them."""
+def gather(graph: Graph, values: Any) -> Any:
+    """The `values` of all vertices, [n, ...] or a dict of them, on every rank; to be called by all of them."""
+    if isinstance(values, dict):
+        return {name: gather(graph, each) for name, each in values.items()}
     layout = layout_of(graph)
     whole = values if isinstance(values, Sharded) else layout.spread(values)
     return whole.full_tensor()
