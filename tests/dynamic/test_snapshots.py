@@ -191,7 +191,7 @@ def test_programs_keep_to_the_memory(tmp_path):
             src, dst = (torch.rand(2, 10**6, generator=draw) ** 2 * vertices).long()
             store.insert(src, dst, torch.rand(10**6, generator=draw, dtype=torch.float64))
         graph = store.snapshot()
-        assert graph.nbytes > 70 << 20
+        assert graph.nbytes > 65 << 20  # more while runs are not merged
         values = {
             "pagerank": al.pagerank,
             "bfs": lambda g: al.bfs(g, 0),
