@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NoReturn, cast
 
@@ -15,6 +16,7 @@ from tgraph.core.graph import Graph
 from tgraph.core.rows import Selection
 from tgraph.core.subgraph import Subgraph
 from tgraph.distributed.components import join
+from tgraph.distributed.factories import Spreading
 from tgraph.distributed.fixpoint import Fixpoint
 from tgraph.distributed.ownership import Ownership
 from tgraph.distributed.part import Part
@@ -163,6 +165,10 @@ class Distributed(Uncompressed):
         if isinstance(values, dict):
             return {name: self.spread_out(each) for name, each in values.items()}
         return values if isinstance(values, Sharded) else self.spread(self.own(values).clone())
+
+    def spreading(self) -> AbstractContextManager[None]:
+        """See `Layout.spreading`."""
+        return Spreading(self.ownership)
 
     def own(self, values: Any) -> Any:
         """The values of the own vertices, of tensors [n, ...]; anything else as it is."""
