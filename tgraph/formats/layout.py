@@ -183,7 +183,8 @@ class Layout(ABC):
         return nullcontext()
 
     def spreading(self) -> AbstractContextManager[None]:
-        """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a difference."""
+        """A context manager in which fresh vertex data is held as `spread_out` holds it, where that makes a
+        difference."""
         return nullcontext()
 
     def recording(self) -> AbstractContextManager[list[Any]]:
