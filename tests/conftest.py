@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from alternation import white
 from hypothesis import HealthCheck, settings
 
 # Small graphs gain nothing from threads, and on a busy machine every parallel loop waits for a core. Tests of
@@ -22,11 +23,15 @@ gc.disable()
 
 
 def pytest_collection_modifyitems(items):
-    """Of the combinations of parameters of a test that is marked `alternate`, those on the black squares of a chess
-    board are thorough. Of three parameters any two values still meet on the white ones."""
+    """Of the combinations of parameters of a test that is marked `alternate`, every second one is thorough."""
+    marked = {}
     for item in items:
-        if item.get_closest_marker("alternate") and sum(item.callspec.indices.values()) % 2:
-            item.add_marker("thorough")
+        if item.get_closest_marker("alternate"):
+            marked.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for combinations in marked.values():
+        for item, taken in zip(combinations, white([item.callspec.params for item in combinations]), strict=True):
+            if not taken:
+                item.add_marker("thorough")
 
 
 def pytest_collection_finish():
